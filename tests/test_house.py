@@ -85,6 +85,7 @@ ROOMS = {
             "controller.delivery.mqtt_link",
             "controller.delivery.mqtt_tls",
             "controller.delivery.broker_options",
+            "controller.notify",
             "controller.errors",
         )
     ),

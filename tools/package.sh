@@ -78,7 +78,7 @@ for release in "${releases[@]}"; do
     for architecture in "${architectures[@]}"; do
         into=$tree/vendor/$architecture
         uv pip install --target "$into/site-packages" --python-platform "${platform[$architecture]}" \
-            --python-version "${python[$release]}" --only-binary :all: --require-hashes -r requirements/demo.lock
+            --python-version "${python[$release]}" --only-binary :all: --require-hashes -r requirements/demo.lock -r requirements/postgresql.lock
         uv pip install --target "$into/site-packages" --no-deps "$work"/wheel/*.whl
         rm -rf "$into"/site-packages/{bin,share,.lock} "$into"/site-packages/*.dist-info/{direct_url.json,uv_cache.json,RECORD}
     done

@@ -1,4 +1,4 @@
-"""The versions of the program on a table's machine, and the switch from one version to another.
+"""The versions of the program on a machine of a table or of a pit, and the switch from one version to another.
 
 In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
 version that runs. The link `before` names the version that ran before. That version is known to work, so it does the
@@ -25,7 +25,10 @@ from controller.record.journal_file import sync_folder
 FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")
 """What the package installed: a folder named after its version. dpkg removes it with the next version."""
-TABLE, SCREEN, SWITCH = "table-controller.service", "table-screen.service", "table-controller-switch.service"
+TABLE, PIT, SWITCH = "table-controller.service", "table-pit.service", "table-controller-switch.service"
+_SERVICES = (TABLE, PIT)
+"""What must become ready again. A pit is switched at any time: its tables keep their events for these seconds."""
+_PAGES = ("table-screen.service", "table-pit-page.service")
 _ACCOUNT: str | None = "table-controller"
 _POLL_S = 5.0
 BETWEEN_SHOES = ("no_shoe", "shoe_ended")
@@ -79,10 +82,11 @@ class Versions:
         """Do what is requested. Where the requested version does not become ready, go back.
 
         `unfit` says of a version's folder why that version cannot run this table. Returns whether the requested version
-        runs. Where `current` names that version already, an earlier switch was cut off: this call finishes that switch.
+        runs. Where `current` names that version already, an earlier switch was cut off: this call finishes that switch,
+        and the services that the machine starts at boot are those that ran.
         """
         wanted, now = self.asked()
-        runs = True
+        ran = self._services("is-enabled")
         while wanted is not None and wanted != self.link("current"):
             if not now and shoe_is_open():
                 time.sleep(_POLL_S)
@@ -92,22 +96,33 @@ class Versions:
                 return self._end(
                     f"Version {wanted} cannot run this table, so {self.link('current')} stays. {why}", False
                 )
-            runs = self._systemctl("is-active", "--quiet", TABLE)
-            self._systemctl("stop", TABLE)
+            ran = self._services("is-active")
+            for unit in ran:
+                self._systemctl("stop", unit)
             self._point("before", self.link("current") or wanted)
             self._point("current", wanted)
         if wanted is None:
             return True
-        if runs and not self._systemctl("start", TABLE):  # this returns once the table is ready, or has failed
-            back = self.link("before") or wanted
-            self._systemctl("stop", TABLE)
-            self._point("current", back)
-            self._systemctl("start", TABLE)
-            return self._end(f"Version {wanted} did not become ready, so {back} runs again. {_last_words()}", False)
-        return self._end(f"Version {wanted} {'runs' if runs else 'will run when the table is started'}.", True)
+        for unit in ran:
+            if not self._systemctl("start", unit):  # this returns once the program is ready, or has failed
+                return self._go_back(wanted, ran, _last_words(unit))
+        return self._end(f"Version {wanted} {'runs' if ran else 'will run when the table or the pit is started'}.", True)
+
+    def _services(self, are: str) -> list[str]:
+        return [unit for unit in _SERVICES if self._systemctl(are, "--quiet", unit)]
+
+    def _go_back(self, wanted: str, ran: Sequence[str], last_words: str) -> bool:
+        back = self.link("before") or wanted
+        for unit in ran:
+            self._systemctl("stop", unit)
+        self._point("current", back)
+        ready = [self._systemctl("start", unit) for unit in ran]
+        so = "runs again" if all(ready) else "was started again, and did not become ready either"
+        return self._end(f"Version {wanted} did not become ready, so {back} {so}. {last_words}", False)
 
     def _end(self, told: str, done: bool) -> bool:
-        self._systemctl("try-restart", SCREEN)
+        for page in _PAGES:
+            self._systemctl("try-restart", page)
         self._write("told", told)
         (self.folder / "next").unlink(missing_ok=True)
         print(told)
@@ -243,9 +258,9 @@ def _systemctl(*words: str) -> bool:
     return subprocess.run(["systemctl", *words], check=False).returncode == 0
 
 
-def _last_words() -> str:
-    """The last lines of the table's program in the log."""
-    command: Sequence[str] = ("journalctl", "--unit", TABLE, "--lines", "5", "--output", "cat", "--no-pager")
+def _last_words(unit: str) -> str:
+    """The last lines of this unit's program in the log."""
+    command: Sequence[str] = ("journalctl", "--unit", unit, "--lines", "5", "--output", "cat", "--no-pager")
     if shutil.which(command[0]) is None:
         return ""
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -15,6 +15,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.delivery.broker_options import add_broker, tls_files
 from controller.errors import TableError
 from controller.keys import load_or_make_key, rotate_key, rotations_of
+from controller.notify import notify
 from controller.pit import house_log
 from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
@@ -210,21 +211,24 @@ def _run(options: argparse.Namespace) -> int:
 
     said: set[str] = set()  # since this pit led
 
-    def say_once(what: str) -> None:
-        if what not in said:
-            said.add(what)
-            _say(what)
+    def stand_by(why: str) -> None:
+        if why not in said:
+            said.add(why)
+            _say(why)
+            notify("READY=1")  # it takes over as soon as it may
 
     def lead() -> NoReturn:
         with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
-            ledger.serve(say_once)
+            ledger.serve(stand_by)
             said.clear()
             for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
                 _say(change)
             key = load_or_make_key(key_file)
             _say(f"its key's fingerprint is {fingerprint(key.public)}")
             rotations = rotations_of(key_file, key.public)
-            Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
+            pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
+            notify("READY=1")
+            pit.run()
 
     while True:
         try:
@@ -232,7 +236,7 @@ def _run(options: argparse.Namespace) -> int:
         except TableError as error:
             if error.code not in _STAND_BY_AFTER:
                 raise
-            say_once(str(error))
+            stand_by(str(error))
             time.sleep(_STAND_BY_S)
 
 

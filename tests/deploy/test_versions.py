@@ -14,7 +14,7 @@ import pytest
 
 from controller.cli import versions
 from controller.cli.surroundings import simulated_table
-from controller.cli.versions import Versions
+from controller.cli.versions import PIT, TABLE, Versions
 from controller.config import load
 from controller.errors import TableError
 from controller.table.facts import Fact, ShoeOpened
@@ -28,11 +28,17 @@ class PowerCut(BaseException):
 
 
 class Machine:
-    """A table's machine: which version's program runs. `broken` versions do not become ready."""
+    """A machine: which version of which service runs. `broken` versions do not become ready."""
 
-    def __init__(self, folder: Path, broken: tuple[str, ...] = (), power_cut_after: int | None = None) -> None:
-        self.folder, self.broken, self.left = folder, broken, power_cut_after
-        self.runs: str | None = "1"
+    def __init__(
+        self,
+        folder: Path,
+        broken: tuple[str, ...] = (),
+        power_cut_after: int | None = None,
+        services: Sequence[str] = (TABLE,),
+    ) -> None:
+        self.folder, self.broken, self.left, self.enabled = folder, broken, power_cut_after, services
+        self.ran: dict[str, str | None] = dict.fromkeys(services, "1")
         self.versions = Versions(folder, self.systemctl)
         for name in ("1", "2", "3"):
             (folder / name / "bin").mkdir(parents=True)
@@ -45,19 +51,32 @@ class Machine:
             self.left -= 1
             if self.left < 0:
                 raise PowerCut
-        match words[0]:
-            case "is-active":
-                return self.runs is not None
-            case "stop":
-                self.runs = None
-            case "start":
-                self.boot()
-                return self.runs is not None
+        match words:
+            case "is-active", _, unit:
+                return self.ran.get(unit) is not None
+            case "is-enabled", _, unit:
+                return unit in self.enabled
+            case "stop", unit:
+                self.ran[unit] = None
+            case "start", unit:
+                if self.ran[unit] is None:
+                    self.start(unit)
+                return self.ran[unit] is not None
         return True
 
-    def boot(self) -> None:
+    def start(self, unit: str) -> None:
         current = self.versions.link("current")
-        self.runs = None if current in self.broken else current
+        self.ran[unit] = None if current in self.broken else current
+
+    def boot(self) -> None:
+        for unit in self.enabled:
+            self.start(unit)
+
+    @property
+    def runs(self) -> str | None:
+        """The version that every service of the machine runs; None where none does."""
+        (version,) = {self.ran[unit] for unit in self.enabled}
+        return version
 
     def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
         """`shoe`: whether one is open, each time that somebody asks."""
@@ -221,7 +240,7 @@ def test_a_version_that_says_it_cannot_run_this_table_is_not_tried(tmp_path: Pat
 
 def test_a_stopped_table_stays_stopped(tmp_path: Path) -> None:
     table = Machine(tmp_path)
-    table.runs = None
+    table.ran[TABLE] = None
     table.versions.ask_for("2", False)
     assert table.switch()
     assert (table.runs, table.versions.link("current")) == (None, "2")
@@ -240,12 +259,20 @@ def test_where_no_package_was_installed_an_update_says_so(tmp_path: Path, monkey
     assert refused.value.code == "version_unknown"
 
 
+def test_where_the_version_before_is_not_ready_either_a_person_is_told(tmp_path: Path) -> None:
+    table = Machine(tmp_path, broken=("1", "2"))
+    table.versions.ask_for("2", False)
+    assert not table.switch()
+    assert "so 1 was started again, and did not become ready either." in table.versions.told()
+
+
+@pytest.mark.parametrize("services", [(TABLE,), (PIT,), (TABLE, PIT)], ids=["table", "pit", "both"])
 @pytest.mark.parametrize("broken", [(), ("2",)], ids=["good", "broken"])
-@pytest.mark.parametrize("after", range(6))
+@pytest.mark.parametrize("after", range(14))
 def test_after_a_power_cut_at_any_step_the_switch_comes_to_its_end(
-    tmp_path: Path, after: int, broken: tuple[str, ...]
+    tmp_path: Path, after: int, broken: tuple[str, ...], services: tuple[str, ...]
 ) -> None:
-    table = Machine(tmp_path, broken, power_cut_after=after)
+    table = Machine(tmp_path, broken, after, services)
     table.versions.ask_for("2", False)
     try:
         table.switch()
