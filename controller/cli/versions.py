@@ -106,7 +106,9 @@ class Versions:
         for unit in ran:
             if not self._systemctl("start", unit):  # this returns once the program is ready, or has failed
                 return self._go_back(wanted, ran, _last_words(unit))
-        return self._end(f"Version {wanted} {'runs' if ran else 'will run when the table or the pit is started'}.", True)
+        return self._end(
+            f"Version {wanted} {'runs' if ran else 'will run when the table or the pit is started'}.", True
+        )
 
     def _services(self, are: str) -> list[str]:
         return [unit for unit in _SERVICES if self._systemctl(are, "--quiet", unit)]

@@ -81,11 +81,11 @@ class Table:
     def status(self) -> str:
         return self.machine.run("tablectl", "status", "--json", check=False).stdout
 
-    def runs(self) -> str:
-        """The version of the process that runs, which the kernel says; empty where none does."""
-        pid = self.machine.run("systemctl", "show", "-P", "MainPID", "table-controller").stdout.strip()
-        words = self.machine.run("cat", f"/proc/{pid}/cmdline", check=False).stdout if pid != "0" else ""
-        return words.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
+    def runs(self, unit: str = "table-controller") -> str:
+        """The version of the unit's process, which the kernel says; empty where none runs."""
+        pid = self.machine.run("systemctl", "show", "-P", "MainPID", unit).stdout.strip()
+        maps = self.machine.run("cat", f"/proc/{pid}/maps", check=False).stdout if pid != "0" else ""
+        return maps.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
 
     def journal(self) -> Verified:
         return verify(self.state / "journal")

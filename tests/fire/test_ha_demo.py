@@ -20,7 +20,7 @@ def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of
     conf = (CONFIG / "table-pit.conf").read_text("utf-8")
     *_, start = re.findall("^ExecStart=(.+)", conf, re.M)
     given = {"LEDGER": "postgresql://", "BROKER": "broker.pit:8883", "CREDENTIALS_DIRECTORY": "/run"}
-    asked = parser().parse_args(shlex.split(Template(start).substitute(given))[3:])
+    asked = parser().parse_args(shlex.split(Template(start).substitute(given))[4:])
     kept = Path("/var/lib/table-pit")
     assert (asked.signing_key, asked.replicated) == (kept / "ledger.key", True)
     assert f"Environment=PGPASSFILE={kept}/pgpass\n" in conf

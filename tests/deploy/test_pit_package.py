@@ -1,0 +1,79 @@
+"""The pit from the package: its service over a file and over PostgreSQL, and what an update does with it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from controller import __version__
+from tests.deploy.clean_debian import ROOT, lacking
+from tests.deploy.packaged import Table, another
+from tests.pit.postgresql import needs_postgresql, servers
+
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(lacking() != "", reason=f"this machine lacks {lacking()}"),
+]
+
+NEXT, BROKEN = "9.1.0", "9.2.0"
+_PREPARED = """
+tablectl certs /root/tls broker.pit pit pit-page
+install -d /etc/table-pit/tls
+cp /usr/share/doc/table-controller/examples/pit.toml /etc/table-pit/pit.toml
+install -m 644 /root/tls/ca.crt /root/tls/pit.crt /root/tls/pit-page.crt /etc/table-pit/tls/
+install -m 600 /root/tls/pit.key /root/tls/pit-page.key /etc/table-pit/tls/
+"""
+
+
+def _without_its_pit(program: Path) -> None:
+    for bytecode in (program / "pit" / "__pycache__").glob("service.*.pyc"):
+        bytecode.unlink()
+    (program / "pit" / "service.py").write_text("raise SystemExit(3)\n", "utf-8")
+
+
+@pytest.fixture
+def pit(table: Table, package: Path) -> Table:
+    """A machine on which the pit's service is prepared, as its page says; no table is set up there."""
+    table.install(package)
+    for line in _PREPARED.strip().splitlines():
+        table.machine.run(*line.split())
+    return table
+
+
+def test_an_update_restarts_the_pit_and_goes_back_where_the_pit_is_not_ready(
+    pit: Table, package: Path, tmp_path: Path
+) -> None:
+    pit.machine.run("systemctl", "enable", "--now", "table-pit", "table-pit-page")
+    assert pit.runs("table-pit") == __version__
+    told = pit.install(another(package, NEXT, tmp_path))
+    assert f"Version {NEXT} runs." in told
+    assert (pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()) == (NEXT, NEXT, "")
+    pit.install(another(package, BROKEN, tmp_path, _without_its_pit))
+    told = pit.machine.run("tablectl", "versions").stdout
+    assert f"Version {BROKEN} did not become ready, so {NEXT} runs again." in told
+    assert (pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()) == (NEXT, NEXT, "")
+
+
+@needs_postgresql
+def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> None:
+    etc, sockets = pit.machine.root / "etc", pit.machine.root / "srv" / "postgresql"
+    sockets.mkdir()
+    shutil.chown(sockets, "postgres")
+    service = (ROOT / "config" / "ha" / "table-pit.conf").read_text("utf-8").replace("--replicated ", "")
+    service += "Environment=LEDGER=postgresql://postgres@/postgres?host=/srv/postgresql\n"
+    (etc / "systemd" / "system" / "table-pit.service.d").mkdir()
+    (etc / "systemd" / "system" / "table-pit.service.d" / "replicated.conf").write_text(service)
+    pit.machine.run(*["install", "-d", "-o", "table-pit", "-g", "table-pit", "-m", "700", "/var/lib/table-pit"])
+    program = ("/opt/table-controller/current/bin/python3", "-I", "-m", "controller.pit")
+    key = ("key", "--ledger", "postgresql://", "--signing-key", "/var/lib/table-pit/ledger.key")
+    made = pit.machine.run("runuser", "-u", "table-pit", "--", *program, *key).stdout.strip()
+    with servers("one") as (server,):
+        server.stop()
+        server.configure(f"unix_socket_directories = '{server.folder}, {sockets}'\n")
+        server.start()
+        pit.machine.run("systemctl", "daemon-reload")
+        pit.machine.run("systemctl", "start", "table-pit")
+        assert f"its key's fingerprint is {made}" in pit.machine.log()
+        assert server.query("SELECT count(*) FROM leadership WHERE until > clock_timestamp()") == [(1,)]
