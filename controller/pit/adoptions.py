@@ -8,11 +8,12 @@ in which no table can speak, and the adoption before holds again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from controller.contract.fingerprint import fingerprint
 from controller.pit.clock import now_text
-from controller.pit.store import Store
+from controller.pit.store import Store, marks
 
 _KEY_SEEN = """
 CREATE TABLE key_seen ( -- what states showed, so that a second key for an epoch is noticed, and can be adopted by name
@@ -72,17 +73,20 @@ class Adoptions:
 
     def of(self, table: str) -> Adoption | None:
         """The adoption that holds for the table; None where the table was never adopted, or is retired."""
-        row = self._db.execute(
-            "SELECT epoch, public_key, ended_at FROM adoption WHERE table_id = ? AND set_aside_as IS NULL"
-            " ORDER BY number DESC LIMIT 1",
-            (table,),
-        ).fetchone()
-        return None if row is None or row[2] is not None else Adoption(row[0], bytes(row[1]))
+        return self.heard((table,)).get(table)
 
-    def heard(self) -> dict[str, Adoption]:
-        """Every table that is heard, by name."""
-        tables = self._db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id").fetchall()
-        return {table: adoption for (table,) in tables if (adoption := self.of(table)) is not None}
+    def heard(self, tables: Collection[str] | None = None) -> dict[str, Adoption]:
+        """Every table that is heard, by name; of these `tables` alone, where they are given."""
+        if tables is not None and not tables:
+            return {}
+        of_these = "" if tables is None else f" AND table_id IN ({marks(tables)})"
+        rows = self._db.execute(
+            "SELECT table_id, epoch, public_key FROM adoption WHERE ended_at IS NULL AND number IN"
+            f" (SELECT max(number) FROM adoption WHERE set_aside_as IS NULL{of_these} GROUP BY table_id)"
+            " ORDER BY table_id",
+            tuple(tables or ()),
+        )
+        return {table: Adoption(epoch, bytes(key)) for table, epoch, key in rows}
 
     def knows(self, table: str) -> bool:
         """Whether anybody ever adopted the table."""

@@ -333,8 +333,9 @@ class Awards:
         if unheard is not None:
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
         accepted = "UPDATE step SET heard = 0 WHERE award = ? AND cents = ? AND heard = 2"
-        self._db.execute(accepted, (number, cents))
-        self.number_anew(table)
+        again = self._db.execute(accepted, (number, cents)).rowcount
+        if unheard is None or again or self._waits_before(table, unheard):
+            self.number_anew(table)
         if step == "pending":
             if unheard is None:
                 self._withdraw(number)
@@ -358,6 +359,11 @@ class Awards:
             else f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand.",
         )
 
+    def _waits_before(self, table: str, seq: int) -> bool:
+        """Whether a step with a lower number waits for the table."""
+        waits = "SELECT 1 FROM step WHERE table_id = ? AND heard = 0 AND seq < ?"
+        return self._db.execute(waits, (table, seq)).fetchone() is not None
+
     def dispute(self, hit: str, cents: int) -> TableError:
         """The table tells that a hit's award cannot be of this amount. Returns the alarm."""
         number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
@@ -367,20 +373,24 @@ class Awards:
         )
         return _disputed(table, id_, cents)
 
-    def unheard(self, table: str, after_seq: int) -> list[AwardStep]:
+    def unheard(self, table: str, after_seq: int, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
         """The steps of a table's awards, numbered above `after_seq`, that the table's stream has not told of; in order.
+
+        With `epoch`, those of hits in that epoch alone; with `most`, the first so many.
 
         Steps of a held award are left out: the table knows more of that award than this ledger does. For example: the
         table told that award 7 is paid. To tell the table that award 7 is verified would be false.
         """
+        of_epoch = "" if epoch is None else f"{table}/{epoch}/"
         return [
             AwardStep(*row)
             for row in self._db.execute(
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
                 " WHERE step.table_id = ? AND seq > ? AND heard = 0 AND NOT EXISTS"
-                f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS}) ORDER BY seq",
-                (table, after_seq),
+                f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS})"
+                f" AND substr(hit, 1, ?) = ? ORDER BY seq{'' if most is None else f' LIMIT {most}'}",
+                (table, after_seq, len(of_epoch), of_epoch),
             )
         ]
 
@@ -415,6 +425,10 @@ class Awards:
         leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
+    def waited_for(self) -> set[str]:
+        """The tables whose streams have not told of all steps."""
+        return {table for (table,) in self._db.execute("SELECT DISTINCT table_id FROM step WHERE heard = 0")}
+
     def number_anew(self, table: str) -> None:
         """Give the steps that wait for the table new numbers, higher than any before.
 
@@ -422,10 +436,11 @@ class Awards:
         another copy of this ledger, under a number above those that wait here.
         """
         waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND heard = 0 ORDER BY seq", (table,))
-        for (seq,) in waiting.fetchall():
-            anew = self._next_seq(table)
-            self._db.execute(
-                "UPDATE step SET seq = ?, at = ? WHERE table_id = ? AND seq = ?", (anew, number_text(anew), table, seq)
+        if seqs := [seq for (seq,) in waiting]:
+            first = self._next_seq(table)
+            self._db.executemany(
+                "UPDATE step SET seq = ?, at = ? WHERE table_id = ? AND seq = ?",
+                [(anew, number_text(anew), table, seq) for anew, seq in enumerate(seqs, first)],
             )
 
     def _reject(self, award: Award, by: str) -> None:

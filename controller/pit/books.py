@@ -20,7 +20,9 @@ bore because of that lock, the meter bears from then on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from math import floor
@@ -29,7 +31,7 @@ from operator import itemgetter
 from controller.errors import TableError
 from controller.pit.clock import now_text
 from controller.pit.meters import Fund, Reseed, Terms, left_after, reseed
-from controller.pit.store import Store
+from controller.pit.store import Store, marks
 
 SCHEMA = """
 CREATE TABLE terms ( -- every set of terms a meter was ever run by
@@ -126,23 +128,47 @@ FROM_FORM_4 = "\n".join(
 )
 """Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
 
+_MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand values at most
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """What a wager of this moment goes on: the meter's generation, and the number of its terms."""
+
+    terms_number: int
+    generation: int
+    terms: Terms
+
 
 class Books:
     """The meters' accounts in a ledger."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
+        self._gathered: dict[str, Fund] | None = None  # balances while events are gathered
+        self._changed: set[str] = set()  # the accounts among them whose balance is to be written
+        self._meters_known: dict[str, _Meter] | None = None  # while events are gathered
+        self._rows: dict[str, list[Sequence[object]]] = {}  # gathered, and not yet in the ledger
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Inside the transaction, while the books of many events are kept: a balance is read once and written once.
+
+        Where the block raises, no balance is written: the caller undoes the rest.
+        """
+        self._gathered = {}
+        try:
+            yield
+            self._put_rows()
+            self._write({account: self._gathered[account] for account in sorted(self._changed)})
+        finally:
+            self._gathered = self._meters_known = None
+            self._changed.clear()
+            self._rows.clear()
 
     def terms(self) -> dict[str, Terms]:
         """The terms that the meters are run by."""
-        rows = self._db.execute(
-            "SELECT name, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
-            " JOIN terms ON terms.number = meter.terms ORDER BY name"
-        )
-        return {
-            name: Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents)
-            for name, seed_cents, contribution, reserve, most_cents in rows
-        }
+        return {name: meter.terms for name, meter in self._meters().items()}
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
         """Run the meters on these terms from now on. A new meter begins at its seed. Returns each change as a line.
@@ -192,12 +218,10 @@ class Books:
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
         """The number under which the ledger keeps a table's round."""
         key = (table, epoch, shoe, round_)
-        self._db.execute(
-            "INSERT INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key
-        )
-        row = self._db.execute(
-            "SELECT number FROM hand WHERE table_id = ? AND epoch = ? AND shoe = ? AND round = ?", key
-        ).fetchone()
+        columns = "hand (table_id, epoch, shoe, round)"
+        begun = f"INSERT INTO {columns} VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number"
+        known = "SELECT number FROM hand WHERE table_id = ? AND epoch = ? AND shoe = ? AND round = ?"
+        row = self._db.execute(begun, key).fetchone() or self._db.execute(known, key).fetchone()
         return int(row[0])
 
     def lock_wagers(
@@ -214,13 +238,19 @@ class Books:
         if row is None:
             return False
         (stake,) = row
-        self._insert("wager (stake, seat)", [(stake, seat) for seat in seats])
-        if meters:  # a bet of fixed awards alone has none
-            self._db.execute(
-                f"INSERT INTO feeding SELECT ?, name, terms, generation FROM meter WHERE name IN ({_marks(meters)})",
-                (stake, *meters),
+        self._gather("wager (stake, seat)", [(stake, seat) for seat in seats])
+        fed = {name: meter for name, meter in self._meters().items() if name in meters}
+        self._gather("feeding", [(stake, name, meter.terms_number, meter.generation) for name, meter in fed.items()])
+        wagered_cents = price_cents * len(seats)
+        shares = {
+            account: wagered_cents * part
+            for name, meter in fed.items()
+            for account, part in (
+                (f"meter:{name}", meter.terms.contribution),
+                (f"reserve:{name}", meter.terms.reserve),
             )
-        self.post("contribution", self._shares(stake, price_cents * len(seats)), "wagers", event)
+        }
+        self.post("contribution", shares, "wagers", event)
         return True
 
     def void_wagers(
@@ -230,6 +260,7 @@ class Books:
 
         Either the event voids the wagers, or `adoption` was taken back before the event of that number.
         """
+        self._put_rows()
         stake, price_cents = self._db.execute(
             "SELECT number, price_cents FROM stake WHERE hand = ? AND spot = ?", (hand, spot)
         ).fetchone() or (0, 0)
@@ -259,6 +290,7 @@ class Books:
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
         """Whether the seat has a locked wager on the bet in the round that is not voided."""
+        self._put_rows()
         row = self._db.execute(
             "SELECT 1 FROM wager JOIN stake ON number = stake"
             " WHERE hand = ? AND spot = ? AND seat = ? AND voided_by IS NULL",
@@ -291,6 +323,7 @@ class Books:
             (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
         ).fetchone()
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
+        self._meters_known = None
         return int(lock), won
 
     def owe(self, event: int, cents: int) -> None:
@@ -372,18 +405,18 @@ class Books:
         entries = {account: fund.cents - before[account].cents for account, fund in after.items()}
         entries[against] = -sum(entries.values())
         after[against] = before[against].plus(entries[against])
-        self._insert(
-            "fund",
-            [(account, fund.cents, str(fund.remainder)) for account, fund in after.items()],
-            "ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
-        )
+        if self._gathered is None:
+            self._write(after)
+        else:
+            self._gathered.update(after)
+            self._changed.update(after)
         rows = [(account, cents) for account, cents in entries.items() if cents]
         if rows:
             (number,) = self._db.execute(
                 "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?) RETURNING number",
                 (why, event, award, adoption),
             ).fetchone()
-            self._insert("entry", [(number, *row) for row in rows])
+            self._gather("entry", [(number, *row) for row in rows])
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
         """What each account gets of so many cents of the stake's wagers; below 0, what each account gives back."""
@@ -418,19 +451,52 @@ class Books:
 
     def _funds(self, accounts: Collection[str]) -> dict[str, Fund]:
         """What each of these accounts holds, in this order."""
-        rows = self._db.execute(
-            f"SELECT account, cents, remainder FROM fund WHERE account IN ({_marks(accounts)})", tuple(accounts)
+        known = {} if self._gathered is None else self._gathered
+        if unread := [account for account in accounts if account not in known]:
+            rows = self._db.execute(
+                f"SELECT account, cents, remainder FROM fund WHERE account IN ({marks(unread)})", unread
+            )
+            kept = {account: Fund(cents, Fraction(remainder)) for account, cents, remainder in rows}
+            known.update((account, kept.get(account, Fund())) for account in unread)
+        return {account: known[account] for account in accounts}
+
+    def _write(self, funds: Mapping[str, Fund]) -> None:
+        self._insert(
+            "fund",
+            [(account, fund.cents, str(fund.remainder)) for account, fund in funds.items()],
+            "ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
         )
-        kept = {account: Fund(cents, Fraction(remainder)) for account, cents, remainder in rows}
-        return {account: kept.get(account, Fund()) for account in accounts}
+
+    def _meters(self) -> dict[str, _Meter]:
+        """The meters by name."""
+        if self._meters_known is not None:
+            return self._meters_known
+        rows = self._db.execute(
+            "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
+            " JOIN terms ON terms.number = meter.terms ORDER BY name"
+        )
+        meters = {
+            name: _Meter(number, generation, Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents))
+            for name, number, generation, seed_cents, contribution, reserve, most_cents in rows
+        }
+        if self._gathered is not None:
+            self._meters_known = meters
+        return meters
+
+    def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
+        """Insert the rows; while events are gathered, with the rows of other events in one statement."""
+        self._rows.setdefault(into, []).extend(rows)
+        if self._gathered is None or len(self._rows[into]) > _MOST_ROWS:
+            self._put_rows()
+
+    def _put_rows(self) -> None:
+        """Insert what is gathered. To be called before wagers are read."""
+        for into, rows in self._rows.items():
+            self._insert(into, rows)
+        self._rows.clear()
 
     def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
         """Insert the rows in one statement: a database on another machine answers one statement at a time."""
         if rows:
-            values = ", ".join(f"({_marks(row)})" for row in rows)
+            values = ", ".join(f"({marks(row)})" for row in rows)
             self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])
-
-
-def _marks(values: Collection[object]) -> str:
-    """A question mark for each value."""
-    return ", ".join("?" * len(values))

@@ -68,7 +68,7 @@ class Intake:
                         case {"seats": [_, *_], "meters": list(named)}:
                             meters += named
         named_well = [meter for meter in meters if isinstance(meter, str) and NAME.fullmatch(meter)]
-        known = self._books.levels().keys() if named_well else ()
+        known = self._books.terms() if named_well else ()
         for meter in named_well:
             if meter not in known:
                 raise RefusedError(
@@ -95,7 +95,7 @@ class Intake:
         """The event in the words of this version of the contract. Until version 2 a wager fed every meter."""
         if event.message.get("contract") == CONTRACT_VERSION:
             return event
-        return replace(event, message=as_now(event.message, [*self._books.levels()]))
+        return replace(event, message=as_now(event.message, [*self._books.terms()]))
 
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         """Yields the alarms, each with its round. Raises _NotUnderstoodError before anything is written."""

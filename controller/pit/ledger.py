@@ -15,9 +15,9 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from controller.contract.bounds import MOST_SEQ, is_count
@@ -39,7 +39,7 @@ from controller.pit.incoming import FORMS, RefusedError, TableEvent, in_form, re
 from controller.pit.intake import Intake
 from controller.pit.ledger_file import LedgerFile
 from controller.pit.meters import Terms
-from controller.pit.session import Session
+from controller.pit.session import Head, Session
 from controller.pit.store import Store, damaged, nonsense_explained, undone_if_raised
 
 _MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
@@ -93,6 +93,15 @@ class Received:
     left: Sequence[tuple[str, bytes]] = ()
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What became of the first `looked_at` messages of a batch."""
+
+    committed: list[Committed] = field(default_factory=list)
+    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    looked_at: int = 0
+
+
 class Ledger:
     """An open ledger. Every method waits for the disk.
 
@@ -111,6 +120,7 @@ class Ledger:
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
+        self._met: dict[str, Adoption] = {}  # tables of which a state tells nothing new, until somebody else writes
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
@@ -141,7 +151,7 @@ class Ledger:
             if adopted not in (None, adoption.public_key):
                 raise self._of_another_key(table, epoch, adoption.public_key, adopted)
             self._adoptions.adopt(table, epoch, adoption.public_key)
-            self._note_progress(table)
+            self._session.note_progress(self._heads((table,)))
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
@@ -232,6 +242,8 @@ class Ledger:
                     f"What came on the state topic of {table!r} is not that table's state.",
                     "Find out who publishes there: only the table may.",
                 )
+        if self._met.get(table) == shown:
+            return False
         with self._db.explained():
             adopted, known = self._adoptions.of(table), self._adoptions.knows(table)
         if not known and adopt_new:
@@ -240,18 +252,19 @@ class Ledger:
             self._session.note_head(table, shown, head_seq)
         if adopted == shown:
             self.look_whether_heard((table,))
+            with self._db.explained():
+                if self._session.heard((table,)).get(table) == shown.epoch:
+                    self._met[table] = shown
             return not known
         raise self._stranger(table, shown)
 
-    def look_whether_heard(self, tables: Iterable[str]) -> None:
+    def look_whether_heard(self, tables: Collection[str]) -> None:
         """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
-        for table in tables:
-            with self._db.explained():
-                adopted = self._adoptions.of(table)
-                news = adopted and self._session.has_news(table, adopted, self._head_seq(table, adopted.epoch))
-            if news:
-                with self._db.transaction():
-                    self._note_progress(table)
+        with nonsense_explained(self._db):
+            news = any(self._session.news(self._heads(tables)))
+        if news:
+            with self._db.transaction():
+                self._session.note_progress(self._heads(tables))
 
     def _stranger(self, table: str, shown: Adoption) -> RefusedError:
         """Why the epoch or the key that a table shows is not heard."""
@@ -306,38 +319,66 @@ class Ledger:
         After `longest_s` no further event is begun. Example: a database that takes 100 ms for an event has taken ten
         events after one second, and acknowledges those.
         """
-        until_s, left = time.monotonic() + longest_s, len(events)
-        committed: list[Committed] = []
-        refused: list[tuple[str, RefusedError]] = []
+        until_s = time.monotonic() + longest_s
         with self._db.transaction():
-            for table, payload in events:
-                if left < len(events) and time.monotonic() >= until_s:
-                    break
-                left -= 1
-                try:
-                    with self._undone_if_nonsense(table):
-                        committed.extend(self._receive(table, payload))
-                except RefusedError as refusal:
-                    refused.append((table, refusal))
-            acks = self._acks(table for table, _ in events)
-            for table in acks:
-                self._note_progress(table)
-        return Received(tuple(committed), acks, tuple(refused), tuple(events[len(events) - left :]))
+            try:
+                with self._undone_if_raised():
+                    taken = self._take(events, until_s)
+            except self._db.nonsense:  # of one event perhaps, and all are undone: each by itself then
+                taken = self._take_each(events, until_s)
+            heads = self._heads({table for table, _ in events})
+            self._session.note_progress(heads)
+        acks = {table: _ack(head) for table, head in heads.items()}
+        return Received(tuple(taken.committed), acks, tuple(taken.refused), tuple(events[taken.looked_at :]))
+
+    def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
+        """Take what may be committed of these events, inside the transaction. Raises what a Store calls nonsense."""
+        taken, heads = _Taken(), self._heads({table for table, _ in events})
+        for table, payload in events:
+            if taken.looked_at and time.monotonic() >= until_s:
+                break
+            taken.looked_at += 1
+            try:
+                event = self._next_event(table, payload, heads.get(table))
+            except RefusedError as refusal:
+                taken.refused.append((table, refusal))
+                continue
+            if event is not None:
+                taken.committed.append(self._commit(table, payload, event))
+                heads[table].seq = event.seq
+        return taken
+
+    def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
+        """As `_take`, with each event by itself: one that cannot be booked is undone, and the others go on."""
+        every = _Taken()
+        for event in events:
+            if every.looked_at and time.monotonic() >= until_s:
+                break
+            try:
+                with self._undone_if_raised():
+                    taken = self._take((event,), until_s)
+            except self._db.nonsense as error:
+                taken = _Taken(refused=[(event[0], _not_booked(event[0], error))])
+            every.looked_at += 1
+            every.committed += taken.committed
+            every.refused += taken.refused
+        return every
 
     def ack(self, table: str) -> Ack | None:
         """How far the table's adopted epoch is committed; None where no epoch is adopted."""
         with self._db.explained():
-            return self._ack(table)
+            head = self._heads((table,)).get(table)
+        return None if head is None else _ack(head)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
         """How far an epoch is committed, adopted or not."""
         with self._db.explained():
-            return self._ack_of(table, epoch)
+            return Ack(epoch, *self._last({table: epoch})[table])
 
     def acks(self) -> dict[str, Ack]:
         """How far every adopted table is committed."""
         with nonsense_explained(self._db):
-            return self._acks(self._adoptions.heard())
+            return {table: _ack(head) for table, head in self._heads().items()}
 
     def said(self, table: str, payload: bytes) -> None:
         """Judge an ack of this pit that the broker retains for a table.
@@ -466,10 +507,23 @@ class Ledger:
         with self._db.explained():
             return self._awards.unheard(table, after_seq)
 
+    def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
+        """Of each of these tables the first step of its adopted epoch that the table's stream has not told of."""
+        with self._db.explained():
+            waiting = self._awards.waited_for().intersection(tables)
+            return {
+                table: step
+                for table, adoption in self._adoptions.heard(waiting).items()
+                for step in self._awards.unheard(table, 0, adoption.epoch, most=1)
+            }
+
     def others_wrote(self) -> bool:
         """Whether another process has written to the ledger since the last call."""
         with self._db.explained():
-            return self._db.others_wrote()
+            wrote = self._db.others_wrote()
+        if wrote:
+            self._met.clear()
+        return wrote
 
     def account(self) -> Account:
         """The account of everything up to now. Over a large ledger this takes long. The running pit is not held up."""
@@ -481,16 +535,18 @@ class Ledger:
         """Let go of the ledger. Another pit can run on it then."""
         self._db.close()
 
-    def _receive(self, table: str, payload: bytes) -> Iterator[Committed]:
-        """Take one event, inside the transaction. Yields the event where it is committed, and nothing where dropped."""
+    def _next_event(self, table: str, payload: bytes, head: Head | None) -> TableEvent | None:
+        """The event in a payload, where it is the table's next; None where the message is dropped.
+
+        Writes nothing. Raises RefusedError.
+        """
         event = read_event(table, payload)
-        adopted = self._adoptions.of(table)
-        if adopted is None or adopted.epoch != event.epoch:
+        if head is None or head.adoption.epoch != event.epoch:
             raise self._of_another_epoch(table, event)
-        head_seq = self._head_seq(table, event.epoch)
+        adopted, head_seq = head.adoption, head.seq
         body = self._body(table, event.epoch, event.seq) if event.seq <= head_seq else None
         if body == payload:
-            return
+            return None
         if not signature_holds(event.message, adopted.public_key):
             for key in self._adoptions.keys_seen(table, event.epoch):
                 if key != adopted.public_key and signature_holds(event.message, key):
@@ -511,11 +567,15 @@ class Ledger:
             )
         if event.seq == head_seq + 1:
             self._intake.refuse_unknown_meter(table, event)
-            (number,) = self._db.execute(
-                "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?) RETURNING number",
-                (table, event.epoch, event.seq, payload),
-            ).fetchone()
-            yield Committed(table, event.seq, event.type, self._intake.take(number, table, event))
+            return event
+        return None
+
+    def _commit(self, table: str, payload: bytes, event: TableEvent) -> Committed:
+        (number,) = self._db.execute(
+            "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?) RETURNING number",
+            (table, event.epoch, event.seq, payload),
+        ).fetchone()
+        return Committed(table, event.seq, event.type, self._intake.take(number, table, event))
 
     def _of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
         """Why an event of an epoch that is not adopted is refused."""
@@ -534,26 +594,29 @@ class Ledger:
             " the table.",
         )
 
-    def _note_progress(self, table: str) -> None:
-        """Inside the transaction, note whether the table is heard to its head now."""
-        adopted = self._adoptions.of(table)
-        if adopted is not None:
-            self._session.note_progress(table, adopted, self._head_seq(table, adopted.epoch))
+    def _heads(self, tables: Collection[str] | None = None) -> dict[str, Head]:
+        """How far each table that is heard is committed; of these `tables` alone, where they are given."""
+        adopted = self._adoptions.heard(tables)
+        last = self._last({table: adoption.epoch for table, adoption in adopted.items()})
+        return {table: Head(adoption, *last[table]) for table, adoption in adopted.items()}
 
-    def _ack(self, table: str) -> Ack | None:
-        adopted = self._adoptions.of(table)
-        return None if adopted is None else self._ack_of(table, adopted.epoch)
+    def _last(self, epochs: Mapping[str, str]) -> dict[str, tuple[int, str]]:
+        """Of each table the number and the chain value of the last committed event in an epoch."""
+        if not epochs:
+            return {}
+        of_table = "FROM event WHERE table_id = heard.table_id AND epoch = heard.epoch ORDER BY seq DESC LIMIT 1"
+        rows = self._db.execute(
+            f"WITH heard (table_id, epoch) AS (VALUES {', '.join(['(?, ?)'] * len(epochs))})"
+            f" SELECT table_id, coalesce((SELECT seq {of_table}), 0), (SELECT body {of_table}) FROM heard",
+            [each for pair in epochs.items() for each in pair],
+        )
+        return {table: (seq, self._chain(table, epochs[table], seq, body)) for table, seq, body in rows}
 
-    def _ack_of(self, table: str, epoch: str) -> Ack:
-        seq = self._head_seq(table, epoch)
-        body = self._body(table, epoch, seq)
-        chain = GENESIS.hex() if body is None else parse_object(body).get("chain")
+    def _chain(self, table: str, epoch: str, seq: int, body: bytes | None) -> str:
+        chain = GENESIS.hex() if body is None else parse_object(bytes(body)).get("chain")
         if not isinstance(chain, str):
             raise damaged(self._db, f"{table}/{epoch}/{seq} is no event")
-        return Ack(epoch, seq, chain)
-
-    def _acks(self, tables: Iterable[str]) -> dict[str, Ack]:
-        return {table: ack for table in dict.fromkeys(tables) if (ack := self._ack(table)) is not None}
+        return chain
 
     def _head_seq(self, table: str, epoch: str) -> int:
         row = self._db.execute("SELECT max(seq) FROM event WHERE table_id = ? AND epoch = ?", (table, epoch)).fetchone()
@@ -568,6 +631,7 @@ class Ledger:
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """A transaction in which a person decides something."""
+        self._met.clear()
         with nonsense_explained(self._db), self._db.transaction():
             yield
 
@@ -585,18 +649,23 @@ class Ledger:
             yield
 
     @contextmanager
-    def _undone_if_nonsense(self, table: str) -> Iterator[None]:
-        """Inside the transaction: an event that cannot be booked is undone, and the events of other tables go on."""
-        try:
-            with undone_if_raised(self._db):
-                yield
-        except self._db.nonsense as error:
-            raise RefusedError(
-                "event_not_booked",
-                f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
-                "The table keeps the event and all later events, and sends them again. Draw up the `account`, which"
-                " tells whether the ledger is sound. If the ledger is sound, report this to the maker.",
-            ) from error
+    def _undone_if_raised(self) -> Iterator[None]:
+        """Inside the transaction: where the block raises, what the block did is undone, in the books too."""
+        with undone_if_raised(self._db), self._books.gathered():
+            yield
+
+
+def _ack(head: Head) -> Ack:
+    return Ack(head.adoption.epoch, head.seq, head.chain)
+
+
+def _not_booked(table: str, error: Exception) -> RefusedError:
+    return RefusedError(
+        "event_not_booked",
+        f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
+        "The table keeps the event and all later events, and sends them again. Draw up the `account`, which tells"
+        " whether the ledger is sound. If the ledger is sound, report this to the maker.",
+    )
 
 
 def _store(at: Place, begin: bool = True, replicated: bool = False, read_only: bool = False) -> Store:

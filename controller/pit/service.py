@@ -19,6 +19,7 @@ with a clean start, which also keeps paho from sending an old ack after a newer 
 
 from __future__ import annotations
 
+import math
 import secrets
 import ssl
 import sys
@@ -32,7 +33,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
-from controller.contract.pit_words import AwardStep, MetersWord, PitKeyWord, Rotation
+from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import Topics
 from controller.delivery.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.delivery.mqtt_tls import TlsFiles, client_context
@@ -332,8 +333,7 @@ class Pit:
             self._alarm(table, alarm)
         else:
             self._notice_return(table, payload)
-        ack = self._ledger.ack(table)
-        if ack is not None and ack != self._acked.get(table):
+        if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
             self._acknowledge(link, table, ack)
 
     def _notice_return(self, table: str, state: bytes) -> None:
@@ -353,8 +353,10 @@ class Pit:
         """
         now_s = time.monotonic()
         again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
-        for table in sorted(self._steps_due | again):
-            step = self._first_unheard(table)
+        due = self._steps_due | again
+        steps = self._ledger.next_steps(due) if due else {}
+        for table in sorted(due):
+            step = steps.get(table)
             if step is None:
                 self._steps_said.pop(table, None)
             elif table in again or self._steps_said.get(table, (0, 0.0))[0] != step.seq:
@@ -362,19 +364,14 @@ class Pit:
                 self._steps_said[table] = step.seq, now_s
         self._steps_due.clear()
 
-    def _first_unheard(self, table: str) -> AwardStep | None:
-        """The oldest step of the table's adopted epoch that its stream has not told of."""
-        ack = self._ledger.ack(table)
-        of_epoch = f"{table}/{ack.epoch}/" if ack is not None else ""
-        return next((step for step in self._ledger.unheard_steps(table, 0) if step.hit.startswith(of_epoch)), None)
-
     def _say_meters(self, link: Link, at_most_every_s: float = _METERS_AT_MOST_EVERY_S) -> None:
-        levels, now_s = self._ledger.levels(), time.monotonic()
-        if self._meters_said is not None:
-            said, at_s = self._meters_said
-            wait_s = _METERS_AT_LEAST_EVERY_S if levels == said else at_most_every_s
-            if now_s - at_s < wait_s:
-                return
+        now_s = time.monotonic()
+        said, at_s = self._meters_said or ({}, -math.inf)
+        if now_s - at_s < at_most_every_s:
+            return
+        levels = self._ledger.levels()
+        if levels == said and now_s - at_s < _METERS_AT_LEAST_EVERY_S:
+            return
         seq = next(self._meters_seqs, None)
         if seq is None:
             self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))

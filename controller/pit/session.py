@@ -9,13 +9,14 @@ told the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from controller.errors import TableError
 from controller.pit.adoptions import Adoption
 from controller.pit.alarms import time_of
 from controller.pit.clock import now_text
-from controller.pit.store import Store
+from controller.pit.store import Store, marks
 
 SCHEMA = """
 CREATE TABLE session (token TEXT NOT NULL, since TEXT NOT NULL) STRICT; -- of the pit that runs, or ran last
@@ -29,6 +30,15 @@ CREATE TABLE said_before ( -- events that this pit acknowledged and that this le
     seq INTEGER NOT NULL
 ) STRICT;
 """
+
+
+@dataclass(slots=True)
+class Head:
+    """How far a table is committed: through event `seq` of the adopted epoch, whose chain value is `chain`."""
+
+    adoption: Adoption
+    seq: int
+    chain: str
 
 
 class Session:
@@ -60,25 +70,37 @@ class Session:
             (table, epoch, seq),
         )
 
-    def has_news(self, table: str, adoption: Adoption, seq: int) -> bool:
-        """Whether `note_progress` would note anything."""
-        return self._db.leads and (
-            self._has_all_that_was_said(table, adoption, seq) or self._has_come_to_its_head(table, adoption, seq)
-        )
+    def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
+        """What `note_progress` would note of tables that are committed so far: two lists of tables.
 
-    def note_progress(self, table: str, adoption: Adoption, seq: int) -> None:
-        """The table is committed through event `seq`. Note what that completes.
-
-        The ledger may now have all that this pit ever acknowledged of the table, and all that the table has.
+        Of the first the ledger now has all that this pit ever acknowledged. The second are heard to their heads for the
+        first time in this session.
         """
         if not self._db.leads:
-            return
-        if self._has_all_that_was_said(table, adoption, seq):
+            return [], []
+        said = self._db.execute("SELECT table_id, epoch, seq FROM said_before").fetchall()
+        caught_up = [
+            table
+            for table, epoch, seq in said
+            if table in heads and heads[table].adoption.epoch == epoch and seq <= heads[table].seq
+        ]
+        at_head = {
+            table: head.adoption.epoch
+            for table, head in heads.items()
+            if (shown := self._heads.get(table)) is not None and shown[0] == head.adoption and shown[1] <= head.seq
+        }
+        heard = self.heard(at_head)
+        return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
+
+    def note_progress(self, heads: Mapping[str, Head]) -> None:
+        """The tables are committed so far. Note what that completes."""
+        caught_up, at_head = self.news(heads)
+        for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
-        if self._has_come_to_its_head(table, adoption, seq):
+        for table in at_head:
             self._db.execute(
                 "INSERT INTO heard_to_head VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch",
-                (table, adoption.epoch),
+                (table, heads[table].adoption.epoch),
             )
 
     def forget(self, table: str) -> None:
@@ -104,12 +126,16 @@ class Session:
                 "Bring these tables and their links up: they send again what is missing, and then a decision is"
                 f" possible. Adopt an epoch that this ledger has not adopted (`alarms` has the command). {_GONE}",
             )
-        if missing := [table for table, adoption in heard.items() if not self._is_heard(table, adoption)]:
+        heard_to_head = self.heard(heard)
+        if missing := [table for table, adoption in heard.items() if heard_to_head.get(table) != adoption.epoch]:
             (since,) = self._db.execute("SELECT since FROM session").fetchone()
+            named = [*map(self._last_heard, missing[:_MOST_NAMED])]
+            if len(missing) > len(named):
+                named.append(f"and {len(missing) - len(named)} more")
             raise TableError(
                 "tables_unheard",
                 f"Since the pit started at {since}, it has not heard all events of these tables:"
-                f" {', '.join(map(self._last_heard, missing))}. The tables may know of awards that were paid.",
+                f" {', '.join(named)}. The tables may know of awards that were paid.",
                 "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
                 f" once the tables are heard. {_GONE}",
             )
@@ -126,23 +152,15 @@ class Session:
         row = self._db.execute("SELECT token FROM session").fetchone()
         return None if row is None else str(row[0])
 
-    def _has_all_that_was_said(self, table: str, adoption: Adoption, seq: int) -> bool:
-        said = self._db.execute(
-            "SELECT 1 FROM said_before WHERE table_id = ? AND epoch = ? AND seq <= ?", (table, adoption.epoch, seq)
-        )
-        return said.fetchone() is not None
-
-    def _has_come_to_its_head(self, table: str, adoption: Adoption, seq: int) -> bool:
-        """Whether the table is heard to its head for the first time in this session."""
-        state_of, head_seq = self._heads.get(table, (None, 0))
-        return state_of == adoption and head_seq <= seq and not self._is_heard(table, adoption)
-
-    def _is_heard(self, table: str, adoption: Adoption) -> bool:
-        key = (table, adoption.epoch)
-        heard = self._db.execute("SELECT 1 FROM heard_to_head WHERE table_id = ? AND epoch = ?", key)
-        return heard.fetchone() is not None
+    def heard(self, tables: Collection[str]) -> dict[str, str]:
+        """Of these tables, those heard to their heads in this session, each with the epoch."""
+        if not tables:
+            return {}
+        wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"
+        return dict(self._db.execute(wanted, tuple(tables)))
 
 
+_MOST_NAMED = 20
 _GONE = (
     "Where a table is gone for good, two people can say so: retire --ledger FILE TABLE --by NAME --witness NAME"
     " --reason TEXT."

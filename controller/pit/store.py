@@ -6,7 +6,7 @@ no, and the number of a new row comes by RETURNING.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
@@ -14,6 +14,11 @@ from controller.errors import TableError
 
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
 """What values that cannot be reckoned with raise."""
+
+
+def marks(values: Collection[object]) -> str:
+    """A question mark for each value of a list in a statement. The list must not be empty."""
+    return ", ".join("?" * len(values))
 
 
 class Rows(Protocol):

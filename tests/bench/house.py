@@ -16,7 +16,7 @@ from pathlib import Path
 from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.errors import TableError
-from controller.pit.ledger import Ledger
+from controller.pit.ledger import Ledger, Place
 from tests.pit.postgresql import servers
 
 _PATIENCE_S = 60.0
@@ -28,8 +28,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class House:
     """A broker and the reference pit, and the files of one table on them."""
 
-    def __init__(self, folder: Path, port: int, broker: int, pit: int, databases: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, port: int, broker: int, pit: int, databases: tuple[int, ...] = (), ledger: Place = ""
+    ) -> None:
         self.folder = folder
+        self.ledger = ledger
         self.port = port
         self.broker, self.pit, self.databases = broker, pit, databases  # their process ids
         self.table = surroundings.simulated_table(folder, port)
@@ -72,10 +75,13 @@ def house(folder: Path) -> Iterator[House]:
 
 @contextmanager
 def cell(folder: Path) -> Iterator[House]:
-    """A house whose ledger is in PostgreSQL with a synchronous standby, and whose pit can be followed by another."""
+    """A house whose ledger is in PostgreSQL with a synchronous standby, and whose pit can be followed by another.
+
+    Both databases lie on the disk of TMPDIR.
+    """
     folder.mkdir()
     port, key, log = surroundings.free_port(), str(folder / "key"), folder / "pit.log"
-    with servers("one", "two") as (primary, standby), surroundings.mosquitto(folder, port) as broker:
+    with servers("one", "two", on_disk=True) as (primary, standby), surroundings.mosquitto(folder, port) as broker:
         primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
         primary.reload()
         standby.follow(primary)
@@ -87,7 +93,7 @@ def cell(folder: Path) -> Iterator[House]:
         run = [*of_pit, "run", *ledger, "--replicated", "--broker", f"127.0.0.1:{port}", "--adopt-new"]
         with surroundings.started(run, log) as pit:
             until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
-            yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()))
+            yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()), primary.url)
 
 
 @contextmanager

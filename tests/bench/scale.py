@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import heapq
+import os
 import selectors
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
+import psycopg
+
+from controller.errors import TableError
+from controller.pit.ledger import Ledger
 from tests.bench import core
 from tests.bench.house import House, cell, cpu_ms, house, resident_kib, tree
 from tests.bench.light_table import LightTable
@@ -18,7 +26,12 @@ from tests.bench.report import Section, spread
 PACE_S = 3.0
 """A round a table in so many seconds: ten times what a table deals."""
 
+CELL_PACE_S = 3600 / 700
+"""The same in a cell: a table has about 70 rounds an hour."""
+
 _CONNECT_S, _CONNECT_EACH_S = 30.0, 0.1
+_DRAIN_S = 60.0
+_BARE_COMMITS, _EVENT_BYTES = 200, 700
 _KEEP_EVERY_S = 0.25
 
 
@@ -54,54 +67,70 @@ class Step:
 
 
 class Tables:
-    """Light tables in this process, turned by hand."""
+    """Light tables in this process, turned by hand. A play is so many events of each round's two.
 
-    def __init__(self, number: int, port: int) -> None:
+    Raises TableError `bench` where not all of them stream in time.
+    """
+
+    def __init__(self, number: int, port: int, play: int = 2) -> None:
         events = core.royal9_events()
-        self._all = [LightTable(one, port, events) for one in range(1, number + 1)]
+        self._plays_a_round = len(events) // play
+        self._play = play
         self._selector = selectors.DefaultSelector()
-        for table in self._all:
-            self._selector.register(table.socket, selectors.EVENT_READ, table)
         self._kept_s = 0.0
+        self.all: list[LightTable] = []
         deadline_s = time.monotonic() + _CONNECT_S + number * _CONNECT_EACH_S
-        while not all(table.streams for table in self._all):
-            assert time.monotonic() < deadline_s, "the tables cannot reach the broker"
+        for one in range(1, number + 1):
+            self.all.append(LightTable(one, port, events))
+            self._selector.register(self.all[-1].socket, selectors.EVENT_READ, self.all[-1])
+            self._turn(0.0)
+        while waiting := sum(not table.streams for table in self.all):
+            if time.monotonic() > deadline_s:
+                raise TableError("bench", f"{waiting} of {number} tables did not stream in time.", "Run it once more.")
             self._turn(0.1)
 
-    def paced(self, house: House, for_s: float) -> Spell:
-        """Each table a round every `PACE_S`, evenly spread."""
-        begun_s = time.monotonic()
-        due = [(begun_s + PACE_S * place / len(self._all), place) for place in range(len(self._all))]
+    def paced(self, house: House, for_s: float, pace_s: float) -> Spell:
+        """Each table a round every `pace_s`, evenly spread."""
+        begun_s, every_s = time.monotonic(), pace_s / self._plays_a_round
+        due = [(begun_s + every_s * place / len(self.all), place) for place in range(len(self.all))]
 
         def play_what_is_due() -> float:
-            while due[0][0] <= time.monotonic():
+            now_s = time.monotonic()
+            while due[0][0] <= now_s:
                 at_s, place = due[0]
-                self._all[place].play_round()
-                heapq.heapreplace(due, (at_s + PACE_S, place))
-            return due[0][0] - time.monotonic()
+                self.all[place].play(self._play)
+                heapq.heapreplace(due, (at_s + every_s, place))
+            return due[0][0] - now_s
 
         return self._spell(house, for_s, play_what_is_due)
 
     def flat_out(self, house: House, for_s: float) -> Spell:
         """Each table its next round as soon as the pit has acknowledged the one before."""
-        for table in self._all:
-            table.when_done = table.play_round
-            table.play_round()
+        for table in self.all:
+            table.when_done = partial(table.play, self._play)
+            table.when_done()
         spell = self._spell(house, for_s, lambda: 0.1)
-        for table in self._all:
+        for table in self.all:
             table.when_done = lambda: None
         return spell
 
+    def unacknowledged(self) -> int:
+        """The events that the pit has not acknowledged, once nothing more is said and it has had its time."""
+        deadline_s = time.monotonic() + _DRAIN_S
+        while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
+            self._turn(0.1)
+        return waiting
+
     def close(self) -> None:
         """All leave."""
-        for table in self._all:
+        for table in self.all:
             self._selector.unregister(table.socket)
             table.close()
         self._selector.close()
 
     def _spell(self, house: House, for_s: float, play: Callable[[], float]) -> Spell:
         """`play` plays what is due, and says how long nothing is."""
-        for table in self._all:
+        for table in self.all:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)
         while time.monotonic() < begun_s + for_s:
@@ -111,15 +140,15 @@ class Tables:
         pit, broker, tables, databases = (
             (then - first) / 1000 / took_s for first, then in zip(before, after, strict=True)
         )
-        delays_ms = [1000 * delay_s for table in self._all for delay_s in table.delays_s]
-        return Spell(len(delays_ms) / took_s, delays_ms, pit, broker, tables, databases)
+        delays_ms = [1000 * delay_s for table in self.all for delay_s in table.delays_s]
+        return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
     def _turn(self, wait_s: float) -> None:
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:
             self._kept_s = time.monotonic()
-            for table in self._all:
+            for table in self.all:
                 table.keep()
 
 
@@ -129,27 +158,43 @@ def _cpu_ms(house: House) -> tuple[float, ...]:
     return cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time(), of_databases
 
 
+@dataclass(frozen=True)
+class CellStep:
+    """What was seen with so many tables at a cell. `amiss` is what did not hold at the end."""
+
+    tables: int
+    paced: Spell
+    pit_kib: int
+    broker_kib: int
+    amiss: str
+
+
 def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s: float) -> Iterator[Section]:
     """So many tables on one pit with a replicated ledger, at a pace; the last number of tables for `longest_s`."""
+    steps: list[CellStep] = []
     rows: list[tuple[str, ...]] = []
     for number in numbers:
         with cell(folder / f"cell-{number}") as one:
-            tables = Tables(number, one.port)
-            spell = tables.paced(one, longest_s if number == numbers[-1] else spell_s)
-            memory = resident_kib(one.pit), resident_kib(one.broker)
-            tables.close()
-        shares = (*_shares(spell), f"{100 * spell.databases:.0f}")
-        cpu_ms_a_round = 1000 * (spell.pit + spell.broker + spell.databases) / (spell.rounds_s or 1.0)
-        held = (f"{kib / 1024:.1f}" for kib in memory)
-        rows.append((str(number), f"{spell.rounds_s:.1f}", spell.delay, *shares, *held, f"{cpu_ms_a_round:.2f} ms"))
+            floor = _bare_commits(one)
+            try:
+                step = _cell_step(one, number, longest_s if number == numbers[-1] else spell_s)
+            except (TableError, OSError) as error:
+                rows.append((str(number), *["-"] * 10, str(error).replace("\n", " ")))
+                break
+        steps.append(step)
+        rows.append(_cell_row(step))
     yield Section(
         "A cell over PostgreSQL",
-        "Light tables at one pit, whose ledger has a synchronous standby on the same machine. A round every"
-        f" {PACE_S:g} s at each; the last row for {longest_s:g} s. Delay: median / p99 in ms. CPU in % of one core; the"
-        " last column is that of pit, broker and both databases for each round.",
+        "Light tables at one pit, whose ledger has a synchronous standby on the same machine. Each table has a round"
+        f" every {CELL_PACE_S:.2f} s, which is ten times what a table deals: two events half a round apart, and its"
+        f" state after each. Every number of tables for {spell_s:g} s, the last for {longest_s:g} s. Delay: from an"
+        " event's publishing to the acknowledgement, median / p99 in ms. CPU in % of one core, and of pit, broker and"
+        " both databases for a round. At the end every event is to be acknowledged, be in the ledger once, and the"
+        " books are to balance.",
         (
             "tables",
-            "rounds/s",
+            "rounds/s offered",
+            "acknowledged",
             "delay ms",
             "CPU: pit",
             "broker",
@@ -158,9 +203,74 @@ def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s
             "MiB: pit",
             "broker",
             "a round",
+            "amiss at the end",
         ),
         rows,
     )
+    if len(steps) > 1:
+        yield Section(
+            "How a cell grows",
+            "The slope of a straight line through the steps above, and the last step's CPU a round. The floor is a bare"
+            " commit of an event's bytes on the same two databases, median / p99.",
+            ("", "a table more", "of a core", "CPU a round"),
+            [
+                _growth("pit", steps, lambda step: step.pit_kib, lambda step: step.paced.pit),
+                _growth("broker", steps, lambda step: step.broker_kib, lambda step: step.paced.broker),
+                ("delay", f"{_slope(steps, lambda step: statistics.median(step.paced.delays_ms)):.3f} ms", "", ""),
+                ("the floor of a delay", f"{floor} ms", "", ""),
+            ],
+        )
+
+
+def _cell_step(house: House, number: int, for_s: float) -> CellStep:
+    tables = Tables(number, house.port, play=1)
+    paced = tables.paced(house, for_s, CELL_PACE_S)
+    memory = resident_kib(house.pit), resident_kib(house.broker)
+    waiting = tables.unacknowledged()
+    said = sum(table.events for table in tables.all)
+    tables.close()
+    if not paced.delays_ms:
+        raise TableError("bench", f"The pit acknowledged nothing of {number} tables.", "See the pit's log.")
+    with closing(Ledger(house.ledger, begin=False)) as ledger:
+        findings = ledger.account().findings
+        committed = sum(ack.seq for ack in ledger.acks().values())
+    amiss = [*findings[:3]]
+    if waiting:
+        amiss.append(f"{waiting} of {said} events are not acknowledged")
+    elif committed != said:
+        amiss.append(f"{said} events were said and acknowledged, and {committed} are in the ledger")
+    return CellStep(number, paced, *memory, "; ".join(amiss) or f"nothing, of {said} events")
+
+
+def _cell_row(step: CellStep) -> tuple[str, ...]:
+    spell = step.paced
+    cpu_ms_a_round = 1000 * (spell.pit + spell.broker + spell.databases) / (spell.rounds_s or 1.0)
+    return (
+        str(step.tables),
+        f"{step.tables / CELL_PACE_S:.1f}",
+        f"{spell.rounds_s:.1f}",
+        spell.delay,
+        *_shares(spell),
+        f"{100 * spell.databases:.0f}",
+        f"{step.pit_kib / 1024:.1f}",
+        f"{step.broker_kib / 1024:.1f}",
+        f"{cpu_ms_a_round:.2f} ms",
+        step.amiss,
+    )
+
+
+def _bare_commits(house: House) -> str:
+    """What a commit of one event's bytes takes, with nothing around: median / p99 in ms."""
+    assert isinstance(house.ledger, str)
+    took_ms: list[float] = []
+    with psycopg.connect(house.ledger, autocommit=True) as database:
+        database.execute("CREATE SCHEMA floor; CREATE TABLE floor.event (body BYTEA)")
+        for _ in range(_BARE_COMMITS):
+            begun_s = time.perf_counter()
+            database.execute("INSERT INTO floor.event VALUES (%s)", (os.urandom(_EVENT_BYTES),))
+            took_ms.append(1000 * (time.perf_counter() - begun_s))
+    median_ms, p99_ms = spread(took_ms)
+    return f"{median_ms:.1f} / {p99_ms:.1f}"
 
 
 def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
@@ -203,10 +313,13 @@ def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -
     )
 
 
+_S = TypeVar("_S", Step, CellStep)
+
+
 def _step(folder: Path, number: int, spell_s: float, rounds: int) -> Step:
     with house(folder) as one:
         tables = Tables(number, one.port)
-        paced = tables.paced(one, max(spell_s, rounds * PACE_S / number))
+        paced = tables.paced(one, max(spell_s, rounds * PACE_S / number), PACE_S)
         pit_kib, broker_kib = resident_kib(one.pit), resident_kib(one.broker)
         flat_out = tables.flat_out(one, spell_s)
         tables.close()
@@ -233,7 +346,7 @@ def _shares(spell: Spell) -> tuple[str, ...]:
 
 
 def _growth(
-    what: str, steps: Sequence[Step], kib: Callable[[Step], float], share: Callable[[Step], float]
+    what: str, steps: Sequence[_S], kib: Callable[[_S], float], share: Callable[[_S], float]
 ) -> tuple[str, ...]:
     last = steps[-1]
     return (
@@ -244,6 +357,6 @@ def _growth(
     )
 
 
-def _slope(steps: Sequence[Step], figure: Callable[[Step], float]) -> float:
+def _slope(steps: Sequence[_S], figure: Callable[[_S], float]) -> float:
     """How much more of it a table more brings, by least squares."""
     return statistics.linear_regression([step.tables for step in steps], [figure(step) for step in steps]).slope

@@ -71,15 +71,15 @@ PIT_DEFECTS = (
         "acks are one ahead",
         "P04",
         _LEDGER,
-        "return Ack(epoch, seq, chain)",
-        "return Ack(epoch, seq + 1 if seq else seq, chain)",
+        "return Ack(head.adoption.epoch, head.seq, head.chain)",
+        "return Ack(head.adoption.epoch, head.seq + 1 if head.seq else head.seq, head.chain)",
     ),
     Defect(
         "an ack has the chain of another event",
         "P04",
         _LEDGER,
-        "body = self._body(table, epoch, seq)\n        chain",
-        "body = self._body(table, epoch, max(1, seq - 1))\n        chain",
+        "        chain = GENESIS.hex() if body",
+        "        body = self._body(table, epoch, max(1, seq - 1))\n        chain = GENESIS.hex() if body",
     ),
     Defect(
         "what comes after a gap is committed",
@@ -92,24 +92,24 @@ PIT_DEFECTS = (
         "a gap is not answered",
         "P05",
         _LEDGER,
-        "acks = self._acks(table for table, _ in events)",
-        "acks = self._acks(one.table for one in committed)",
+        "heads = self._heads({table for table, _ in events})\n            self._session",
+        "heads = self._heads({one.table for one in taken.committed})\n            self._session",
     ),
     Defect(
         "a repeated lock counts again",
         "P06",
         _LEDGER,
-        "if body == payload:\n            return",
+        "if body == payload:\n            return None",
         "if body == payload:\n"
         "            self._db.execute(\"UPDATE fund SET cents = cents + 1 WHERE account LIKE 'meter:%'\")\n"
-        "            return",
+        "            return None",
     ),
     Defect(
         "another body is booked",
         "P07",
         _LEDGER,
         "if body is not None:\n            raise RefusedError(",
-        "if body is not None:\n            self._intake.take(1, table, event)\n            return\n"
+        "if body is not None:\n            self._intake.take(1, table, event)\n            return None\n"
         "        if body is not None:\n            raise RefusedError(",
     ),
     Defect(
@@ -165,10 +165,10 @@ PIT_DEFECTS = (
         "the former epoch goes on",
         "P17",
         _LEDGER,
-        "if adopted is None or adopted.epoch != event.epoch:",
-        "if adopted is not None and (key := self._adoptions.key_of(table, event.epoch)) is not None:\n"
-        "            adopted = Adoption(event.epoch, key)\n"
-        "        if adopted is None or adopted.epoch != event.epoch:",
+        "if head is None or head.adoption.epoch != event.epoch:",
+        "if head is not None and (key := self._adoptions.key_of(table, event.epoch)) is not None:\n"
+        "            head = Head(Adoption(event.epoch, key), *self._last({table: event.epoch})[table])\n"
+        "        if head is None or head.adoption.epoch != event.epoch:",
     ),
     Defect(
         "garbage ends the pit",

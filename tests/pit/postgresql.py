@@ -145,19 +145,19 @@ def write(at: Place, statement: str) -> None:
         database.execute(statement.encode())
 
 
-def new_folder() -> Path:
+def new_folder(on_disk: bool = False) -> Path:
     """A folder in memory, where there is one: each commit is synced, and a sync costs nothing there."""
     memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() and not on_disk else None))
     folder.chmod(0o755)
     return folder
 
 
 @contextmanager
-def servers(*names: str, network: Network | None = None) -> Iterator[list[Server]]:
+def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
     """The first begins and runs, with an empty database. The others are only named. Each is on the machine of its name,
     where there is a network."""
-    folder = new_folder()
+    folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:
         every = [Server(folder / name, network.on(name), network.address(name)) for name in names]

@@ -31,7 +31,7 @@ from controller.pit.standing import read_standing
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
-from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.pit.test_meters import TERMS, balanced, code_of, counted, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.samples import examples
 from tests.support.waiting import PATIENCE_S, until
@@ -208,6 +208,22 @@ def test_adopting_shows_the_key_and_asks_a_person(at: Place) -> None:
     assert adopt(at, answer="yes\n")[0] == 0
     with closing(Ledger(at)) as ledger:
         assert ledger.acks().keys() == {TABLE}
+
+
+def test_a_state_that_tells_nothing_new_asks_the_ledger_nothing_until_somebody_else_decides(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(opened(at)) as leader, closing(Ledger(at)) as person:
+        leader.others_wrote()
+        shown = TableEvening("t-0").state()
+        leader.meet("t-0", shown, adopt_new=False)
+        with monkeypatch.context() as patched:
+            statements = counted(leader, patched)
+            leader.meet("t-0", shown, adopt_new=False)
+        assert statements == []
+        person.retire("t-0", "Ann", "Bob", "gone")
+        assert leader.others_wrote()
+        assert code_of(lambda: leader.meet("t-0", shown, adopt_new=False)) == "epoch_to_adopt"
 
 
 # Taken back.

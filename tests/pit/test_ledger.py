@@ -363,6 +363,22 @@ def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at
     assert ledger._db.execute("SELECT count(*) FROM hand").fetchone() == (0,), "it was undone whole"
 
 
+@over_both
+def test_what_is_undone_of_one_table_is_not_left_in_the_books_of_another(ledger: Ledger, at: Place) -> None:
+    ledger.set_terms({name: Terms(1_000, Fraction(1, 2), Fraction(0), 1_000) for name in ("big", "small")})
+    ledger.adopt("other", EPOCH, KEY.public.hex())
+    write(at, "UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
+    table, other = TableEvening(TABLE, ["small", "big"]), TableEvening("other", ["small"])
+    nonsense = table.lock(1)
+    received = ledger.receive([("other", other.lock(1)), (TABLE, nonsense), ("other", other.finish())])
+    assert (len(received.committed), codes(received)) == (2, ["event_not_booked"])
+    assert ledger.levels() == {"big": 1_000, "small": 1_250}
+    write(at, "UPDATE fund SET remainder = '0' WHERE account = 'meter:big'")
+    assert len(ledger.receive([(TABLE, nonsense), ("other", other.lock(2))]).committed) == 2
+    assert ledger.levels() == {"big": 1_250, "small": 1_750}
+    assert ledger.account().findings == ()
+
+
 # The file.
 
 

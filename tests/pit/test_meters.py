@@ -125,16 +125,61 @@ def test_locked_wagers_take_few_statements_however_many_seats_and_meters(
 ) -> None:
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1))
+    statements = counted(ledger, monkeypatch)
+    give(ledger, table, table.lock(1, 2, 3, 4, 5, 6, 7))
+    assert len(statements) <= 23, "\n".join(statements)  # each is a round trip to a database on another machine
+
+
+def test_a_round_more_in_a_transaction_takes_five_statements_more(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its two events, its hand, its stake and its posting; all else is read and written once for all of them."""
+    tables = [TableEvening("t-0"), TableEvening("t-1")]
+    statements = counted(ledger, monkeypatch)
+    took = []
+    for rounds in (1, 11):
+        before = len(statements)
+        events = [
+            (each.table, body) for _ in range(rounds) for each in tables for body in (each.lock(1), each.finish())
+        ]
+        assert len(ledger.receive(events).committed) == len(events)
+        took.append(len(statements) - before)
+    assert took[1] - took[0] == 5 * 2 * 10, "\n".join(statements)
+    assert ledger.levels() == {"big": 1_000 + 24 * 500 // 3, "small": 70 + 24 * 5}
+    balanced(ledger)
+
+
+def test_a_hit_and_a_void_see_the_wagers_of_their_own_transaction(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    won = [table.lock(1, 2), table.finish((1, "all")), table.hit(1, "all", "big")]
+    assert give(ledger, table, *won, table.lock(3), table.void(3)) == []
+    assert ledger.levels() == {"big": 1_000, "small": 80}, "begun again at the seed"
+    balanced(ledger)
+
+
+def counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ledger's statements from now on."""
     statements: list[str] = []
     run = ledger._db.execute
 
-    def counted(statement: str, values: Sequence[object] = ()) -> Rows:
+    def noted(statement: str, values: Sequence[object] = ()) -> Rows:
         statements.append(statement)
         return run(statement, values)
 
-    monkeypatch.setattr(ledger._db, "execute", counted)
-    give(ledger, table, table.lock(1, 2, 3, 4, 5, 6, 7))
-    assert len(statements) <= 26, "\n".join(statements)  # each is a round trip to a database on another machine
+    monkeypatch.setattr(ledger._db, "execute", noted)
+    return statements
+
+
+def test_steps_that_wait_keep_their_numbers_while_those_before_them_are_told_of(ledger: Ledger) -> None:
+    """Thousands may wait: to number all of them anew at each would take the pit's time."""
+    table = TableEvening("t-0")
+    hits = []
+    for _ in range(3):
+        give(ledger, table, table.lock(1), table.finish((1, "x")), hit := table.hit(1, "x", 10))
+        hits.append(hit)
+    (_, *later) = (step.seq for step in ledger.unheard_steps("t-0", 0))
+    give(ledger, table, table.award(hits[0], "pending", 10))
+    assert [step.seq for step in ledger.unheard_steps("t-0", 0)] == later
 
 
 def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) -> None:
