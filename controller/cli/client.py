@@ -7,7 +7,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,14 @@ def pit_key(table: Path) -> int:
     return 0
 
 
+def _group_of(path: str) -> str:
+    """The group that may use this socket; that of its folder where nobody else may look into the folder."""
+    for each in (Path(path), Path(path).parent):
+        with suppress(OSError, KeyError):
+            return each.group()
+    return "that the socket's folder has"
+
+
 @contextmanager
 def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
     """A line to the running table. Its errors are words for people."""
@@ -131,7 +139,8 @@ def _connected(table: Path, control: str | None = None) -> Iterator[socket.socke
             channel.settimeout(_PATIENCE_S)
             yield channel
     except PermissionError:
-        do = "Join the socket's group, or ask somebody who is in it."
+        group = _group_of(path)
+        do = f"Join the group {group}: sudo adduser YOURNAME {group}. Then log in anew. Or ask somebody who is in it."
         raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
     except (TimeoutError, BlockingIOError):
         do = "Look at the table's log: its disk may be failing."

@@ -283,11 +283,11 @@ def _confirm_adoption(table: str, offered: Adoption) -> None:
         )
     print("Compare the key with `tablectl status` at the table: a thief's table shows another one.")
     try:
-        answer = input("Adopt this key? [yes/no] ")
+        answer = input("Adopt this key? Write the whole word yes, or no: ")
     except EOFError:
         answer = ""
     if answer.strip().lower() != "yes":
-        do = "Where the keys differ, find out which machine speaks for the table."
+        do = "Where the keys are the same, write the whole word yes. Where they differ, find out whose key this is."
         raise TableError("adoption_declined", f"Table {table} was not adopted.", do)
 
 

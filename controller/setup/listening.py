@@ -46,8 +46,8 @@ def ports() -> list[str]:
     return [*adapters, *([str(_HEADER_PORT)] if _HEADER_PORT.exists() else [])]
 
 
-def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> Heard | None:
-    """Find the shoe, into `values`; what was heard of it."""
+def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
+    """Find the shoe, into `values`. What was heard of it, in words for the report."""
     heard: Heard | None = None
     found = ports()
     explains = "find: listen at every port of this machine. Or a port as /dev/serial/by-id/NAME, or socket://HOST:PORT."
@@ -66,13 +66,13 @@ def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> Heard | None:
                 "No shoe was heard. Is the shoe switched on, and its cable in? A lamp on the adapter shows data."
             )
         else:
-            dialogue.keep("setup.heard", f"{' '.join(heard.cards) or 'no card'}, {heard.driver} at {heard.baud}")
+            dialogue.keep("setup.heard", f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}")
     shoe = values.setdefault("shoe", {})
     if heard:
         for key, text in (("shoe.port", heard.port), ("shoe.driver", heard.driver), ("shoe.baud", str(heard.baud))):
             dialogue.keep(key, text)
         shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
-        return heard
+        return dialogue.usual("setup.heard", "")
     if terminal is None and len(found) != 1 and dialogue.known("shoe.port") is None:
         there = f"there are {', '.join(found)}" if found else "there is no serial port"
         do = 'Write shoe.port = "/dev/serial/by-id/…" into the file of answers.'
@@ -88,7 +88,7 @@ def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> Heard | None:
     explains = f"The speed of the line, set in the shoe: {' or '.join(map(str, bauds))}."
     read = choice(*map(str, bauds))
     shoe["baud"] = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
-    return None
+    return dialogue.noted("setup.heard") or "none was heard: as written in the answers"
 
 
 def _port(text: str) -> str:

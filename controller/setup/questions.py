@@ -21,6 +21,10 @@ from controller.keys import write_whole
 _T = TypeVar("_T")
 
 
+class TakenBackError(Exception):
+    """The person takes the last answer back: the questions are gone through anew, up to the one of that answer."""
+
+
 class Terminal:
     """A person at a terminal, whose lines come on the descriptor `into`."""
 
@@ -102,12 +106,21 @@ class Dialogue:
         self._usual = dict(usual)
         self._kept_at = kept
         self._again: tuple[str, ...] = ()
+        self._asked: list[str] = []  # at the terminal, in order: what `back` takes back
+        self._kept: dict[str, None] = {}  # by this setup, in order
+        self._standing: frozenset[str] = frozenset()  # what was answered before the answer that was taken back
+        self._open: set[str] = set()  # that answer, and what was kept after it
 
     def known(self, key: str) -> str | None:
         """The answer that stands without being asked for."""
-        return self._given.get(key) or (
-            self._usual.get(key) if self.goes_on and not key.startswith(self._again) else None
-        )
+        if key in self._open:
+            return None
+        stands = key in self._standing or (self.goes_on and not key.startswith(self._again))
+        return self._given.get(key) or (self._usual.get(key) if stands else None)
+
+    def noted(self, key: str) -> str | None:
+        """What this very setup found, before it was broken off or an answer was taken back; None for another's file."""
+        return None if key in self._given else self.known(key)
 
     def usual(self, key: str, default: str) -> str:
         """The answer of an earlier setup, or this one."""
@@ -120,7 +133,8 @@ class Dialogue:
     def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
         """The answer as `read` makes it of the text. `read` raises ValueError, whose text tells what is wrong.
 
-        A `?` explains, an empty line is the default. Raises TableError `answer_wrong` for one in a file.
+        A `?` explains, `back` takes the answer before back, an empty line is the default. Raises TableError
+        `answer_wrong` for a wrong answer in a file, and TakenBackError.
         """
         if (known := self.known(key)) is not None:
             value = self._read(key, known, read)
@@ -137,12 +151,16 @@ class Dialogue:
             if text == "?":
                 self.say(f"  {explains}")
                 continue
+            if text == "back":
+                self._take_back()
+                continue
             try:
                 value = read(text)
             except ValueError as error:
                 self.say(f"  {error}")
                 continue
             self.keep(key, text)
+            self._asked.append(key)
             return value
 
     def agrees(self, key: str, says: str, explains: str, default: bool) -> bool:
@@ -157,6 +175,8 @@ class Dialogue:
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
         self._usual[key] = text
+        self._kept[key] = None
+        self._open.discard(key)
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self._usual.items())
         try:
             write_whole(self._kept_at, "".join(sorted(lines)).encode())
@@ -164,6 +184,23 @@ class Dialogue:
             do = "Run the same command again with sudo."
             what = f"The answers cannot be kept in {self._kept_at}: {error.strerror}."
             raise TableError("answers_unwritable", what, do) from None
+
+    def settle(self) -> None:
+        """From here on `back` cannot take back an answer that was given before."""
+        self._asked.clear()
+
+    def _take_back(self) -> None:
+        """Open the last question anew, and a walk of the wiring that came after it. Raises TakenBackError."""
+        if not self._asked:
+            self.say("  There is no answer to take back. A later setup can change every answer.")
+            return
+        kept = list(self._kept)
+        taken = kept[kept.index(self._asked.pop()) :]
+        for key in taken:
+            del self._kept[key]
+        self._open.update(taken)
+        self._standing = frozenset(self._kept)
+        raise TakenBackError
 
     def _read(self, key: str, text: str, read: Callable[[str], _T]) -> _T:
         try:

@@ -47,8 +47,8 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
         "setup.walk",
         "Walk the wiring, lamp by lamp and button by button",
         "Each lamp is lit in turn, and you say which one it is. Then you press each button. With no, the wiring of "
-        "docs/wiring.md is written down, and nobody has looked at a lamp.",
-        True,
+        "docs/wiring.md is written down, and nobody has looked at a lamp. On a simulated header nobody can see one.",
+        pins["driver"] == "rpi_gpio",
     )
     if walks:
         try:
@@ -104,6 +104,9 @@ def _ask_pins(dialogue: Dialogue, pins: dict[str, Any], lamps: list[str], inputs
     pins["inputs"] = _known(dialogue, "pins.inputs", inputs, proposed, walks)
     if walks and dialogue.terminal is not None:
         _walk_inputs(dialogue, dialogue.terminal, pins, free, inputs)
+    for kind, names in (("lamps", lamps), ("inputs", inputs)):
+        if absent := [name for name in names if name not in pins[kind]]:
+            dialogue.say(f"The table has none of these {kind}: {', '.join(absent)}. A later walk can add them.")
 
 
 def _bcms(text: str) -> list[int]:
@@ -143,16 +146,17 @@ def _walk_lamps(
 ) -> None:
     """Light each of these pins, and write down which lamp the person saw."""
     left = [name for name in names if name not in pins["lamps"] and dialogue.known(f"pins.lamps.{name}") is None]
+    if not left:
+        return
     dialogue.say(
-        "The lamps, one by one: answer with the lamp that you see lit.",
-        f"The lamps are {', '.join(left)}; {_NONE} where none is lit.",
+        "The lamps, one by one: answer with the name of the lamp that you see lit, or none.",
+        f"The lamps are {', '.join(left)}.",
     )
     header = take_pins(pins["driver"], pins.get("page"), {str(bcm): LampWiring(bcm, level) for bcm in on}, {})
     try:
         for bcm in on:
             header.write(str(bcm), True)
-            default = left[0] if left else _NONE
-            name = _which(terminal, f"BCM {bcm}, pin {PHYSICAL[bcm]}: which lamp is lit", default, (*left, _NONE))
+            name = _which(terminal, f"BCM {bcm}, pin {PHYSICAL[bcm]}: which lamp is lit", left)
             header.write(str(bcm), False)
             if name != _NONE:
                 left.remove(name)
@@ -162,15 +166,19 @@ def _walk_lamps(
         header.close()
     for name in left:
         dialogue.keep(f"pins.lamps.{name}", _NONE)
-        dialogue.say(f"There is no lamp {name}.")
 
 
-def _which(terminal: Terminal, says: str, default: str, names: Sequence[str]) -> str:
+def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
+    """The lamp that the person sees lit. An empty line is no answer: a lamp that nobody looked at was not seen."""
+    planned = f" [yes: {left[0]}]" if left else ""
     while True:
-        text = terminal.line(f"{says} [{default}]: ") or default
-        if text in names:
+        text = terminal.line(f"{says}{planned}: ")
+        if text == "yes" and left:
+            return left[0]
+        if text in (*left, _NONE):
             return text
-        print(f"  Answer one of: {', '.join(names)}.")
+        yes = f"yes for {left[0]}, or one of: " if left else ""
+        print(f"  Answer {yes}{', '.join((*left, _NONE))}.")
 
 
 def _walk_inputs(
@@ -178,6 +186,8 @@ def _walk_inputs(
 ) -> None:
     """Have each input pressed, and write down which pin changed and to what level."""
     on = [bcm for bcm in dict.fromkeys(free) if bcm not in {each["bcm"] for each in pins["inputs"].values()}]
+    if all(name in pins["inputs"] or dialogue.known(f"pins.inputs.{name}") is not None for name in names):
+        return
     dialogue.say("The inputs, one by one: press the button, turn the key, cover the sensor. Enter: there is none.")
     wiring = {str(bcm): InputWiring(bcm, "low", "up") for bcm in on}
     header = take_pins(pins["driver"], pins.get("page"), {}, wiring)
@@ -187,7 +197,7 @@ def _walk_inputs(
             if name in pins["inputs"] or dialogue.known(key) is not None:
                 continue
             rest = header.read()
-            print(f"Press {name}: ", end="", flush=True)
+            print(f"{_deed(name)}: ", end="", flush=True)
             if (pressed := _pressed(terminal, header, rest)) is None:
                 dialogue.say(f"  There is no input {name}.")
                 dialogue.keep(key, _NONE)
@@ -205,6 +215,13 @@ def _walk_inputs(
             _await_release(terminal, header, pin, low)
     finally:
         header.close()
+
+
+def _deed(name: str) -> str:
+    """What a person does to the input of this name."""
+    if name.startswith("seat_"):
+        return f"Cover the sensor {name}"
+    return "Turn the key" if name == "key" else f"Press the button {name}"
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from controller.care.row import Verdict
 from controller.cli.client import ask
 from controller.cli.doctor import examine_here, row_lines
 from controller.cli.files import writing
-from controller.cli.status import pit_lines
+from controller.cli.status import status_lines
 from controller.cli.versions import BETWEEN_SHOES
-from controller.config import load
+from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
@@ -22,7 +23,7 @@ from controller.setup.broker import ask_broker, ask_networks
 from controller.setup.house import ask_house
 from controller.setup.listening import ask_shoe
 from controller.setup.machine import Machine
-from controller.setup.questions import Dialogue, Terminal, flat, read_answers
+from controller.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
 from controller.setup.report import made_report, page, verified
 from controller.setup.table_toml import write_table
 from controller.setup.wiring import ask_wiring
@@ -50,36 +51,32 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     values = _values(table)
     earlier = read_answers(kept)
     done = earlier.pop("setup.done", "no") == "yes"
+    earlier.pop("setup.goes_on", None)  # each time the person says anew whether the answers stand
     usual = flat(values) | ({} if done else earlier)
     dialogue = Dialogue(terminal, given, usual, kept)
     if terminal is not None:
         dialogue.say(
-            "An empty line takes the answer in brackets, and ? explains. Ctrl-C breaks off; no answer is lost."
+            "An empty line takes the answer in brackets, ? explains, and back takes the answer before back. "
+            "Ctrl-C breaks off; no answer is lost."
         )
         if earlier and not done:
             says = "An earlier setup was broken off. Go on with its answers"
             dialogue.goes_on = dialogue.agrees("setup.goes_on", says, "With no, its answers are only proposed.", True)
-    _let_go(dialogue, table, machine)
-    found: dict[str, str] = {}
-    rules = ask_house(dialogue, table.parent, values)
-    heard = ask_shoe(dialogue, values)
-    cards = "none was heard: as written in the answers"
-    found["shoe"] = cards if heard is None else f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}"
-    walked = ask_wiring(dialogue, rules, values)
-    found["wiring"] = (
-        "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
-    )
-    found["broker"] = ask_broker(dialogue, table.parent, values)
-    _ask_places(dialogue, values)
-    networks = ask_networks(dialogue, values)
-    found["networks"] = " ".join(networks)
-    config = write_table(dialogue, table, {name: values[name] for name in _SECTIONS})
+            dialogue.settle()
+    while True:
+        try:
+            config, found, networks = _ask_all(dialogue, table, machine)
+            break
+        except TakenBackError:
+            continue
+    dialogue.settle()
     dialogue.say(f"{table} is written: {config.rules.game}, {len(config.rules.seats)} seats.")
     status = _start(dialogue, table, machine, networks)
     by = dialogue.ask("setup.by", "Your name, for the report", "The report shows this name.", "technician", str)
     if status is not None:
         _compare(dialogue, table, by, status)
         status = ask(table, {"do": "status"})["status"]
+        dialogue.say("", *status_lines(dict(status), table), "")
     rows = [*examine_here(table)]
     dialogue.say(*row_lines(rows))
     explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
@@ -90,7 +87,34 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
         write_whole(report, whole.encode())
     dialogue.keep("setup.done", "yes")
     dialogue.say(f"The report is {report}. Print it, sign it and file it.")
+    if faults := [row.part for row in rows if row.verdict is Verdict.FAULT]:
+        dialogue.say(
+            f"The table is NOT ready: the check found a fault at {', '.join(faults)}. Each line above says what to do. "
+            "Then look again: sudo tablectl doctor"
+        )
     return 0
+
+
+def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
+    """Ask everything, and write the table's file. The table, what was found by looking, and its networks.
+
+    Raises TableError, and TakenBackError where the person takes an answer back: then all is asked again, and what was
+    answered before stands.
+    """
+    _let_go(dialogue, table, machine)
+    values = _values(table)
+    found: dict[str, str] = {}
+    rules = ask_house(dialogue, table.parent, values)
+    found["shoe"] = ask_shoe(dialogue, values)
+    walked = ask_wiring(dialogue, rules, values)
+    found["wiring"] = (
+        "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
+    )
+    found["broker"] = ask_broker(dialogue, table.parent, values)
+    _ask_places(dialogue, values)
+    networks = ask_networks(dialogue, values)
+    found["networks"] = " ".join(networks)
+    return write_table(dialogue, table, {name: values[name] for name in _SECTIONS}), found, networks
 
 
 def verify_report(path: Path) -> int:
@@ -182,7 +206,6 @@ def _compare(dialogue: Dialogue, table: Path, by: str, status: Mapping[str, Any]
     key = status["pit"]["key"]
     dialogue.say(f"The table's key: {status['key_fingerprint']}. The pit shows the same when it adopts the table.")
     if key["offered"] is None or key["offered"] == key["pinned"]:
-        dialogue.say(*pit_lines(dict(status), table))
         return
     dialogue.say(f"The pit's key:   {key['offered']}. `controller.pit key` at the pit shows the same.")
     explains = "Read the pit's key at the pit, or have it read to you. Only a key that was compared can be believed."

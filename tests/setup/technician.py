@@ -24,6 +24,7 @@ PATIENCE_S = 240.0
 class Technician:
     """Answers each question by `says`, whose keys begin a prompt; every other one with an empty line.
 
+    A list is the answers to the first question with that prompt, to the second, and so on.
     `lamps` and `inputs` are what hangs on which pin. The person sees which lamp is lit, and looks at no number that the
     program tells. `breaks_off` begins the prompt at which the terminal is closed.
     """
@@ -31,8 +32,8 @@ class Technician:
     def __init__(
         self,
         folder: Path,
-        says: Mapping[str, str],
-        lamps: Mapping[int, str],
+        says: Mapping[str, str | list[str]],
+        lamps: Mapping[int, str | list[str]],
         inputs: Mapping[str, int],
         cards: tuple[str, ...] = (),
         shoe: str = "angel_eye",
@@ -84,10 +85,10 @@ class Technician:
             if self._drew_all(new):
                 self._answer("")
                 answered = len(self.seen)
-            elif re.search(r"Press \w+: $", new):
+            elif found := re.search(r"(?:Press the button|Cover the sensor|Turn the) (\w+): $", new):
                 answered = len(self.seen)
-                self._press(new.split()[-1].removesuffix(":"))
-            elif new.endswith("]: "):
+                self._press(found[1])
+            elif new.endswith("]: ") or "which lamp is lit: " in new[-20:]:
                 answered = len(self.seen)
                 prompt = new.splitlines()[-1]
                 self.asked.append(prompt)
@@ -103,8 +104,10 @@ class Technician:
         if "which lamp is lit" in prompt:
             lit = [bcm for bcm in range(28) if self.page.function(bcm) == OUTPUT and self.page.output(bcm)]
             assert len(lit) == 1, "one lamp is lit at a time"
-            return self._lamps.get(lit[0], "none")
-        return next((answer for begins, answer in self._says.items() if prompt.startswith(begins)), "")
+            answer = self._lamps.get(lit[0], "none")
+        else:
+            answer = next((answer for begins, answer in self._says.items() if prompt.startswith(begins)), "")
+        return answer if isinstance(answer, str) else answer.pop(0)
 
     def _drew_all(self, new: str) -> bool:
         """Draw the cards while the setup listens, each once the one before was shown. Whether the last was shown."""

@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -44,13 +45,14 @@ def _folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _says(folder: Path, port: int = 1) -> dict[str, str]:
+def _says(folder: Path, port: int = 1) -> dict[str, str | list[str]]:
     return {
         "Game ": "royal9",
         "Seats ": "3",
         "Printed at seat 1 ": "kd 9s",
         "Port of the shoe ": str(folder / "shoe"),
         "File in place of the header ": str(folder / "header"),
+        "Walk the wiring": "yes",
         "Pins of the lamps ": " ".join(map(str, sorted(_PINS))),
         "Port of the broker ": str(port),
         "Go on all the same ": "yes",
@@ -92,6 +94,41 @@ def test_broken_off_it_goes_on_with_what_was_answered(tmp_path: Path, at: str) -
     answered = {prompt.partition("[")[0] for prompt in broken.asked[:-1]}
     assert answered.isdisjoint(prompt.partition("[")[0] for prompt in again.asked), "nothing is asked twice"
     assert load(tmp_path / "table.toml").file.pins.lamps["seat_2"].bcm == 16
+
+
+def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> None:
+    says = _says(_folder(tmp_path)) | {
+        "Name of the table for people": ["back", "Royal nine"],
+        "Name of the table at the pit": ["mistaken", "royal9-07"],
+        "What locks the wagers": ["back", "deal"],
+        "Pins of the lamps ": ["17", " ".join(map(str, sorted(_PINS)))],
+        "Your name": ["back", "Smith"],
+    }
+    lamps = dict(zip(_PINS, _LAMPS, strict=True))
+    technician = Technician(tmp_path, says, lamps, _INPUTS, ("KS", "9H"))
+    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    times = Counter(prompt.partition(" [")[0] for prompt in technician.asked)
+    twice = {
+        "Name of the table for people",
+        "Name of the table at the pit",
+        "Pins of the lamps",
+        "What locks the wagers",
+        "Your name, for the report",
+    }
+    assert {prompt for prompt, count in times.items() if count > 1} == twice | {"BCM 17, pin 11: which lamp is lit"}
+    config = load(tmp_path / "table.toml")
+    assert (config.file.table.id, config.file.table.name) == ("royal9-07", "Royal nine")
+    assert {"player", "fault"} <= config.file.pins.lamps.keys(), "the lamps are walked again on the right pins"
+    assert "heard at" in (tmp_path / "report.html").read_text("utf-8"), "the shoe is not asked for again"
+
+
+def test_a_lamp_that_nobody_looked_at_was_not_seen(tmp_path: Path) -> None:
+    lamps = {17: ["", "yes"]} | dict(zip(_PINS[1:], _LAMPS[1:], strict=True))
+    technician = Technician(_folder(tmp_path), _says(tmp_path), lamps, {}, ("KS",))
+    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    assert "Answer yes for seat_1, or one of: " in technician.seen
+    assert load(tmp_path / "table.toml").file.pins.lamps["seat_1"].bcm == 17
+    assert "The table has none of these inputs: seat_1, seat_2, seat_3, deal, " in technician.seen
 
 
 def test_an_existing_file_is_shown_as_a_difference_and_stays_without_a_yes(tmp_path: Path) -> None:
