@@ -56,8 +56,10 @@ ROOMS = {
         ),
     ),
     "controller.hand_record": Room(
-        ("controller", "drivers.shoe", "drivers.line.bad_bytes"),
-        never=("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),
+        (
+            *("controller.record", "controller.table", "controller.contract", "controller.errors"),
+            *("drivers.shoe", "drivers.line.bad_bytes"),
+        )
     ),
     "controller.control": Room(
         ("controller",),
@@ -105,11 +107,11 @@ ROOMS = {
         third_party=False,
     ),
     "controller.care": Room(
-        ("controller",),
-        never=(
-            *("controller.app", "controller.header", "controller.control", "controller.runtime"),
-            *("controller.cli", "controller.bench", "controller.pit", "controller.delivery.stream"),
-        ),
+        (
+            *("controller.care", "controller.config", "controller.record", "controller.pins", "controller.table"),
+            *("controller.contract", "controller.delivery.mqtt_tls", "controller.digest", "controller.keys"),
+            *("controller.clock", "controller.errors"),
+        )
     ),
     "controller.conformance": Room(  # the kit knows a pit and a table by the contract alone
         (

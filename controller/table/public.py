@@ -93,10 +93,11 @@ class PublicFault:
 
 @dataclass(frozen=True, slots=True)
 class PublicHit:
-    """A seat's winning wager on a progressive bet, and how far it has come: hit, pending, verified, paid or rejected.
+    """A seat's winning wager on a progressive bet, and its `step` at the pit: hit, pending, verified, paid or rejected.
 
-    It was won in `round` of `shoe`, and wins `share` of `meter`, which came to `shown_cents` by what was shown; a fixed
-    award has no meter."""
+    The wager was won in `round` of `shoe`. It wins `share` of `meter`: `shown_cents`, by what the meter showed. A fixed
+    award has no meter. `cents` is what the pit says.
+    """
 
     shoe: int
     round: int
@@ -123,17 +124,22 @@ class PublicWager:
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Everything that may be shown. `hands` are the hands in play; between rounds, those of the last round.
+    """Everything that may be shown.
 
-    `next_hand` takes the next card, at `next_seat` where that hand is a seat's. `reveal` names the hands whose cards
-    are turned up first. `squeezing` names the seat that holds a face-down hand's cards; None is the dealer. `results`
-    are the last round's, until the next round ends: one for each hand that a seat played, at Lucky 9 and at Baccarat
-    Royal. `odd_card`: a person may still say that the card drawn in error opens no simulated hand. `kept` cards were
-    drawn early, and are the first cards of the next round. `wagers` lie on the layout or play. `progressive` has every
-    progressive bet of the game, and its seats once wagers are locked. `settled` tells, for as long as `results`, what
-    became of all wagers of each seated player together: "won", "lost" or "even". A progressive award is won, whatever
-    its amount. `commission_owed` is in cents by seat. `burned` counts the cards put away before the shoe's first round,
-    the first card among them. `left_at_cut_card` cards were left when the cutting card came.
+    - `burned`: how many cards were put away before the shoe's first round, the first card among them.
+    - `left_at_cut_card`: how many cards were left when the cutting card came.
+    - `hands`: the hands in play; between rounds, the hands of the last round.
+    - `next_hand` takes the next card, at `next_seat` where the hand is a seat's.
+    - `reveal`: the hands whose cards are turned up first. `squeezing`: the seat that holds a face-down hand's cards;
+      None is the dealer.
+    - `results`: what became of each hand that a seat played, at Lucky 9 and at Baccarat Royal, until the next round
+      ends.
+    - `settled`, for as long: what became of all wagers of each seated player together: "won", "lost" or "even". A
+      progressive award is "won", whatever its amount.
+    - `odd_card`: whether a person may still say that the card drawn in error opens no simulated hand.
+    - `kept`: how many cards were drawn early. They are the first cards of the next round.
+    - `wagers` lie on the layout, or play. `progressive`: every progressive bet, and its seats once wagers are locked.
+    - `commission_owed`: cents by seat.
     """
 
     table: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +72,41 @@ class SeatsRoundCorrected(ByPerson):
 CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
 
+class _Correction(Request):
+    """A request of two people for the correction `_fact`."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _fact(self) -> CorrectionFact: ...
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        fact = self._fact
+        return {"round": fact.round, "hands": {hand: [*map(str, cards)] for hand, cards in fact.read.items()}}
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The correction, where the round can be corrected so, once two people ask for it."""
+        fact = self._fact
+        told = finished_round(table, fact.round)
+        if told is None or table.shoe is None:
+            return refuse("no_such_round")
+        try:
+            done = table.rules.play.corrected(told.done, fact.read)
+        except HandsError as error:
+            return refuse(error.code)
+        if done == told.done:
+            return refuse("nothing_differs")
+        corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards_of(told.done), cards_of(done))
+        if corrected.unnamed > table.shoe.unnamed:
+            return refuse("card_cannot_be")
+        return by_two(self, fact)
+
+
 @dataclass(frozen=True, slots=True)
-class CorrectRound(Request):
+class CorrectRound(_Correction):
     """Correct a finished round of the open shoe: these are the cards that two people read."""
 
     round: int
@@ -82,21 +116,12 @@ class CorrectRound(Request):
     witness: str | None = None
 
     @property
-    def details(self) -> dict[str, object]:
-        """What the second person is shown."""
-        return _details(self._fact)
-
-    @property
     def _fact(self) -> RoundCorrected:
         return RoundCorrected(self.round, self.player, self.banker, self.supervisor, self.witness or "")
 
-    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The correction, once two people ask for it."""
-        return _correction(table, self, self._fact)
-
 
 @dataclass(frozen=True, slots=True)
-class CorrectSeatsRound(Request):
+class CorrectSeatsRound(_Correction):
     """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
 
     round: int
@@ -106,17 +131,8 @@ class CorrectSeatsRound(Request):
     witness: str | None = None
 
     @property
-    def details(self) -> dict[str, object]:
-        """What the second person is shown."""
-        return _details(self._fact)
-
-    @property
     def _fact(self) -> SeatsRoundCorrected:
         return SeatsRoundCorrected(self.round, self.hands, self.dealer, self.supervisor, self.witness or "")
-
-    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The correction, once two people ask for it."""
-        return _correction(table, self, self._fact)
 
 
 def _hand_of_text(text: str) -> dict[str, object]:
@@ -179,27 +195,6 @@ CORRECT = Act(
     shows="correction",
     refused={NoShoe: "no_such_round", FirstCardDue: "no_such_round", Burning: "no_such_round", **IN_A_HAND},
 )
-
-
-def _correction(table: Table, request: CorrectRound | CorrectSeatsRound, fact: CorrectionFact) -> Fact | Refuse:
-    """The fact of a correction to these cards, or why the round cannot be corrected so."""
-    told = finished_round(table, fact.round)
-    if told is None or table.shoe is None:
-        return refuse("no_such_round")
-    try:
-        done = table.rules.play.corrected(told.done, fact.read)
-    except HandsError as error:
-        return refuse(error.code)
-    if done == told.done:
-        return refuse("nothing_differs")
-    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards_of(told.done), cards_of(done))
-    if corrected.unnamed > table.shoe.unnamed:
-        return refuse("card_cannot_be")
-    return by_two(request, fact)
-
-
-def _details(fact: CorrectionFact) -> dict[str, object]:
-    return {"round": fact.round, "hands": {hand: [*map(str, cards)] for hand, cards in fact.read.items()}}
 
 
 ACTS = (CORRECT,)

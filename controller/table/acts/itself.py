@@ -1,7 +1,7 @@
 """The acts on the table itself, whatever is dealt there: the tests of its lamps, its inputs, and its word to the pit.
 
-A test is journalled, because somebody did it, and changes nothing of the table. It shows at the lamps for seconds, and
-the status says meanwhile that a test shows there. A round, a fault or a new shoe ends the test.
+A test is journalled, because somebody did it, and changes nothing of the table. The test shows at the lamps for
+seconds, and the status says meanwhile that a test shows there. A round, a fault or a new shoe ends the test.
 """
 
 from __future__ import annotations
