@@ -52,7 +52,7 @@ _CANCEL_S = 2.0  # for the answer to a cancelled commit
 _CANCELLED_WAIT = "01000"
 _ADVISORY_LOCK = 0x50495431  # two pits that begin one ledger at the same time
 _CONNECTION = {
-    "connect_timeout": "5",
+    "connect_timeout": "2",  # for each host: one of them may be gone without a word
     "target_session_attrs": "read-write",  # of several hosts the primary
     "keepalives_idle": "5",
     "keepalives_interval": "2",

@@ -1,14 +1,15 @@
 """`make ha-demo`: a house's pit on three machines, and what a table sees when the leader's machine stops.
 
-The machines are addresses of the loopback. What runs on them is configured by the files of config/ha: on `one` and
-`two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. The
-table has both brokers in its `hosts`.
+The machines are addresses of the loopback. In a test they are also network namespaces with the moving address before
+both brokers, and a machine that loses its power is first cut off, so that nobody hears of its end. What runs on the
+machines is configured by the files of config/ha: on `one` and `two` etcd, PostgreSQL under Patroni, a broker and a pit;
+on the witness etcd and a third copy of the database. Where no address moves, the table has both brokers in its `hosts`.
 """
 
 from __future__ import annotations
 
 import os
-import pwd
+import re
 import shutil
 import signal
 import socket
@@ -17,8 +18,8 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing, redirect_stdout, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stdout, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,13 @@ from controller.contract.canonical import parse_object
 from controller.errors import TableError
 from controller.pit.__main__ import main as pit_command
 from controller.pit.ledger import Ledger
+from tests.support.network import Network
 
-CONFIG = Path(__file__).resolve().parents[2] / "config" / "ha"
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config" / "ha"
 NAMES = "one", "two", "witness"
+BROKER = "10.20.0.10"
+"""The address before both brokers, by the shipped file."""
 PROGRAMS = "patroni", "etcd", "mosquitto"
 
 _HOUSE_NETWORK, _NETWORK = "10.20.0.", "127.20.0."  # in the shipped files, and here
@@ -42,9 +47,21 @@ _PASSWORD = "WRITE-YOUR-OWN-1"  # as in the shipped file
 _PATIENCE_S = 180.0
 _LOOK_S = 0.1
 _POSTGRES = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
+_AS_POSTGRES = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if _POSTGRES else []
 _STALE_AFTER_S = 5
+_LOST_WITHIN_S = 1.0  # a machine's processes end one after the other
 _METERS_EVERY_S = 1.5  # the pit says them at least so often
 _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
+
+
+def keepalived_file(machine: str) -> str:
+    """The shipped file, which is that of machine one, as the page says to change it on machine two."""
+    text = (CONFIG / "keepalived.conf").read_text("utf-8")
+    if machine == "one":
+        return text
+    text = text.replace("router_id one", "router_id two").replace("priority 100", "priority 90")
+    other = {"10.20.0.1": "10.20.0.2", "10.20.0.2": "10.20.0.1"}
+    return re.sub(r"10\.20\.0\.[12]\b", lambda found: other[found[0]], text)
 
 
 def missing() -> list[str]:
@@ -57,7 +74,8 @@ class Machine:
 
     def __init__(self, house: House, name: str) -> None:
         self.name = name
-        self.address = f"{_NETWORK}{NAMES.index(name) + 1}"
+        self.address = house.network.address(name) if house.network else f"{_NETWORK}{NAMES.index(name) + 1}"
+        self._on = house.network.on(name) if house.network else []
         self._house = house
         self._folder = house.folder / name
         self._folder.mkdir()
@@ -66,6 +84,7 @@ class Machine:
         self._running: list[subprocess.Popen[bytes]] = []
         self.pit = 0
         """The process of its pit."""
+        self.has_power = False
 
     def start(self) -> None:
         """Start everything on the machine but the pit."""
@@ -74,6 +93,7 @@ class Machine:
 
     def start_etcd(self) -> None:
         """Start the machine's etcd."""
+        self.has_power = True
         lines = self._shipped("etcd").splitlines()
         etcd = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
@@ -86,19 +106,28 @@ class Machine:
         if self.name == "witness":
             return
         broker = self._folder / "mosquitto.conf"
-        listener = f"listener {self._house.broker_port} {self.address}"
+        listener = f"listener {self._house.broker_port}"
+        if self._house.network is None:
+            listener += f" {self.address}"
+        else:
+            keepalived = self._folder / "keepalived.conf"
+            keepalived.write_text(keepalived_file(self.name), "utf-8")
+            files = ["-f", str(keepalived), "-p", f"{keepalived}.pid", "-r", f"{keepalived}.vrrp.pid"]
+            self._run("keepalived", [_program("keepalived") or "", "-nlD", *files], as_postgres=False)
         broker.write_text(f"{listener}\nallow_anonymous true\npersistence false\nmax_queued_messages 10000\n", "utf-8")
         self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
 
     def start_pit(self) -> None:
-        """Start the machine's pit, which speaks with the broker beside it."""
+        """Start the machine's pit. Where no address moves, it speaks with the broker beside it."""
         words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
-        words += ["--broker", f"{self.address}:{self._house.broker_port}", "--adopt-new"]
+        broker = self.address if self._house.network is None else BROKER
+        words += ["--broker", f"{broker}:{self._house.broker_port}", "--adopt-new"]
         command = [sys.executable, "-m", "controller.pit", *words]
-        self.pit = self._run("pit", command, user=None)
+        self.pit = self._run("pit", command, as_postgres=False)
 
     def stop(self) -> None:
         """The machine loses its power."""
+        self.has_power = False
         for process in self._running:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -138,18 +167,21 @@ class Machine:
         text = text.replace("/var/lib/postgresql/pit.pgpass", str(self._folder / "pgpass"))
         text = text.replace("/var/run/postgresql", str(self._folder))
         text = text.replace("/usr/lib/postgresql/15/bin", str(_postgresql()))
-        return text.replace(_HOUSE_NETWORK, _NETWORK)
+        return text.replace(_HOUSE_NETWORK, self.address.removesuffix(str(NAMES.index(self.name) + 1)))
 
     def _run(
-        self, name: str, command: Sequence[str], env: dict[str, str] | None = None, user: str | None = _POSTGRES
+        self, name: str, command: Sequence[str], env: dict[str, str] | None = None, as_postgres: bool = True
     ) -> int:
         with (self._folder / f"{name}.log").open("ab") as log:
-            group = None if user is None else pwd.getpwnam(user).pw_gid
-            cwd = "/" if user is not None else Path(__file__).resolve().parents[2]
             process = subprocess.Popen(
-                command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                user=user, group=group, start_new_session=True,
-            )  # fmt: skip
+                [*self._on, *(_AS_POSTGRES if as_postgres else ()), *command],
+                cwd="/" if as_postgres else ROOT,
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         self._running.append(process)
         return process.pid
 
@@ -157,8 +189,9 @@ class Machine:
 class House:
     """The three machines, and a table that is dealt."""
 
-    def __init__(self, folder: Path, speed: float, ends: ExitStack) -> None:
+    def __init__(self, folder: Path, speed: float, ends: ExitStack, network: Network | None) -> None:
         self.folder = folder
+        self.network = network
         self._speed = speed
         folder.chmod(0o755)
         self.ports = {port: surroundings.free_port() for port in (2379, 2380, 5432, 8008)}
@@ -191,6 +224,15 @@ class House:
             if name != first.name:
                 self.machines[name].start_pit()
 
+    @contextmanager
+    def without(self, machine: Machine) -> Iterator[None]:
+        """The machine loses its power, and has it again at the end."""
+        with self.network.cut_off(machine.name) if self.network else nullcontext():
+            machine.stop()
+            yield
+        machine.start()
+        machine.start_pit()
+
     def _has_ledger(self) -> bool:
         with suppress(TableError):  # the copies may still be coming
             Ledger(self.ledger).close()
@@ -202,7 +244,8 @@ class House:
         self.table = surroundings.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
         values = tomllib.loads(self.table.read_text("utf-8"))
         del values["pit"]["host"]
-        values["pit"] |= {"hosts": [self.machines[name].address for name in NAMES[:2]], "stale_after_s": _STALE_AFTER_S}
+        brokers = [self.machines[name].address for name in NAMES[:2]]
+        values["pit"] |= {"hosts": brokers if self.network is None else [BROKER], "stale_after_s": _STALE_AFTER_S}
         self.table.write_text(tomli_w.dumps(values), "utf-8")
         daemon = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
         started = self._ends.enter_context(surroundings.started(daemon, self.folder / "table.log"))
@@ -254,7 +297,7 @@ class House:
                 continue
             last = event["progressive"][0]["refusal"]
             refused += last == "pit_stale"
-            if lost_s + _STALE_AFTER_S < at_s < led_s - _LOOK_S:
+            if lost_s + _STALE_AFTER_S + _LOST_WITHIN_S < at_s < led_s - _LOOK_S:
                 assert last == "pit_stale", f"a pit that was gone for long: {event}"
             elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S or at_s > again_s + _METERS_EVERY_S:
                 assert last is None, f"a pit that was there: {event}"
@@ -267,9 +310,10 @@ class House:
 
     def leader(self) -> str | None:
         """The machine whose pit leads."""
-        with suppress(psycopg.Error), psycopg.connect(self.ledger, connect_timeout=2) as db:
-            for (who,) in db.execute("SELECT who FROM leadership WHERE until > clock_timestamp()"):
-                return next((name for name, machine in self.machines.items() if f"process {machine.pit}," in who), None)
+        leads = "SELECT who FROM leadership WHERE until > clock_timestamp() AND NOT pg_is_in_recovery()"
+        for at in NAMES[:2]:
+            for (who,) in self._query(at, leads) if self.machines[at].has_power else ():
+                return next((name for name in NAMES if f"process {self.machines[name].pit}," in str(who)), None)
         return None
 
     def await_(self, holds: Callable[[], object], what: str) -> float:
@@ -292,14 +336,16 @@ class House:
         return []
 
 
-def play(folder: Path, speed: float, say: Callable[[str], None]) -> tuple[float, int, int]:
+def play(
+    folder: Path, speed: float, say: Callable[[str], None], network: Network | None = None
+) -> tuple[float, int, int]:
     """Let the leader's machine stop and come again.
 
     Returns for how many seconds the table got no acknowledgement, how many hands it dealt meanwhile, and how many locks
     refused the progressive wager. Raises TableError, and AssertionError where something was lost or doubled.
     """
     with ExitStack() as ends:
-        house = House(folder, speed, ends)
+        house = House(folder, speed, ends, network)
         say("three machines start: etcd and PostgreSQL on each, broker and pit on one and two")
         house.begin()
         house.deal()
@@ -308,19 +354,17 @@ def play(folder: Path, speed: float, say: Callable[[str], None]) -> tuple[float,
         look_s = _LOOKS_S / speed
         _watch(house, look_s, say)
         before, lost = house.acked(), house.machines[led]
-        lost.stop()
         lost_s = time.time()
-        say(f"machine {led} has lost its power: pit, database, broker and etcd are gone")
-        last_s = time.monotonic()
-        house.await_(lambda: house.leader() not in (None, led), "a pit that leads")
-        led_s = time.time()
-        say(f"the pit on {house.leader()} leads after {time.monotonic() - last_s:.1f} s; the table dealt on")
-        house.await_(lambda: house.acked() > before, "an acknowledgement")
-        without_s, again_s = time.monotonic() - last_s, time.time()
-        say(f"the table's events are acknowledged again: {without_s:.1f} s without acknowledgements")
-        _watch(house, look_s, say)
-        lost.start()
-        lost.start_pit()
+        with house.without(lost):
+            say(f"machine {led} has lost its power: pit, database, broker and etcd are gone")
+            last_s = time.monotonic()
+            house.await_(lambda: house.leader() not in (None, led), "a pit that leads")
+            led_s = time.time()
+            say(f"the pit on {house.leader()} leads after {time.monotonic() - last_s:.1f} s; the table dealt on")
+            house.await_(lambda: house.acked() > before, "an acknowledgement")
+            without_s, again_s = time.monotonic() - last_s, time.time()
+            say(f"the table's events are acknowledged again: {without_s:.1f} s without acknowledgements")
+            _watch(house, look_s, say)
         back_s = house.await_(lambda: house.copies() == 2, "two copies beside the primary")
         say(f"machine {led} is back and has caught up after {back_s:.0f} s; its pit stands by")
         _watch(house, look_s, say)

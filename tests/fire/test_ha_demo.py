@@ -6,14 +6,16 @@ import re
 import shlex
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from string import Template
 
 import pytest
 
 from controller.pit.__main__ import parser
-from tests.fire.ha_demo import CONFIG, missing, play
+from tests.fire.ha_demo import CONFIG, NAMES, missing, play
 from tests.pit.postgresql import needs_postgresql
+from tests.support.network import HERE, Network, needs_keepalived, needs_namespaces
 
 
 def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of_its_account() -> None:
@@ -28,14 +30,18 @@ def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize(
+    "address", [None, pytest.param("10.20.0", marks=(needs_namespaces, needs_keepalived))], ids=["loopback", "dropped"]
+)
 @needs_postgresql
 @pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
 def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wager_pauses(
-    figure: Callable[[str], None],
+    address: str | None, figure: Callable[[str], None]
 ) -> None:
     said: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder:
-        without_s, hands, refused = play(Path(folder), 10.0, said.append)
+    network = None if address is None else Network(*NAMES, HERE, network=address)
+    with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder, network or nullcontext():
+        without_s, hands, refused = play(Path(folder), 10.0, said.append, network)
     assert said[-1].endswith("0 lost, 0 doubled, and the account balances")
     assert min(hands, refused) > 0, said
     figure(

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 
 import pytest
@@ -17,6 +17,8 @@ import pytest
 needs_namespaces = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("tc") is None, reason="needs root and Debian's iproute2, for namespaces"
 )
+KEEPALIVED = shutil.which("keepalived", path="/usr/sbin:/sbin")
+needs_keepalived = pytest.mark.skipif(KEEPALIVED is None, reason="needs Debian's keepalived, which is not here")
 HERE = "here"
 """The machine that the test's own process is on."""
 
@@ -77,6 +79,11 @@ class Network:
         finally:
             for sender, receiver in ways:
                 self._tc(sender, "filter", "delete", "parent", "1:", "prio", self._prio(receiver))
+
+    def cut_off(self, machine: str) -> AbstractContextManager[None]:
+        """Drop all that the machine sends, and all that is sent to it."""
+        others = (other for other in self._machines if other != machine)
+        return self.cut(*(way for other in others for way in both_ways(machine, other)))
 
     def _prepare_drops(self, machine: str) -> None:
         """A class of packets that go nowhere. No packet is of that class yet."""
