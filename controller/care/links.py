@@ -18,6 +18,7 @@ from controller.config.table_file import PitSection, ShoeSection
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 
 _PATIENCE_S = 3.0
+_REFUSAL_S = 1.0  # TLS 1.3: a broker refuses a certificate after the handshake, at once, and otherwise says nothing
 _RENEW_WITHIN = timedelta(days=30)
 ACCOUNT = "table-controller"
 """The account that the table runs under."""
@@ -132,8 +133,21 @@ def _reached(pit: PitSection, host: str, table: str) -> Iterator[Row]:
                 yield absent("broker", f"{at} answers. Without good certificates its identity cannot be checked.")
                 return
             with client_context(pit.tls, table).wrap_socket(line, server_hostname=host) as secure:
-                yield from _of_broker(at, secure)
+                found = [*_of_broker(at, secure)]
+                secure.settimeout(_REFUSAL_S)
+                with suppress(TimeoutError):
+                    secure.recv(1)
+                yield from found
     except ssl.SSLError as error:
+        if "ALERT" in (error.reason or ""):
+            alert = str(error.reason).partition("ALERT_")[2].replace("_", " ").lower()
+            says = f"{at} refuses this table's certificate: {alert}."
+            do = (
+                "Was the certificate renewed or revoked? Example: a backup holds the certificate of its day. Put the "
+                "good certificate and its key in place: docs/broker.md, Renewing a certificate."
+            )
+            yield fault("broker", "certificate_refused", says, do)
+            return
         says = f"{at} answers, and is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
         do = "Compare the CA here with the broker's own: docs/broker.md. Look at this machine's clock too."
         yield fault("broker", "broker_untrusted", says, do)

@@ -260,18 +260,26 @@ def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> 
 
 
 @contextmanager
-def _broker(ca: BenchCa, folder: Path, valid: timedelta) -> Iterator[int]:
-    """The TLS of a broker on the loopback, for one caller; its port."""
+def _broker(
+    ca: BenchCa, folder: Path, valid: timedelta, refuses: bytes = b"", newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
+) -> Iterator[int]:
+    """The TLS of a broker on the loopback, for one caller; its port. It refuses the certificates of a list."""
     for ending, pem in zip(("crt", "key"), ca.issue("127.0.0.1", valid), strict=True):
         (folder / f"broker.{ending}").write_bytes(pem)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "broker.crt", folder / "broker.key")
+    context.maximum_version = newest
+    if refuses:
+        context.load_verify_locations(cadata=ca.certificate.decode())
+        (folder / "ca.crl").write_bytes(refuses)
+        context.load_verify_locations(folder / "ca.crl")
+        context.verify_mode, context.verify_flags = ssl.CERT_REQUIRED, ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
             try:
-                with listener.accept()[0] as line, context.wrap_socket(line, server_side=True) as secure:
-                    secure.recv(1)
+                with listener.accept()[0] as line, context.wrap_socket(line, server_side=True):
+                    pass
             except OSError:
                 pass
 
@@ -314,6 +322,15 @@ def test_the_broker_and_the_certificates(
     ca = BenchCa()
     with _broker(ca if same_ca else BenchCa(), tmp_path, timedelta(days=broker_days)) as port:
         assert _link(pi, _pit(tmp_path, ca, port, timedelta(days=own_days))) == told
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2], ids=["TLS 1.3", "TLS 1.2"])
+def test_a_broker_that_refuses_the_tables_certificate(newest: ssl.TLSVersion, pi: Pi, tmp_path: Path) -> None:
+    ca = BenchCa()
+    pit = _pit(tmp_path, ca, 0)
+    revoked = ca.revoke((tmp_path / "own.crt").read_bytes())
+    with _broker(ca, tmp_path, timedelta(days=365), revoked, newest) as port:
+        assert _link(pi, replace(pit, port=port)) == {"certificate_refused": Verdict.FAULT}
 
 
 def test_a_broker_that_is_away_a_key_open_to_others_and_a_line_in_the_clear(pi: Pi, tmp_path: Path) -> None:
