@@ -123,7 +123,7 @@ class TableFiles:
     With a `shim` the daemon's table file names the real RPi.GPIO, and the shim puts the pins page under it. With
     `jumpers` the file names the real RPi.GPIO too, and the header is real. Without both it names the simulated header.
     `for_people` is the file for `drivers.sim`, which always names the page. `sections` change keys of the table file,
-    and those of `game` the game file's, a section each. All of it begins with the table file `example`.
+    and `game` changes keys of the game file, a section each. All of it begins with the table file `example`.
     """
 
     def __init__(

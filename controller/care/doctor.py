@@ -18,7 +18,7 @@ _P = ParamSpec("_P")
 
 def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableError | None) -> Iterator[Row]:
     """Check every part. `table` is the table's file, as `load` takes it, None where there is none. `told` is a running
-    table's status, or why it does not tell one."""
+    table's status, or why the table tells no status."""
     config = None
     if table is None:
         yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")

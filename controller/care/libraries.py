@@ -14,7 +14,7 @@ _OURS = "table-controller"
 
 
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
-    """Each file of a library that is gone, or is not as it was installed.
+    """Each file of a library that is gone, or differs from the file that was installed.
 
     The Debian package brings one list, SHA256SUMS, which has the bytecode and the pin libraries too.
     """
@@ -30,13 +30,13 @@ def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
 
 
 def _found(library: Distribution, file: str) -> str | None:
-    """The SHA-256 of the file as it is now, in the form of the library's own list; None for one that cannot be read."""
+    """The SHA-256 of the file as it is now, in the form of the library's own list; None for an unreadable file."""
     digest = _digest(Path(str(library.locate_file(file))))
     return digest and base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
 
 
 def _digest(file: Path) -> str | None:
-    """The SHA-256 of the file as it is now; None for one that cannot be read."""
+    """The SHA-256 of the file as it is now; None for an unreadable file."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:

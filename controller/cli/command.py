@@ -35,7 +35,7 @@ EXIT_CODES = (
 
 
 class File(Enum):
-    """The file that a command's first argument names. Left out, it is the default table's."""
+    """The file that a command's first argument names. Without that argument, the default table's file."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"

@@ -22,7 +22,7 @@ _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 
 
 def self_test(table: Path, by: str) -> int:
-    """Ask a person at the table about each part; 1 where one is not as it should be. Raises TableError."""
+    """Ask a person at the table about each part. Returns 1 where a part fails, else 0. Raises TableError."""
     file = load(table).file
     do, person = _doing(table, file.control.socket, by), Terminal()
     found: list[Row] = []

@@ -43,7 +43,7 @@ GAME_SECTIONS: dict[str, tuple[str, ...]] = {
     "rounding": ("unit_cents = 1", 'pays = "up"', 'commission = "up"'),
     "bets": ('spot = "tie"', 'rows = [{ when = { winner = "tie" }, pays = "8:1" }]'),
 }
-"""The same of a game's file."""
+"""The same keys and sections for a game's file."""
 
 KEYS: dict[str, str] = {
     "name": 'name = "Royal 9 Mini Baccarat"',

@@ -272,7 +272,7 @@ _AS_BETS = {
     "royal9": "Write a [[bets]] with rows such as "
     '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
     "see docs/bets.md.",
-    "wagers.spots": "Remove it: the spots are those of the [[bets]], in the order that they are settled in.",
+    "wagers.spots": "Remove it: the spots stand in the [[bets]], in the order in which they are settled.",
     **{f"baccarat_royal.{key}": _WITH_TO_ONE for key in ("gamblers_pay", "tie_pays", "gamblers_on_tie")},
     **{f"lucky9.{key}": _WITH_ROWS for key in ("outcomes", "dead_totals", "higher_pays", "tie_pays", "bonus_pays")},
 }

@@ -127,7 +127,7 @@ class PinsSection:
     """The file that stands in for the header. Only the driver `"simulated"` has one, and needs one."""
 
     sensed: str | None = None
-    """The spot whose chips the seats' sensors see. Left out: that of the game's one progressive bet."""
+    """The spot whose chips the seats' sensors see. Left out: the spot of the game's only progressive bet."""
 
     sample_ms: int = 10
     """How often the inputs are looked at while one of them changes. While none changes: a third as often."""

@@ -29,7 +29,7 @@ from drivers.line.brand import Brand
 
 
 def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], list[Problem]]:
-    """The values of a table's file or of a game's. Of a file that has none: why, which hides all other problems."""
+    """The values in a table's file or a game's file, or the problem of a file that cannot be read."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:

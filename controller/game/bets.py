@@ -229,7 +229,7 @@ class Bet:
     """The name of its place on the layout, in files, scripts and messages."""
 
     limits: Literal["circle", "side"] = "side"
-    """Which limits hold: those of a betting circle, or those of the side bets."""
+    """Which limits hold: the limits of a betting circle, or the limits of side bets."""
 
     price_cents: int | None = None
     """The single price of a wager, instead of limits and increments. Only the seated player may make such a bet."""

@@ -211,13 +211,13 @@ def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
 
 
 def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents that the limits of the bet hold for: those of both bettors at the seat, or this one's alone."""
+    """The cents that the bet's limits are compared with: of both bettors at the seat, or of this bettor alone."""
     together = bet.limits == "circle" or rules.counted_together == "every_spot"
     return _together(wager, wagers) if together else wager.cents
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents on this wager's spot at its seat, those of the seated player and the back bettor together."""
+    """The cents of the seated player and the back bettor together on this wager's spot, at the wager's seat."""
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 

@@ -268,8 +268,11 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
 
 
 def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet]]:
-    """The same game as it is counted: the order in which unknown cards are dealt changes no figure. A house that begins
-    at the right and decides by the rightmost hand is the mirror image of one that begins at the left."""
+    """The game in the form in which it is counted: with splits from the left.
+
+    The order in which unknown cards are dealt changes no figure. A house that begins at the right and decides by the
+    rightmost hand is the mirror image of a house that begins at the left.
+    """
     if game.split_order == "rightmost_first":
         mirrored: dict[AfterSplit, AfterSplit] = {"leftmost": "rightmost", "rightmost": "leftmost"}
         bets = [replace(bet, after_split=mirrored.get(bet.after_split, bet.after_split)) for bet in bets]

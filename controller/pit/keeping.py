@@ -89,9 +89,9 @@ def read_backup(folder: Path) -> Kept:
         sums = {name: digest for digest, name in (line.split() for line in (folder / _SUMS).read_text().splitlines())}
         for name, digest in sums.items():
             if Path(name).name != name or _digest(folder / name) != digest:
-                raise ValueError(f"its file {name} is not as it was")
+                raise ValueError(f"its file {name} has other bytes than when the backup was made")
         if not {_HEAD, _LEDGER} <= sums.keys() or any(each.name not in {*sums, _SUMS} for each in folder.iterdir()):
-            raise ValueError("its files are not those of a backup")
+            raise ValueError("a file of the backup is missing, or a strange file lies beside the others")
         head = json.loads((folder / _HEAD).read_text("utf-8"))
         if head["pit_backup"] != _FORM:
             raise ValueError("it has a form that this version does not know")

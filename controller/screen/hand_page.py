@@ -45,7 +45,7 @@ def hand_page(record: dict[str, Any]) -> str:
 <dl>{told}</dl>
 <h2>Step by step</h2>
 <p>All times are UTC, to the millisecond, as the table stamped each row. The journal does not hold the chips that
-sensors saw, or links that failed: the lamps are those of a table whose links worked.</p>
+sensors saw, or links that failed. So the lamps are shown as if every link had worked.</p>
 <ol>{steps}</ol>
 {corrected}
 </body>

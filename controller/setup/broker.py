@@ -139,7 +139,7 @@ def _networks(text: str) -> list[str]:
 
 
 def _brokers(text: str) -> dict[str, Any]:
-    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError where one is none."""
+    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError where a host is no host."""
     hosts = tuple(text.split())
     named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
     for _, what, do in mistakes_in_brokers(PitSection(**named)):

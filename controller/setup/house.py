@@ -92,7 +92,7 @@ _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 
 def read_id(text: str) -> str:
-    """A table's id. Raises ValueError where it is none."""
+    """A table's id. Raises ValueError where the text is no id."""
     for _, what, do in mistakes_in_id(text):
         raise ValueError(f"{what}. {do}")
     return text

@@ -1,7 +1,7 @@
 """What a setup asks, and where each answer is kept from the moment it is given.
 
-An answer is a text under a key: those of the table's file where the file has the key, as `pit.host`. The kept answers
-are TOML, so the file of one setup is the answers of the next table of a fleet.
+An answer is a text under a key. Where the table's file has such a key, the answer has the same: `pit.host`. The kept
+answers are TOML, so the file of one setup can answer for the next table of a fleet.
 """
 
 from __future__ import annotations

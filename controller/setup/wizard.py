@@ -172,7 +172,8 @@ def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
-    """Start the table under its unit; its status once it has found shoe and pit, or had time to. None: it stays off."""
+    """Start the table under its unit. Returns its status once shoe and pit were found, or the time for that is over;
+    None where the table stays off."""
     if not machine.has_unit():
         dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None

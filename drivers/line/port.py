@@ -108,7 +108,7 @@ class ShoePort:
         def read() -> None:
             try:
                 self._hand_on(descriptor)
-            except Exception as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+            except Exception as error:  # noqa: BLE001  # whatever was raised, `run` raises it again
                 loop.remove_reader(descriptor)
                 if not ended.done():
                     ended.set_exception(error)
