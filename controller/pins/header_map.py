@@ -93,6 +93,8 @@ _OVERLAYS: dict[str, tuple[Mapping[str, int] | tuple[int, ...], str]] = {
 """By an overlay's name, the first that fits: the BCM numbers that it takes, and for what. A number that a parameter of
 the line can change stands under that parameter's name. What no row knows, the doctor reads from the kernel."""
 
+_DIGITS = re.compile("[0-9]{1,12}")
+
 
 def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> Iterator[str]:
     """A sentence for each lamp or input on a pin that does something else on every Pi before our program runs."""
@@ -147,7 +149,7 @@ def _taken(key: str, said: str) -> Iterator[tuple[Collection[int], str]]:
                 usual, what = known
                 if isinstance(usual, Mapping):
                     said_of = {name: parameters.get(name, "") for name in usual}
-                    yield [int(said_of[name]) if said_of[name].isdecimal() else usual[name] for name in usual], what
+                    yield [_number(said_of[name], usual[name]) for name in usual], what
                 else:
                     yield usual, what
         case "enable_uart" if said == "1":
@@ -160,12 +162,13 @@ def _set(said: str) -> tuple[set[int], set[str]]:
     """The BCM numbers of a gpio line, and what the line does to them: "16-18,20=op,dl"."""
     which, _, does = said.partition("=")
     ends = (each.partition("-") for each in which.split(","))
-    ranges = [
-        range(int(first), int(last or first) + 1)
-        for first, _, last in ends
-        if first.isdecimal() and (last or first).isdecimal()
-    ]
+    ranges = [range(_number(first, 0), _number(last or first, -1) + 1) for first, _, last in ends]
     return {bcm for bcm in PHYSICAL if any(bcm in each for each in ranges)}, set(does.split(","))
+
+
+def _number(said: str, otherwise: int) -> int:
+    """The number that these digits say. Python itself refuses to read thousands of digits."""
+    return int(said) if _DIGITS.fullmatch(said) else otherwise
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:

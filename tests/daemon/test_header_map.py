@@ -106,6 +106,8 @@ def test_an_overlay_that_takes_a_wired_pin_is_told(line: str, bcm: int, what: st
         "gpio=4,7-11=pu",
         "gpio=16=op,dl",
         "gpio=28-9999999999=op,dh",  # read at once, though no header has so many pins
+        f"gpio={'9' * 5000}=op,dh",  # Python reads no number of so many digits
+        f"dtoverlay=gpio-fan,gpiopin={'9' * 5000}",
     ],
 )
 def test_a_line_that_takes_no_wired_pin_is_not_told(line: str, tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
 from controller.cli.certs import BenchCa
@@ -44,6 +47,14 @@ def test_files_that_are_right(files: TlsFiles) -> None:
     assert len(context.get_ca_certs()) == 1, "and nobody the machine trusts besides"
 
 
+def agreeing_only() -> bytes:
+    """A certificate as a CA's, of an X25519 key."""
+    ca = x509.load_pem_x509_certificate(CA.certificate)
+    made = x509.CertificateBuilder(ca.issuer, ca.subject, X25519PrivateKey.generate().public_key(), 1)
+    made = made.not_valid_before(ca.not_valid_before_utc).not_valid_after(ca.not_valid_after_utc)
+    return made.sign(generate_private_key(SECP256R1()), SHA256()).public_bytes(Encoding.PEM)
+
+
 def expired(days: int) -> Callable[[TlsFiles], object]:
     """Put a certificate in place whose last day was so long ago, or is so far off."""
     return lambda files: write(files.ca.parent, NAME, CA.issue(NAME, timedelta(days=days)))
@@ -59,6 +70,10 @@ WRONG: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]]] = {
     "an expired ca": (
         lambda f: f.ca.write_bytes(BenchCa(timedelta(days=-2)).certificate),
         [("ca", "expired on 20")],
+    ),
+    "a ca whose key cannot sign": (
+        lambda f: f.ca.write_bytes(agreeing_only()),
+        [("ca", "is no CA's certificate: its key cannot sign")],
     ),
     "a key for a certificate": (
         lambda f: f.certificate.write_bytes(f.private_key.read_bytes()),
@@ -106,6 +121,10 @@ WRONG_LISTS: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]
     "our own certificate on it": (
         lambda f: list_of(f).write_bytes(CA.revoke(f.certificate.read_bytes())),
         [("certificate", "was revoked: ")],
+    ),
+    "of a CA whose key cannot sign": (
+        lambda f: (f.ca.write_bytes(agreeing_only()), listed()(f)),
+        [("ca", "its key cannot sign"), ("crl", "is not signed by")],
     ),
     "a good one": (listed(), []),
 }
