@@ -95,7 +95,7 @@ import os, subprocess, sys
 from pathlib import Path
 
 def test_of_what_it_starts():
-    command = [sys.executable, "-m", "controller.cli.main", "deal"]
+    command = [sys.executable, "-m", "controller.cli.main", "deal", "config/tables/royal9.toml", "-"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as deals:
         told = [Path(f"/proc/{deals.pid}/{name}").read_text() for name in ("cmdline", "status")]
         deals.stdin.close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from types import GenericAlias
@@ -171,8 +172,18 @@ def _plain(kind: type, word: str) -> Any:
     return hook
 
 
+def _is_section(type_: object) -> bool:
+    return isinstance(type_, type) and is_dataclass(type_)
+
+
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
+
+    @cache  # else cattrs makes its code for a section again in each type that holds the section
+    def section(type_: type[Any]) -> Callable[[Any, object], Any]:
+        return make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True)
+
+    converter.register_structure_hook_factory(_is_section, section)
     for kind, word in ((bool, "true or false"), (int, "a whole number"), (str, "a text")):
         converter.register_structure_hook(kind, _plain(kind, word))
     converter.register_structure_hook_func(_is_choice, _choice)

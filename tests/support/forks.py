@@ -13,6 +13,7 @@ A forked program that starts programs itself, as the demo does, forks them too: 
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import fcntl
 import gc
@@ -27,10 +28,10 @@ import sys
 import termios
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 ROOT = Path(__file__).resolve().parents[2]
 on = False
@@ -225,10 +226,13 @@ def _import(tests: Sequence[str]) -> None:
         return
     for name in _IMPORTED:
         import_module(name)
-    from controller.cli.surroundings import EXAMPLE_TABLE
+    from controller.cli.surroundings import example_table
     from controller.config import load
+    from controller.words.language import language
 
-    load(EXAMPLE_TABLE)  # what cattrs makes on the way serves each fork
+    for kind in ("royal9", "baccarat_royal", "lucky9"):
+        load(example_table(kind))  # what cattrs makes on the way serves each fork
+    language()
 
 
 def _main() -> None:
@@ -254,13 +258,30 @@ def _main() -> None:
     sys.path[0] = asked["folder"]
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
-    match asked["arguments"]:
-        case ["-m", module, *arguments]:
-            sys.argv = ["-m", *arguments]
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
-        case [*_, code]:
-            sys.argv = ["-c"]
-            exec(code, {"__name__": "__main__"})
+    try:
+        match asked["arguments"]:
+            case ["-m", module, *arguments]:
+                sys.argv = ["-m", *arguments]
+                runpy.run_module(module, run_name="__main__", alter_sys=True)
+            case [*_, code]:
+                sys.argv = ["-c"]
+                exec(code, {"__name__": "__main__"})
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            raise
+        _end(end.code or 0)
+    _end(0)
+
+
+def _end(code: int) -> None:
+    """End as Python does, but leave the memory to the kernel: to clear it, a fork would first copy most of it."""
+    cast(Any, threading)._shutdown()
+    cast(Any, atexit)._run_exitfuncs()
+    with suppress(OSError, ValueError):  # what cannot be written, Python tells in its own way
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":
