@@ -10,7 +10,7 @@ import pytest
 from controller import __version__
 from tests.deploy.clean_debian import ROOT, lacking
 from tests.deploy.packaged import Table, another
-from tests.pit.postgresql import needs_postgresql, servers
+from tests.pit.postgresql import Server, needs_postgresql, new_folder
 
 pytestmark = [
     pytest.mark.proof,
@@ -58,22 +58,23 @@ def test_an_update_restarts_the_pit_and_goes_back_where_the_pit_is_not_ready(
 
 @needs_postgresql
 def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> None:
-    etc, sockets = pit.machine.root / "etc", pit.machine.root / "srv" / "postgresql"
-    sockets.mkdir()
-    shutil.chown(sockets, "postgres")
+    drop_in = pit.machine.root / "etc" / "systemd" / "system" / "table-pit.service.d" / "replicated.conf"
+    drop_in.parent.mkdir()
     service = (ROOT / "config" / "ha" / "table-pit.conf").read_text("utf-8").replace("--replicated ", "")
-    service += "Environment=LEDGER=postgresql://postgres@/postgres?host=/srv/postgresql\n"
-    (etc / "systemd" / "system" / "table-pit.service.d").mkdir()
-    (etc / "systemd" / "system" / "table-pit.service.d" / "replicated.conf").write_text(service)
+    drop_in.write_text(service + "Environment=LEDGER=postgresql://postgres@127.0.0.1/postgres\n")
     pit.machine.run(*["install", "-d", "-o", "table-pit", "-g", "table-pit", "-m", "700", "/var/lib/table-pit"])
     program = ("/opt/table-controller/current/bin/python3", "-I", "-m", "controller.pit")
     key = ("key", "--ledger", "postgresql://", "--signing-key", "/var/lib/table-pit/ledger.key")
     made = pit.machine.run("runuser", "-u", "table-pit", "--", *program, *key).stdout.strip()
-    with servers("one") as (server,):
-        server.stop()
-        server.configure(f"unix_socket_directories = '{server.folder}, {sockets}'\n")
+    folder = new_folder()
+    server = Server(folder / "one", pit.machine.on_its_network, "127.0.0.1")
+    try:
+        server.begin()
         server.start()
         pit.machine.run("systemctl", "daemon-reload")
         pit.machine.run("systemctl", "start", "table-pit")
         assert f"its key's fingerprint is {made}" in pit.machine.log()
         assert server.query("SELECT count(*) FROM leadership WHERE until > clock_timestamp()") == [(1,)]
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
