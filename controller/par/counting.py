@@ -1,6 +1,6 @@
 """In how many ways the cards can fall: whole integers, over all ordered deals of six cards from a known shoe.
 
-A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 deals from eight decks. A hand of
+A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 deals from eight decks. A round of
 four or five cards counts with every order of the cards after it. Nothing is sampled, and nothing is rounded.
 
 Deals that a bet cannot tell apart are counted together. What a bet can tell apart is its `Sight`: a bet that looks at

@@ -147,7 +147,7 @@ class Counted:
 
     bets: tuple[Odds, ...]
     by_cards: Callable[[], dict[int, Fraction]]
-    """Counts how often a hand takes each number of cards; where every seat has its own hand, how often a seat does.
+    """Counts how often a round takes each number of cards; where every seat has its own hand, how often a seat does.
     Empty where choices are open."""
 
     play: tuple[str, ...] = ()

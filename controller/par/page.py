@@ -176,7 +176,7 @@ section {{ break-inside: avoid; }}
 <h2>Bets</h2>
 <table><tr><th>bet<th>house edge<th class="number">standard deviation<th class="number">wins{rows}</table>
 {_list("The best play", of.play)}
-{_list("Hands", _hands(of))}
+{_list("Rounds", _hands(of))}
 {bets}
 </html>
 """
@@ -257,10 +257,10 @@ def _cents(cents: Fraction | None) -> str | None:
 def _hands(of: Par) -> Iterator[str]:
     for hands in of.hands[:1]:
         cards = ", ".join(f"{cards} cards {percent(often, 3)}" for cards, often in hands.by_cards.items())
-        yield f"{'A hand' if hands.seats is None else 'A seat'} takes {cards}."
+        yield f"{'A round' if hands.seats is None else 'A seat'} takes {cards}."
     for hands in of.hands:
         played = "" if hands.seats is None else f"With {hands.seats} seat{'s'[: hands.seats - 1]} in play: "
         yield (
-            f"{played}{float(hands.cards_a_hand):.4f} cards a hand on average, and about {hands.about:.0f} hands in a "
-            f"shoe (an estimate); by the burn and the cutting card, from {hands.fewest} to {hands.most}."
+            f"{played}{float(hands.cards_a_hand):.4f} cards a round on average, and about {hands.about:.0f} rounds in "
+            f"a shoe (an estimate); by the burn and the cutting card, from {hands.fewest} to {hands.most}."
         )

@@ -40,16 +40,16 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """How many cards a hand takes, and how many hands a shoe has."""
+    """How many cards a round takes, and how many rounds a shoe has."""
 
     seats: int | None
     """Where every seat has a hand of its own: the number of seats in play."""
 
     by_cards: dict[int, Fraction]
-    """How often a hand takes each number of cards; where every seat has its own hand, how often a seat does."""
+    """How often a round takes each number of cards; where every seat has its own hand, how often a seat does."""
 
     cards_a_hand: Fraction
-    """How many cards a hand takes on average, with the dealer's and every seat's."""
+    """How many cards a round takes on average, with the dealer's and every seat's."""
 
     about: float
     """Wagered rounds in a shoe: an estimate, since the order of rounds in a shoe is not counted."""
@@ -79,12 +79,12 @@ class Par:
 
     @property
     def deals(self) -> int:
-        """The ordered deals of the cards. Each deal has as many cards as a hand can take, with one seat in play."""
+        """The ordered deals of the cards. Each deal has as many cards as a round can take, with one seat in play."""
         return perm(self.cards, self.cards_a_deal)
 
     @property
     def cards_a_deal(self) -> int:
-        """The most cards that a hand can take, with one seat in play."""
+        """The most cards that a round can take, with one seat in play."""
         return self.subject.play.most_cards(1)
 
 
@@ -107,8 +107,8 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
     cards = fresh(of.shoe.decks) if shoe is None else shoe
     many, needed = sum(cards.values()), of.play.most_cards(1)
     if many < needed:
-        do = "Use a shoe that can still deal a hand."
-        raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {needed}.", do)
+        do = "Use a shoe that can still deal a round."
+        raise TableError("too_few_cards", f"{many} cards are left, and a round can take {needed}.", do)
     counted = _counting(of)(of.play, of.seats, of.bets, cards)
     by_cards = counted.by_cards() if shoe is None else {}
     in_play = range(1, of.most_seats + 1) if of.play.seats_play else (None,)
@@ -131,14 +131,14 @@ def _counting(of: Subject) -> _Counting:
 
 _METHOD = (
     "Every figure is counted; nothing is simulated. The count goes over all ordered deals of {cards} cards from the "
-    "cards of the shoe, without replacement. A hand that takes fewer cards counts with every order of the cards after "
+    "cards of the shoe, without replacement. A round that takes fewer cards counts with every order of the cards after "
     "it. Deals that a bet cannot tell apart are counted together, in whole numbers. The rules that deal and settle at "
     "the table also decide each wager here. The house edge is the part of each unit staked that the house keeps on "
-    "average; pushed wagers count as staked. Rounding to the cent is left out. A hand later in the shoe has the same "
+    "average; pushed wagers count as staked. Rounding to the cent is left out. A round later in the shoe has the same "
     "odds, as long as nobody knows the cards that are gone."
 )
 
-# How many cards a hand takes, and how many hands a shoe has.
+# How many cards a round takes, and how many rounds a shoe has.
 
 
 def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealers: Fraction) -> Hands:
