@@ -1,4 +1,4 @@
-"""The pure core: what a fact's step and a whole hand take, at each of the five sheets' tables."""
+"""The pure core: what a fact's step and a whole round take, at each of the five sheets' tables."""
 
 from __future__ import annotations
 

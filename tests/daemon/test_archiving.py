@@ -1,4 +1,4 @@
-"""A running table archives by itself: between hands, what the pit has; and says where it cannot."""
+"""A running table archives by itself: between rounds, what the pit has; and says where it cannot."""
 
 from __future__ import annotations
 

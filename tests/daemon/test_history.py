@@ -103,7 +103,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[s
 
 @pytest.fixture
 def three_rounds(tmp_path: Path) -> Path:
-    """A Royal 9 table: seat 1 wins with its own King and 9; a correction; a void hand; a new shoe; a hand in play."""
+    """A Royal 9 table: seat 1 wins with its own King and 9; a correction; a void round; a new shoe; a round in play."""
     table = Recorded(levels={"player_personal": 250_000}).burned()
     table.lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))

@@ -1,4 +1,4 @@
-"""The past of a running table: its events to anybody on the machine, a closed hand's frames to the socket's group."""
+"""The past of a running table: its events to anybody on the machine, a closed round's frames to the socket's group."""
 
 from __future__ import annotations
 

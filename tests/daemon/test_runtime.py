@@ -416,7 +416,7 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
-    """They may be a copy of the shoe's result, which comes once the hand is complete. Afterwards none is missing."""
+    """They may be a copy of the shoe's result, which comes once the round is complete. Afterwards none is missing."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         shoe, listener = world.shoe, world.shoe.listener
         assert listener is not None
@@ -466,7 +466,7 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """The disk is slow: a whole hand and its result are heard, and the table shows none of it yet."""
+    """The disk is slow: a whole round and its result are heard, and the table shows none of it yet."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
         world.journal.gate.clear()

@@ -268,7 +268,7 @@ class Dealer:
             self._await(self._is_heard)
 
     def _is_mended(self, hand: Dealt | None) -> bool:
-        """Whether the table is ready for the next hand; a supervisor voids what is unfinished, and clears."""
+        """Whether the table is ready for the next round; a supervisor voids what is unfinished, and clears."""
         face = self.status()["face"]
         in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
         if not in_hand and (face["fault"] is None or (hand is None and _unheard(face))):
@@ -348,7 +348,7 @@ class Dealer:
             self.kept += len(cards)
         if self.status()["face"]["phase"] not in ("no_shoe", "shoe_ended"):
             # The table stops for a count, unless it was away for less time than ten reports need. No word says that it
-            # will not stop, so the wait ends; a count that is asked for later is given before the next hand.
+            # will not stop, so the wait ends; a count that is asked for later is given before the next round.
             up_s = time.monotonic()
             self._await(lambda: self.status()["face"]["fault"] is not None or time.monotonic() > up_s + _STOPS_WITHIN_S)
             if self.status()["face"]["cards_left"] == self._left:

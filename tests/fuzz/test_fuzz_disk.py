@@ -160,7 +160,7 @@ def table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Disk) -
 
 
 def _cards(hand: Event) -> str:
-    """The cards of a finished hand: Player's, then Banker's."""
+    """The cards of a finished round: Player's, then Banker's."""
     return " - ".join(" ".join(hand[side]["cards"]) for side in ("player", "banker"))
 
 

@@ -52,7 +52,7 @@ def outcome(player_total: int, banker_total: int) -> Outcome:
 
 
 def ends(tableau: Tableau, dealt: list[Card], player_total: int, banker_total: int, *, natural: bool) -> None:
-    """The hand is complete with exactly these cards, these totals and the outcome they make, and takes no more."""
+    """The round is complete with exactly these cards, these totals and the outcome they make, and takes no more."""
     done = next_step(tableau, dealt)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total) == (player_total, banker_total)
@@ -92,7 +92,7 @@ def test_every_hand_is_dealt_and_ended_as_the_sheet_says(tableau: Tableau, playe
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Banker does what `letter` says, and with his third card, whatever it is, the hand ends."""
+    """Banker does what `letter` says, and with his third card, whatever it is, the round ends."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return

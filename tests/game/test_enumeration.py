@@ -39,7 +39,7 @@ class Ending:
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
-    """Each complete hand, by point values, and the number of ordered sixes that begin with it."""
+    """Each complete round, by point values, and the number of ordered sixes that begin with it."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))

@@ -1,4 +1,4 @@
-"""Which rows can decide a hand, at games where people play hands of their own, and where cards of both hands count."""
+"""Which rows can decide a round, at games where people play hands of their own, and where cards of both hands count."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_at_baccarat_royal_a_stake_alone_is_on_a_hand_of_the_bettors_own() -> No
     assert {each.row: each.why for each in found} == {3: "never_holds"}
 
 
-# What `check` alone looks for: rows that can decide no hand. The bet's rows, the row told, words.
+# What `check` alone looks for: rows that can decide no round. The bet's rows, the row told, words.
 UNREACHABLE: dict[str, tuple[list[dict[str, Any]], int, str]] = {
     "a margin of a tie": ([{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no round is so"),
     "a natural on three cards": (

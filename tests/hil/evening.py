@@ -70,7 +70,7 @@ class Wire:
 
 
 class Evening:
-    """`deal` goes on until the daemon was killed `kills` times and the hand is over."""
+    """`deal` goes on until the daemon was killed `kills` times and the round is over."""
 
     def __init__(
         self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually, seed: int, kills: int

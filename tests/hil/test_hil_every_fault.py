@@ -197,7 +197,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _whole_hands_without(others: set[str]) -> list[str]:
-    """The rest of one deck in an order whose last card ends a hand."""
+    """The rest of one deck in an order whose last card ends a round."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
@@ -236,7 +236,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _owe_at_the_shoes_end(at: Bench) -> None:
-    """Seat 2 wins on Banker in the last hand, and the shoe begins a new one by itself."""
+    """Seat 2 wins on Banker in the last round, and the shoe begins a new one by itself."""
     at.dealer.open_shoe()
     at.table.tablectl("wager", "2", "banker", "2000", "--by", "Ann")
     at.dealer.lock()

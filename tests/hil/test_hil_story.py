@@ -1,4 +1,4 @@
-"""Stories of a table that works: whole hands, from the dealer's button to lamps, journal and pit."""
+"""Stories of a table that works: whole rounds, from the dealer's button to lamps, journal and pit."""
 
 from __future__ import annotations
 

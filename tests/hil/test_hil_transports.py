@@ -53,7 +53,7 @@ class Shoe:
         pytest.fail("ten burns, and none was heard to its end")
 
     def lock(self) -> None:
-        """No more wagers. A gap that the last hand's result showed is cleared: that hand was looked at."""
+        """No more wagers. A gap that the last round's result showed is cleared: that hand was looked at."""
         while self._table.phase != "wagers_locked":
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked" or self._stands())
             if self._stands():
@@ -78,7 +78,7 @@ class Shoe:
         self.deal(cards, self.hands[-1])
 
     def cut_card(self, hand: Hand) -> None:
-        """The cutting card comes inside a hand; where the table does not know of it, the dealer says so."""
+        """The cutting card comes inside a round; where the table does not know of it, the dealer says so."""
         self._shoe.cut_card()
         if not comes_true(self._knows_cut_card, _SEEN_WITHIN_S if self._shoe.tells_cut_card else 0):
             self._pins.press("cut_card", until=self._knows_cut_card)
@@ -86,7 +86,7 @@ class Shoe:
             self._settle(hand)
 
     def unplug_and_clear(self, hand: Hand) -> None:
-        """Pull the shoe's cable inside a hand and put it back; a supervisor looks at the felt."""
+        """Pull the shoe's cable inside a round and put it back; a supervisor looks at the felt."""
         if hand.voided:
             return
         self._shoe.unplug()
@@ -189,7 +189,7 @@ def test_a_shoe_is_told_as_it_was_dealt(shoe_line: Perfect, at: Bench) -> None:
     dealt.deal("JH 7D", hand)  # a tie
     if at.table.phase == "wagers_open":
         dealt.lock()
-        dealt.deal("4H 9D 5S JC")  # the last hand
+        dealt.deal("4H 9D 5S JC")  # the last round
 
     at.eventually(lambda: at.table.unacknowledged() == 0)
     told = [

@@ -1,9 +1,9 @@
 """The journals that commit f6a00a5 wrote, for whoever must still read them.
 
 Each game was dealt by that commit's daemon over a simulated shoe, with wagers, and left inside an open shoe.
-`royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a hand.
+`royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a round.
 `royal9-kept` keeps cards that are drawn in error: the shoe's result of four of them was a fault then, a card that the
-shoe kept became the next hand's first, and the cutting card came far from its place. A script gave it to that commit.
+shoe kept became the next round's first, and the cutting card came far from its place. A script gave it to that commit.
 Beside each journal lies the key that signed it.
 """
 

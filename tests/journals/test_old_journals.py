@@ -71,7 +71,7 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
-    """What the shoe says of kept cards stopped the table, and a card that the shoe kept is the next hand's first."""
+    """What the shoe says of kept cards stopped the table, and a card that the shoe kept is the next round's first."""
     old = copied("royal9-kept", tmp_path)
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))

@@ -23,7 +23,7 @@ from tests.support.tables import MIDI, TABLES, cards
 
 
 def recorded() -> Recorded:
-    """An ace and a burned 2D; a round that was corrected, a void hand, and a hand in play."""
+    """An ace and a burned 2D; a round that was corrected, a void round, and a round in play."""
     table = Recorded().burned()
     table.lock().hand("KS 2D 9S 3D")
     table.lock().hand("8H 5C").void()

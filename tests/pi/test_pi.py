@@ -231,7 +231,7 @@ def _fastest_lamp(pi: Pi) -> str:
 
 
 def _is_ended(at: _AtPi, how: str) -> float:
-    """The table's process is ended inside a hand. No seat's lamp stays lit, and the table comes back by itself.
+    """The table's process is ended inside a round. No seat's lamp stays lit, and the table comes back by itself.
 
     Returns after how many seconds the lamps were dark.
     """
@@ -262,7 +262,7 @@ def _goes_on(at: _AtPi, hands: dict[str, list[str]], cards: str, rounds: int) ->
 
 
 def _deals_a_shoe(at: _AtPi) -> tuple[int, int]:
-    """A shoe of shuffled cards is dealt as far as whole hands go, and the pit has each as dealt.
+    """A shoe of shuffled cards is dealt as far as whole rounds go, and the pit has each as dealt.
 
     Returns how many hands and cards that were.
     """
@@ -327,7 +327,7 @@ class _Used:
 
 
 def _figures(at: _AtPi) -> str:
-    """What the table costs here, between hands. Only ratios say something of a real Pi."""
+    """What the table costs here, between rounds. Only ratios say something of a real Pi."""
     bare_s, bare_kib = at.pi.run(f"cd /; /opt/table-controller/current/bin/python3 -I -c '{_BARE_IMPORTS}'")[1].split()
     at.pi.run(f"systemctl restart {_UNIT}")
     started = _Used.so_far(at.pi)

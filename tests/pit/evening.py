@@ -33,11 +33,11 @@ class TableEvening:
         return _bytes(message | {"head_seq": len(self.sent) if head_seq is None else head_seq})
 
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
-        """The next hand's wagers."""
+        """The next round's wagers."""
         return self.lock_on((SPOT, seats, price_cents, self.meters))
 
     def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]]) -> bytes:
-        """The next hand's wagers: each bet's spot, its seats, its price in cents, and the meters that it feeds."""
+        """The next round's wagers: each bet's spot, its seats, its price in cents, and the meters that it feeds."""
         self.round += 1
         locked = [
             {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
@@ -49,7 +49,7 @@ class TableEvening:
         return self.void_on((SPOT, seats)) if seats else self.void_on()
 
     def void_on(self, *bets: tuple[str, Sequence[int]]) -> bytes:
-        """The hand is void: the seats that had a wager on each bet."""
+        """The round is void: the seats that had a wager on each bet."""
         return self.say("void", progressive=[{"spot": spot, "seats": [*seats]} for spot, seats in bets])
 
     def finish(self, *winners: tuple[int, str]) -> bytes:

@@ -1,6 +1,6 @@
 """A table's life to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and pit.
 
-It begins its journal, deals, is killed inside a hand and stopped cleanly between two, has a supervisor close the shoe,
+It begins its journal, deals, is killed inside a round and stopped cleanly between two, has a supervisor close the shoe,
 and archives that once the next is open: so the recording holds the first boot, commits of facts with and without
 events, recovery, checkpoints, rows that leave for an archive, and an ordinary end.
 """

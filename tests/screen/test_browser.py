@@ -96,7 +96,7 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
 
 
 def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """The cards and totals of the last hand, who played and who won it."""
+    """The cards and totals of the last round, who played and who won it."""
     last = rounds[-1]
     for side in ("player", "banker", "dealer"):
         if side in last:

@@ -386,7 +386,7 @@ def test_the_last_hand(cut_after: int, last: int) -> None:
 @pytest.mark.parametrize(
     "cut_after",
     [
-        5 + 1,  # inside the first wagered hand
+        5 + 1,  # inside the first wagered round
         5 + 4,  # before the card drawn in error
         5 + 4 + 2,  # inside the first simulated hand
         5 + 4 + 8,  # before the card that opens the third one

@@ -136,7 +136,7 @@ class Auditor:
         self._shown: Mapping[str, int] = {}
         self._rounds: set[tuple[int, int]] = set()
         self._hits: set[tuple[int, int, int]] = set()
-        self._wagered: dict[tuple[int, int], _Hand] = {}  # finished hands that were no simulated ones
+        self._wagered: dict[tuple[int, int], _Hand] = {}  # finished rounds that were no simulated ones
         self._hit_ids: dict[str, tuple[int, int, int, str]] = {}  # shoe, round, seat and tier of every hit ever told
         self._lit: dict[tuple[int, int, int], _Hit] = {}  # by shoe, round and seat
         self.award_steps: dict[str, str] = {}  # the last step told of every award, by its hit
@@ -302,7 +302,7 @@ class Auditor:
         if isinstance(fact, facts.CutCardDrawn) and before.fault is None and after.fault is None and before.shoe:
             assert after.shoe is not None
             if after.shoe.last_hand != before.shoe.last_hand:
-                due = before.shoe.wagered_hands + 1  # inside a hand: one more; before a hand's first card: that hand
+                due = before.shoe.wagered_hands + 1  # inside a round: one more; before a round's first card: that hand
                 hold("the last hand is one more than begun", after.shoe.last_hand == due, after.shoe)
         self._result(before, fact, after)
         for message in messages:

@@ -1,4 +1,4 @@
-"""The bets of the shipped games, and what a finished hand comes to on them."""
+"""The bets of the shipped games, and what a finished round comes to on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Se
 
 
 def decided(bet: Bet, finished: Finished) -> str:
-    """The same of a finished hand as a seat sees it."""
+    """The same of a finished round as a seat sees it."""
     row = deciding(bet, finished)
     if row is None:
         return "lose"

@@ -23,7 +23,7 @@ class Hand:
 
     @property
     def side(self) -> rules.Side | None:
-        """The side that the next card goes to; None once the hand is over."""
+        """The side that the next card goes to; None once the round is over."""
         return rules.next_side(self.player, self.banker)
 
     def take(self, card: str) -> tuple[rules.Side, int]:

@@ -1,4 +1,4 @@
-"""Cards that left the shoe and are the next hand's: they are dealt before it, and as long as one of them is there no
+"""Cards that left the shoe and are the next round's: they are dealt before it, and as long as one of them is there no
 hand wants for a card, though the shoe be empty. While they wait they lie face down."""
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 @pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
 def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
-    """That it came says that they are a whole hand, which nobody may know before."""
+    """That it came says that they are a whole round, which nobody may know before."""
     table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
     as_it_was = (list(table.events), table.face)
     table.believe(ShoeResultReported(says, False, False))

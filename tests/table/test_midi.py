@@ -231,7 +231,7 @@ def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
 def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
     these: list[Card], those: list[Card], count: int, how: str
 ) -> None:
-    """The shoe states its result where the sheet says that the hand is complete, and nowhere else."""
+    """The shoe states its result where the sheet says that the round is complete, and nowhere else."""
     tables = []
     for seven in (these, those):
         table = Asked(ONE_DECK).open_shoe("2D 3H 4C")
@@ -375,7 +375,7 @@ def test_until_cards_are_turned_up_nothing_that_may_happen_tells_them(
 
 
 def _is_up(table: Watched) -> bool:
-    """A hand ended, or a shoe's first card is shown: from here on the two shoes are known to differ."""
+    """A round ended, or a shoe's first card is shown: from here on the two shoes are known to differ."""
     laid_in_sight = {card for each in table.face.hands for card in each.cards} - {"--"}
     drawn_fifth = any(len(each.cards) == 3 for each in table.face.hands)  # whose it is can be seen on the felt
     return bool(table.of_type("round") or laid_in_sight or table.face.first_card or drawn_fifth)

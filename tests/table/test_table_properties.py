@@ -114,7 +114,7 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_last_hand(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Once the cutting card was seen, the wagered hand in play and one more."""
+        """Once the cutting card was seen, the wagered round in play and one more."""
         if self.table.shoe is None or self.table.shoe.last_hand is None:
             self._rounds_to_come = None
             return
@@ -126,7 +126,7 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """No round is numbered twice, a shoe's last hand is the last wagered on, and one fault stands at a time."""
+        """No round is numbered twice, a shoe's last round is the last wagered on, and one fault stands at a time."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
@@ -270,7 +270,7 @@ def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
 @examples(13)
 @given(HOUSES, st.integers(0, 2**24), st.integers(0, 51))
 def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut_after: int) -> None:
-    """A whole deck, each card once: no card is impossible, and the shoe ends by its last hand or by its last cards."""
+    """A whole deck, each card once: no card is impossible, and the shoe ends by its last round or by its last cards."""
     order = Random(seed).sample(DECK, 52)
     table = CheckedTable(replace(rules, shoe=replace(rules.shoe, decks=1))).do(NewShoe())
     for place, card in enumerate(order):

@@ -223,7 +223,7 @@ BURNED_HANDS = ["4S TH 5D 9C", "4S TH 4D 9C", "9S TH 5D 2C"]
 
 
 def burned(cards_: str, rules: TableRules) -> Watched:
-    """These come between hands, each where the shoe's own hand puts it, and are burned."""
+    """These come between rounds, each where the shoe's own hand puts it, and are burned."""
     table = Watched(house(rules, drawn_in_error="burn")).open_shoe("2D 3H 4C")
     places = [(PLAYER, 1), (BANKER, 1), (PLAYER, 2), (BANKER, 2)]
     for (target, index), card in zip(places, cards_.split(), strict=False):
