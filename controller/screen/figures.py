@@ -14,6 +14,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from controller.screen.wording import say
 from controller.words.events import event_sentence
 from controller.words.language import language
 
@@ -177,7 +178,9 @@ def _awards(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             }
         elif event["type"] == "award" and event["hit"] in hits:
             hits[event["hit"]] |= {"pit_cents": event["cents"], "step": event["step"]}
-    return list(hits.values())[:-21:-1]
+        elif event.get("code") == "award_impossible" and (hit := event["details"]["hit"]) in hits:
+            hits[hit] |= {"pit_cents": event["details"]["cents"], "step": "disputed"}
+    return [hit | {"says": say("step", hit["step"])["en"]} for hit in list(hits.values())[:-21:-1]]
 
 
 def _shown_cents(hit: Mapping[str, Any]) -> int | None:

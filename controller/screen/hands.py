@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from controller.screen.placards import award_cents, award_name, meters_of
-from controller.screen.wording import Text, card_text, dollars, either, joined, knows, say
+from controller.screen.placards import award_cents, award_name, bet_name, meters_of
+from controller.screen.wording import Text, card_text, dollars, either, joined, knows, same, say
 
 _SIGNS = {
     "flash": "invitation",
@@ -20,6 +20,10 @@ _SIGNS = {
     "long_flash": "turn",
 }
 """What a seat's lamp says, by the pattern it burns in."""
+
+
+_LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
+"""The steps of a hit. Of several hits of a seat, the one is told whose step stands here first."""
 
 
 def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
         "waits": waits(face),
         "stop": _stop(face["fault"]),
-        "seats": {seat: _seat(seat, face, status["lamps"]) for seat in face["seats"]},
+        "seats": {seat: _seat(seat, placard, face, status["lamps"]) for seat in face["seats"]},
         "hits": [_hit(hit, placard, face) for hit in face["hits"]],
     }
 
@@ -82,6 +86,14 @@ def _holder(hand: str, face: dict[str, Any]) -> Text | None:
 def _result(result: str | None) -> dict[str, Any] | None:
     """What became of a seat's wagers, for its mark."""
     return {"mark": result, "says": say("result", result)} if result else None
+
+
+def _settled(settled: dict[str, Any], placard: dict[str, Any]) -> dict[str, Any]:
+    """What became of all wagers of a seat: "wins Dragon Bonus +1" names what won most, and counts the other bets."""
+    said, won = [say("result", settled["result"])], settled["won"]
+    if settled["result"] == "won":
+        said += [bet_name(placard["bets"], won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
+    return {"mark": settled["result"], "says": joined(said, " ")}
 
 
 def _outcome(face: dict[str, Any]) -> str | None:
@@ -137,15 +149,17 @@ def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
     return {"code": code, "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
 
 
-def _seat(seat: int, face: dict[str, Any], lamps: dict[str, str]) -> dict[str, Any]:
+def _seat(seat: int, placard: dict[str, Any], face: dict[str, Any], lamps: dict[str, str]) -> dict[str, Any]:
     sign = _SIGNS.get(lamps.get(f"seat_{seat}", "dark"))
+    steps = [hit["step"] for hit in face["hits"] if hit["seat"] == seat]
+    settled = face["settled"].get(str(seat))
     role = next((role for role, active in face["actives"].items() if active == seat), None)
     return {
         "sign": sign,
-        "says": say("sign", sign) if sign else None,
+        "says": say("hit_waits", min(steps, key=_LONGEST_WAIT.index)) if steps else say("sign", sign) if sign else None,
         "role": role,
         "turns": [hand for hand, holder in face["squeezing"].items() if holder == seat],
-        "result": _result(face["settled"].get(str(seat))),
+        "result": settled and _settled(settled, placard),
         "empty": bool(face["occupied"]) and seat not in face["occupied"],
     }
 
@@ -162,5 +176,6 @@ def _hit(hit: dict[str, Any], placard: dict[str, Any], face: dict[str, Any]) -> 
         "tier": award_name(placard, hit["spot"], tier),
         "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
         "amount": dollars(cents) if cents is not None else "",
+        "waits": say("step", hit["step"]),
         "progressive": bool(hit["meter"]),
     }

@@ -25,7 +25,7 @@ def placard_view(placard: dict[str, Any]) -> dict[str, Any]:
         "names": {name: say("label", name) for name in _NAMES},
         "limits": _limits(placard),
         "seats": [{"seat": seat["seat"], "k9": (seat["k9"] or "").split()} for seat in placard["seats"]],
-        "meters": [{"meter": meter, "label": _name("meter", meter)} for meter in meters_of(placard)],
+        "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],
         "pays": list(_boards(placard["bets"])),
     }
 
@@ -34,6 +34,15 @@ def meters_of(placard: dict[str, Any]) -> list[str]:
     """The progressive meters that the bets award, in the order of their rows."""
     rows = (row for bet in placard["bets"] for row in bet["rows"])
     return list(dict.fromkeys(row["meter"] for row in rows if row.get("meter") is not None))
+
+
+def bet_name(bets: Sequence[dict[str, Any]], spot: str) -> Text:
+    """A bet's name. Two bets that differ only in their side, as Dragon Bonus on either hand, have one name."""
+    bet = next(bet for bet in bets if bet["spot"] == spot)
+    if _twin(bet, bets) is None:
+        return _name("spot", spot)
+    stem = spot.rpartition("_")[0]
+    return _name("spot", f"{stem}_bonus" if knows("spot", f"{stem}_bonus") else stem)
 
 
 def award_cents(placard: dict[str, Any], award: str) -> int | None:
@@ -78,17 +87,21 @@ def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for bet in bets:
         if len(bet["rows"]) <= _SHORT or bet["rows"] in shown:
             continue
-        stem, _, side = bet["spot"].rpartition("_")
-        twin = next((other for other in bets if other["spot"] == _other_side(bet["spot"]) != bet["spot"]), None)
-        if stem and twin is not None and twin["rows"] == _other_side(bet["rows"]):
+        title, own_side = bet_name(bets, bet["spot"]), ""
+        if (twin := _twin(bet, bets)) is not None:
             shown.append(twin["rows"])
-            title, own_side = _name("spot", f"{stem}_bonus" if knows("spot", f"{stem}_bonus") else stem), side
-        else:
-            title, own_side = _name("spot", bet["spot"]), ""
+            own_side = bet["spot"].rpartition("_")[2]
         if any(row["when"].get("natural") for row in bet["rows"]):  # decides before the rows of hands without one
             bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
-        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row, bet)} for row in bet["rows"]]
+        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in bet["rows"]]
         yield {"title": title, "lines": lines}
+
+
+def _twin(bet: dict[str, Any], bets: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The bet that differs from this one only in its side."""
+    spot, rows = _other_side(bet["spot"]), _other_side(bet["rows"])
+    sided = "_" in spot and spot != bet["spot"]
+    return next((other for other in bets if sided and (other["spot"], other["rows"]) == (spot, rows)), None)
 
 
 def _without_not_natural(when: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +116,7 @@ def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
             continue  # the rules of the game say this
         condition = {word: said for word, said in row["when"].items() if said != [spot]}
         name = _name("spot", spot)
-        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row, bet)}
+        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
 
 
 def _other_side(value: Any) -> Any:
@@ -126,13 +139,12 @@ def _row_words(row: dict[str, Any], own_side: str) -> Text:
     return when_words(row["when"], own_side)
 
 
-def _row_pays(row: dict[str, Any], bet: dict[str, Any]) -> Text:
-    """What the row of the bet pays. Where the bet awards several meters, an award of another name names its meter."""
-    if row.get("meter") is not None:
-        share = row.get("share")
-        several = len({each.get("meter") for each in bet["rows"]} - {None}) > 1
-        name = _name("meter", row["meter"]) if several and row["meter"] != row["award"] else say("pays", "meter")
-        return say("pays", "share", share=_percent(share), meter=name) if share else name
+def _row_pays(row: dict[str, Any]) -> Text:
+    """What the row pays. An award that has its meter's name need not repeat that name."""
+    if (meter := row.get("meter")) is not None:
+        if meter == row["award"]:
+            return say("pays", "meter") if row["share"] == "1:1" else same(_percent(row["share"]))
+        return say("pays", "share", share=_percent(row["share"]), meter=_name("award", meter))
     if row.get("cents") is not None:
         return same(dollars(row["cents"]))
     if row.get("result") is not None:

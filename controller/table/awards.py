@@ -35,6 +35,11 @@ def is_disputed(table: Table, step: AwardStepped) -> bool:
     return any((other.step.hit, other.step.cents) == (step.hit, step.cents) for other in table.disputed)
 
 
+def is_hit_disputed(table: Table, hit: SeatHit) -> bool:
+    """Whether people have to decide on the amount of this hit's award."""
+    return any(_is_of_hit(other.step, hit) and not other.accepted for other in table.disputed)
+
+
 def step_award(table: Table, fact: AwardStepped) -> Stepped:
     """Believe the pit's word on a hit, and tell it in the table's own stream, so that the pit knows it was heard."""
     event = events.Award(

@@ -6,8 +6,8 @@ face says only how many are left to burn.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
+from math import inf
 
 from controller.game.bets import ratio_text
 from controller.game.cards import total
@@ -15,6 +15,7 @@ from controller.game.hands import TwoHands
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.settlement import Settlement
 from controller.game.wagers import squeezing
+from controller.table.awards import is_hit_disputed
 from controller.table.dealing import following, odd_card
 from controller.table.facts import ProgressiveWagers, SeatHit
 from controller.table.paying import played
@@ -72,6 +73,15 @@ class PublicResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicSettled:
+    """What became of all wagers of a seated player together: "won", "lost" or "even". A progressive award is won,
+    whatever its amount. `won` names the spots that won, the one that won most first."""
+
+    result: str
+    won: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PublicChoice:
     """A seat's turn to choose. `options` is None where the options would tell a face-down card."""
 
@@ -93,7 +103,8 @@ class PublicFault:
 
 @dataclass(frozen=True, slots=True)
 class PublicHit:
-    """A seat's winning wager on a progressive bet, and its `step` at the pit: hit, pending, verified, paid or rejected.
+    """A seat's winning wager on a progressive bet, and its `step` at the pit: hit, pending, verified, paid or rejected;
+    or disputed, while people have to decide on the amount.
 
     The wager was won in `round` of `shoe`. It wins `share` of `meter`: `shown_cents`, by what the meter showed. A fixed
     award has no meter. `cents` is what the pit says.
@@ -134,8 +145,7 @@ class Public:
       None is the dealer.
     - `results`: what became of each hand that a seat played, at Lucky 9 and at Baccarat Royal, until the next round
       ends.
-    - `settled`, for as long: what became of all wagers of each seated player together: "won", "lost" or "even". A
-      progressive award is "won", whatever its amount.
+    - `settled`, for as long: what became of the wagers of each seated player.
     - `odd_card`: whether a person may still say that the card drawn in error opens no simulated hand.
     - `kept`: how many cards were drawn early. They are the first cards of the next round.
     - `wagers` lie on the layout, or play. `progressive`: every progressive bet, and its seats once wagers are locked.
@@ -170,7 +180,7 @@ class Public:
     wagers: tuple[PublicWager, ...]
     progressive: tuple[ProgressiveWagers, ...]
     hits: tuple[PublicHit, ...]
-    settled: dict[str, str]
+    settled: dict[str, PublicSettled]
     commission_owed: dict[str, int]
     fault: PublicFault | None
 
@@ -241,7 +251,7 @@ def public(table: Table) -> Public:
         left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,
         wagers=_wagers(table, wagers),
         progressive=tuple((wagers or NO_WAGERS).on(bet.spot) for bet in table.rules.progressives),
-        hits=tuple(map(_hit, table.hits)),
+        hits=tuple(_hit(table, hit) for hit in table.hits),
         settled=_settled(last.settlement) if last and last.settlement else {},
         commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
         fault=_fault(table),
@@ -260,24 +270,28 @@ def _hand(hand: Laid) -> PublicHand:
     return PublicHand(str(hand.hand), cards, None if any(hand.face_down) else total(hand.cards))
 
 
-def _settled(settlement: Settlement) -> dict[str, str]:
-    seated = [one for one in settlement.settled if not one.wager.back]
-    won_cents: Counter[int] = Counter()
-    for one in seated:
-        won_cents[one.wager.seat] += one.returned_cents - one.wager.cents
-    awarded = {one.wager.seat for one in seated if one.meter is not None}
-    return {
-        str(seat): "won" if cents > 0 or seat in awarded else "lost" if cents < 0 else "even"
-        for seat, cents in won_cents.items()
-    }
+def _settled(settlement: Settlement) -> dict[str, PublicSettled]:
+    gains: dict[int, dict[str, float]] = {}
+    for one in settlement.settled:
+        if not one.wager.back:
+            gain = inf if one.meter is not None else one.returned_cents - one.wager.cents
+            its = gains.setdefault(one.wager.seat, {})
+            its[one.wager.spot] = its.get(one.wager.spot, 0) + gain
+    return {str(seat): _gained(its) for seat, its in gains.items()}
 
 
-def _hit(hit: SeatHit) -> PublicHit:
+def _gained(by_spot: dict[str, float]) -> PublicSettled:
+    gain = sum(by_spot.values())
+    result = "won" if gain > 0 else "lost" if gain < 0 else "even"
+    won = sorted((spot for spot in by_spot if by_spot[spot] > 0), key=by_spot.__getitem__, reverse=True)
+    return PublicSettled(result, tuple(won))
+
+
+def _hit(table: Table, hit: SeatHit) -> PublicHit:
     shown_cents = None if hit.shown_cents is None else int(hit.shown_cents * hit.share)
     share = ratio_text(hit.share)
-    return PublicHit(
-        hit.shoe, hit.round, hit.spot, hit.seat, hit.tier, hit.meter, share, shown_cents, hit.step, hit.cents
-    )
+    step = "disputed" if is_hit_disputed(table, hit) else hit.step
+    return PublicHit(hit.shoe, hit.round, hit.spot, hit.seat, hit.tier, hit.meter, share, shown_cents, step, hit.cents)
 
 
 def _choice(step: Choose) -> PublicChoice:

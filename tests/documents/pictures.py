@@ -18,6 +18,14 @@ PICTURES = {
 }
 """A picture's name, the table of it, after how many rounds, and the window's size."""
 
+_AS_ON_A_TABLE = (
+    "{ const own = draw; draw = (told) => own(JSON.parse(JSON.stringify(told).replaceAll(%r, '/dev/ttyUSB0'))); }"
+)
+"""The shoe is simulated, on a port in a folder of this machine. The page names the port that a table has."""
+
+_LAST_PART = "seconds"
+"""The picture of the technician's page ends below the row of parts that this plot is in."""
+
 
 def main() -> None:
     """Write every picture."""
@@ -36,12 +44,13 @@ def main() -> None:
             if technicians:
                 people.send_signal(signal.SIGSTOP)
                 browser.open(f"{showing.url}technician")
-                browser.until("document.querySelector('#rounds tr')")
+                browser.run(_AS_ON_A_TABLE % str(Path(folder) / "shoe"))
+                browser.until("document.querySelector('#rounds tr') && document.body.innerText.includes('ttyUSB0')")
             else:
                 people.wait()
                 browser.until(f"document.getElementById('hit').hidden === {str(name != 'screen-hit').lower()}")
                 browser.run("document.documentElement.dataset.turn = 'en'")
-            browser.small_picture(name)
+            browser.small_picture(name, _LAST_PART if technicians else None)
             people.send_signal(signal.SIGCONT)
 
 

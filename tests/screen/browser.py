@@ -62,6 +62,15 @@ for (const card of document.querySelectorAll('.card')) {
       unfit.push(`under a card: ${each.textContent.trim().slice(0, 30)}`);
   }
 }
+const [across, down] = phone ? [480, 1] : high > wide ? [720, 1280] : [1280, 720];
+const least = 14 * Math.min(wide / across, high / down) - 0.1;
+for (const each of document.getElementById('says') ? document.querySelectorAll('body *') : []) {
+  const says = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  if (!says || !each.checkVisibility()) continue;
+  const drawn = each.ownerSVGElement ? each.getScreenCTM() : { a: 1, b: 0 };
+  const px = parseFloat(getComputedStyle(each).fontSize) * Math.hypot(drawn.a, drawn.b);
+  if (px < least) unfit.push(`only ${px.toFixed(1)} px high: ${each.textContent.trim().slice(0, 30)}`);
+}
 const [says, roads] = ['says', 'roads'].map((id) => document.getElementById(id)?.getBoundingClientRect());
 if (says && roads.height && says.bottom > roads.top && says.top < roads.bottom)
   unfit.push('the banner covers the roads');
@@ -168,7 +177,8 @@ class Browser:
         return str(self.read(f"document.querySelector({json.dumps(where)})?.textContent ?? ''"))
 
     def unfit(self) -> list[str]:
-        """What does not fit: text that is cut off, off the page or over other text, a page that must be scrolled."""
+        """What does not fit: text that is cut off, off the page or over other text, a page that must be scrolled; and
+        on the players' page, text smaller than 14 px where the window has 720 lines."""
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
 
@@ -187,9 +197,16 @@ class Browser:
         """Keep the page as a picture."""
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
-    def small_picture(self, name: str) -> None:
-        """The same, in few bytes."""
-        shot = self._driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 82})
+    def small_picture(self, name: str, last: str | None = None) -> None:
+        """The same, in few bytes; of the page as far as the part that has the element `last` in it."""
+        asked: dict[str, Any] = {"format": "webp", "quality": 82}
+        if last is not None:
+            high = self.read(
+                f"document.getElementById('{last}').closest('section').getBoundingClientRect().bottom + 16"
+            )
+            clip = {"x": 0, "y": 0, "width": self.read("innerWidth"), "height": high, "scale": 1}
+            asked |= {"clip": clip, "captureBeyondViewport": True}
+        shot = self._driver.execute_cdp_cmd("Page.captureScreenshot", asked)
         (self.pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:

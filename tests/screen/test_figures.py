@@ -75,7 +75,11 @@ def test_a_shown_progressive_stands_beside_what_the_pit_awarded() -> None:
         "step": "verified",
     }
     more = [*table.events, table.events[-1] | award]
-    assert past_view(more)["awards"][0]["pit_cents"] == 999
+    told = past_view(more)["awards"][0]
+    assert (told["pit_cents"], told["says"]) == (999, "verified: waits to be paid")
+    impossible = {"type": "alarm", "code": "award_impossible", "details": {"hit": award["hit"], "cents": 5_000_000}}
+    (told,) = past_view([*more, table.events[-1] | impossible])["awards"]
+    assert (told["pit_cents"], told["step"]) == (5_000_000, "disputed")
 
 
 def test_lucky_9_has_its_figures_too() -> None:

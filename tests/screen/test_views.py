@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import load
+from controller.contract.pit_words import STEPS
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import CardsAre, HandIs, When
 from controller.game.lucky9 import Lucky9
@@ -109,6 +110,9 @@ def test_a_placard_of_every_house_in_words(path: Path) -> None:
     said = texts(view)
     assert all(text[language] and "{" not in text[language] for text in said for language in LANGUAGES)
     lines = [line for board in view["pays"] for line in board["lines"]]
+    for meter in view["meters"]:  # by one name on the panel and on a pay table
+        for language in LANGUAGES:
+            assert any(meter["label"][language] in text[language] for text in texts(lines))
     paid = {line["pays"]["en"] for line in lines}
     for bet in rules.bets:
         for row in bet.rows:
@@ -212,7 +216,7 @@ def test_a_pay_table_with_several_meters_names_each() -> None:
     grand = next(bet for bet in rules.bets if bet.meters)
     two = replace(grand, rows=(grand.rows[0], replace(grand.rows[1], meter="fortune"), *grand.rows[2:]))
     for bet, paid in (
-        (grand, ["100% of meter", "10% of meter"]),
+        (grand, ["100% of grand", "10% of grand"]),
         (two, ["100% of grand", "10% of fortune"]),
         (replace(two, rows=two.rows[:2]), ["100% of grand", "10% of fortune"]),  # too short for a table of its own
     ):
@@ -265,7 +269,32 @@ def test_a_seats_mark_says_what_became_of_its_wagers() -> None:
     table.do(call("reveal"))
     seats = hand_view(told(table)[0], told(table)[2])["seats"]
     assert [seats[seat]["result"] and seats[seat]["result"]["mark"] for seat in (3, 4, 5)] == ["won", None, "lost"]
-    assert seats[3]["result"]["says"] == {"en": "wins", "vi": "thắng"}
+    assert seats[3]["result"]["says"] == {"en": "wins Player", "vi": "thắng Con"}
+
+
+@pytest.mark.parametrize(
+    ("wagered", "cards", "mark", "says"),
+    [
+        (
+            "3 player 2000, 3 dragon_player 500, 3 tie 500",
+            "2D QC 3D KS 4C TD",
+            "won",
+            ["Dragon Bonus", "Player"],
+        ),  # 30:1
+        ("3 player 2000, 3 royal9 500", "KD QC 9D KS", "won", "wins Royal 9 +1"),  # a meter, whatever its amount
+        ("3 royal9 500, 3 banker 9000, 3 dragon_player 500", "KD QC 9D KS", "won", "wins Royal 9 +1"),
+        ("3 banker 9000, 3 player 1500, 3 tie 500", "KD QC 9D KS", "lost", "loses"),
+        ("3 banker 2000", "KD QC 9D KS", "lost", "loses"),
+    ],
+)
+def test_a_seat_names_the_bet_that_won_most_and_counts_the_others(
+    wagered: str, cards: str, mark: str, says: str
+) -> None:
+    rules = replace(ROYAL9, bet_recognition=True, wagers=replace(ROYAL9.wagers, one_of=()))
+    covered = (3,) if "royal9" in wagered else ()
+    table = TableUnderTest(rules).open_shoe("2H 3H 4H").do(*wagers(wagered)).lock(*covered).draw(cards)
+    seat = hand_view(told(table)[0], told(table)[2])["seats"][3]
+    assert (seat["result"]["mark"], seat["result"]["says"]["en"]) == (mark, says)
 
 
 def test_a_simulated_hand_wins_nothing_and_is_on_no_road() -> None:
@@ -310,11 +339,30 @@ def test_a_hit_names_its_seat_and_amount() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
     rules, _, status = told(table)
     (hit,) = hand_view(rules, status)["hits"]
-    assert (hit["seat"]["en"], hit["tier"]["en"]) == ("Seat 2", "Personal K9 in Player's hand")
+    assert (hit["seat"]["en"], hit["tier"]["en"]) == ("Seat 2", "Personal K9, Player")
     assert hit["earlier"] is None
     assert award_cents(rules, "any_royal") == 2500
     assert meters_of(rules) == ["personal_vs_personal", "banker_personal", "player_personal"]
     assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
+
+
+@pytest.mark.parametrize("step", ["hit", "disputed", *STEPS])
+def test_a_hit_says_what_it_waits_for_large_and_at_its_seat(step: str) -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
+    rules, _, status = told(table)
+    status["face"]["hits"][0]["step"] = step
+    view = hand_view(rules, status)
+    for language in LANGUAGES:
+        assert view["hits"][0]["waits"][language] == words(language)["step"][step]
+        assert view["seats"][2]["says"][language] == words(language)["hit_waits"][step]
+
+
+def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
+    rules, _, status = told(table)
+    (hit,) = status["face"]["hits"]
+    status["face"]["hits"] = [hit | {"step": "paid"}, hit | {"step": "pending"}]
+    assert hand_view(rules, status)["seats"][2]["says"]["en"] == "hit: waits for a person"
 
 
 def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:

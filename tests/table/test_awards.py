@@ -60,6 +60,17 @@ def test_the_awards_of_other_hits_go_on_meanwhile(table: TableUnderTest) -> None
     assert told(table) == [("pending", 15)]
 
 
+def test_the_hit_is_told_as_disputed_until_people_have_accepted_its_amount(table: TableUnderTest) -> None:
+    table.open_shoe("2H 3H 4H").lock(1, 2).draw("KS 2C 9S 5D").told()
+    first, second = table.face.hits
+    its = {"spot": first.spot, "tier": first.tier, "meter": first.meter}
+    assert (first.seat, first.step, second.step) == (1, "hit", "hit")
+    assert see(table, **its, cents=21) is None
+    assert [hit.step for hit in table.face.hits] == ["disputed", "hit"]
+    table.do(AcceptAward("t.1", 21, "Ann", "Bea"))
+    assert [(hit.step, hit.cents) for hit in table.face.hits] == [("pending", 21), ("hit", None)]
+
+
 def test_two_people_accept_the_amount_that_was_refused_and_no_other(table: TableUnderTest) -> None:
     assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"
     disputed(table)

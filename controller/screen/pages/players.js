@@ -190,16 +190,16 @@ function drawSeats() {
   const settled = Object.values(known.hand.seats).some((each) => each.result);
   box.replaceChildren(...seats.map(({ seat, k9 }) => {
     const now = known.hand.seats[seat] || {};
-    const told = el("div", "told");
-    if (k9.length) told.append(el("div", "k9", ...k9.map(suitSign)));
+    const told = [];
+    if (k9.length) told.push(el("div", "k9", ...k9.map(suitSign)));
     const turns = now.turns || []; // Midi: the hands whose cards the seat turns
     const held = turns.length ? turns : now.role ? [now.role] : [];
     const before = turns.length ? names.turns : settled ? names.next : null; // a finished round's roles may have moved on
-    if (held.length) told.append(el("div", "held turns", ...(before ? words(before) : []), ...held.map((hand) => el("span", `role is-${hand}`, ...words(names[hand])))));
+    if (held.length) told.push(el("div", "held turns", ...(before ? words(before) : []), ...held.map((hand) => el("span", `role is-${hand}`, ...words(names[hand])))));
     const result = now.sign === "hit" ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
     if (result) {
-      told.append(el("div", `result turns ${result.mark}`, ...words(result.says)));
-      told.style.setProperty("--letters", Math.max(...Object.values(result.says).map((each) => each.length)));
+      told.push(el("div", `result turns ${result.mark}`, ...words(result.says)));
+      told.at(-1).style.setProperty("--letters", Math.max(...Object.values(result.says).map((each) => each.length)));
     }
     const number = el("div", "n", String(seat));
     if (SIGNS[now.sign]) {
@@ -207,7 +207,7 @@ function drawSeats() {
       icon.append(svg("path", { d: SIGNS[now.sign] }));
       number.append(icon);
     }
-    const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, number, told);
+    const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, number, ...told);
     here.dataset.seat = seat;
     if (now.says) here.title = Object.values(now.says).join(" / ");
     return here;
@@ -278,7 +278,7 @@ function fit() {
     }
     if (size - WRAP * wraps > best.worth) best = { worth: size - WRAP * wraps, where, size };
   };
-  for (let size = 1.5; size > 0.6; size -= 0.05) for (const where of known.placard.meters.length ? ["pays", "main-pays"] : ["pays"]) tried(where, size);
+  for (let size = 1.3; size > 0.6; size -= 0.05) for (const where of known.placard.meters.length ? ["pays", "main-pays"] : ["pays"]) tried(where, size);
   page.dataset.turn = turn;
   $(best.where ?? "pays").prepend(first);
   $("rail").style.setProperty("--fit", (best.size ?? 0.6).toFixed(2));
@@ -349,8 +349,8 @@ function drawBead(where, [winner, playerPair, bankerPair]) {
 function drawCircle(where, [winner, ties]) {
   if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
   if (ties) where.append(svg("line", { x1: 0.4, y1: 9.6, x2: 9.6, y2: 0.4, class: "slash-tie", "stroke-width": 1.2 }));
-  if (winner) where.append(svg("text", { x: 5, y: 6.75, "font-size": 4.9, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, LETTER[winner]));
-  if (ties > 1) where.append(svg("text", { x: 8, y: 9.5, "font-size": 4.4, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
+  if (winner) where.append(svg("text", { x: 5, y: 7.25, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, LETTER[winner]));
+  if (ties > 1) where.append(svg("text", { x: 8.2, y: 9.7, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
 }
 
 const DERIVED = {
@@ -384,9 +384,9 @@ function drawShoe() {
 
 // A hit is shown large for a while, each of them once; those of one hand together.
 
-const celebrated = new Set();
+const celebrated = new Map(); // each hit that stands, as it is now
 const queue = [];
-let celebrating = false;
+const shown = new Map(); // those that are large now
 
 function noteHits() {
   const now = new Set();
@@ -394,25 +394,33 @@ function noteHits() {
     let key = hit.key;
     while (now.has(key)) key += " again";
     now.add(key);
-    if (!celebrated.has(key)) queue.push([key, hit]);
-    celebrated.add(key);
+    if (!celebrated.has(key)) queue.push(key);
+    celebrated.set(key, hit);
   }
-  celebrated.forEach((key) => { if (!now.has(key)) celebrated.delete(key); });
-  if (!celebrating && queue.length) celebrate();
+  for (const key of celebrated.keys()) if (!now.has(key)) celebrated.delete(key);
+  if (!shown.size && queue.length) celebrate();
+  else drawHits();
 }
 
 function celebrate() {
-  const hits = queue.splice(0).filter(([key]) => celebrated.has(key)).map(([, hit]) => hit).slice(0, 4); // those that stand
-  celebrating = hits.length > 0;
-  $("hit").hidden = !celebrating;
-  if (!celebrating) return;
+  shown.clear();
+  for (const key of queue.splice(0).filter((each) => celebrated.has(each)).slice(0, 4)) shown.set(key, celebrated.get(key));
+  $("hit").hidden = !shown.size;
+  drawHits();
+  if (shown.size) setTimeout(celebrate, HIT_MS);
+}
+
+function drawHits() {
+  for (const key of shown.keys()) if (celebrated.has(key)) shown.set(key, celebrated.get(key)); // its step may be another
+  const hits = [...shown.values()];
+  if (!hits.length) return;
   const alike = hits.every((hit) => hit.progressive === hits[0].progressive);
+  const small = (said) => (said ? el("div", "tier turns", ...words(said)) : null);
   $("hit").replaceChildren(
     ...(alike ? [el("div", "what", ...words(hits[0].title))] : []),
     el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
       alike ? null : el("div", "kind turns", ...words(hit.title)),
-      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, el("div", "tier turns", ...words(hit.tier)), hit.earlier ? el("div", "tier turns", ...words(hit.earlier)) : null))));
-  setTimeout(celebrate, HIT_MS);
+      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, ...[hit.tier, hit.waits, hit.earlier].map(small)))));
 }
 
 // What the server says.

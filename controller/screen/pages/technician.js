@@ -153,7 +153,7 @@ function drawPast(past) {
   $("alarms").replaceChildren(...(past.alarms.length ? past.alarms : [{ at: "", says: "none" }]).map((alarm) => el("li", "", `${alarm.at.slice(0, 19).replace("T", " ")} ${alarm.says}`)));
   $("awards").replaceChildren(...past.awards.map((each) => {
     const unequal = each.step === "disputed" || (each.pit_cents !== null && each.here_cents !== null && each.pit_cents < each.here_cents);
-    return row(each.at.slice(0, 19).replace("T", " "), `seat ${each.seat}`, plain(each.tier), money(each.here_cents), el("td", unequal ? "unequal" : "", money(each.pit_cents)), each.step);
+    return row(each.at.slice(0, 19).replace("T", " "), `seat ${each.seat}`, plain(each.tier), money(each.here_cents), el("td", unequal ? "unequal" : "", money(each.pit_cents)), each.says);
   }));
   const columns = ["hit", "at", "award", "shown here", "awarded", "step"].map((head) => el("th", "", head));
   $("awards").prepend(past.awards.length ? row(...columns) : row("none"));
