@@ -14,13 +14,21 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tests.deploy.clean_debian import CLEAN, ROOT, build_root, layer
+from tests.deploy.clean_debian import CLEAN, ROOT, alone, build_root, layer
 
 _HERE = Path(__file__).parent
 _PACKAGES = f"{CLEAN},kmod"
 _CARD_BYTES = 2 << 30  # a card's size is a power of two for QEMU
 _FIRST_MODULES = ("sdhci-iproc", "bcm2835", "crc32c_generic", "ext4")  # what finds the card
-_MODULES = ("phy-generic", "dwc2", "cdc_ether", "rndis_host", "bcm2835_thermal", "bcm2835-rng")
+_MODULES = (
+    "phy-generic",
+    "dwc2",
+    "cdc_ether",
+    "rndis_host",
+    "bcm2835_thermal",
+    "bcm2835-rng",
+    "ftdi_sio",
+)
 _INIT = """#!/bin/busybox sh
 for module in {modules}; do /bin/busybox insmod /$module; done
 /bin/busybox mount -t devtmpfs dev /dev
@@ -49,7 +57,7 @@ def lacking() -> str:
 
 @dataclass(frozen=True)
 class Board:
-    """A folder with all that a Pi boots."""
+    """A folder with what a Pi boots before it reads its card, and with the kernel's modules for the card."""
 
     folder: Path
 
@@ -67,20 +75,22 @@ class Board:
         return self.folder / "initrd"
 
     @property
-    def root(self) -> Path:
-        return self.folder / "root"
+    def modules(self) -> Path:
+        """What lies on the card over a Debian's own root."""
+        return self.folder / "modules"
 
 
 def board() -> Board:
-    """The board with a clean Debian, made where there is none for this list of packages."""
+    """The board, made where there is none by this recipe."""
     recipe = sha256(b"".join(path.read_bytes() for path in (Path(__file__), _HERE / "gpiomem.c"))).hexdigest()[:12]
     folder = ROOT / "build" / "roots" / f"pi-{recipe}"
-    if not folder.is_dir():
-        new = folder.with_name(f"{folder.name}.new")
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir(parents=True)
-        _make(Board(new))
-        new.rename(folder)
+    with alone(folder.with_name("pi.lock")):
+        if not folder.is_dir():
+            new = folder.with_name(f"{folder.name}.new")
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir()
+            _make(Board(new))
+            new.rename(folder)
     return Board(folder)
 
 
@@ -88,17 +98,17 @@ def _make(new: Board) -> None:
     kernel = new.folder / "kernel"
     release = _unpack_kernel(new.folder, kernel)
     _edit_device_tree(kernel / "usr" / "lib" / f"linux-image-{release}" / "broadcom" / "bcm2837-rpi-3-b.dtb", new)
-    _make_root(new.root)
     gpiomem = _compile_gpiomem(new.folder, release)
     modules = kernel / "lib" / "modules" / release
-    _depmod(new.root, kernel, release)
+    _depmod(kernel, release)
     first = _with_what_they_need(modules, _FIRST_MODULES)
-    into = new.root / "usr" / "lib" / "modules" / release
+    into = new.modules / "usr" / "lib" / "modules" / release
     into.mkdir(parents=True)
+    (new.modules / "lib").symlink_to("usr/lib")  # as in the root below
     for path in (*_with_what_they_need(modules, _MODULES), gpiomem, *modules.glob("modules.builtin*")):
         shutil.copy(path, into)
     (into / "modules.order").touch()
-    _depmod(new.root, new.root, release)
+    _depmod(new.modules, release)
     init = _INIT.format(modules=" ".join(path.name for path in first)).encode()
     files = {"init": init, "bin/busybox": (kernel / "bin" / "busybox").read_bytes()}
     new.first_files.write_bytes(_cpio(files | {path.name: path.read_bytes() for path in first}))
@@ -151,14 +161,26 @@ def _edit_device_tree(shipped: Path, new: Board) -> None:
         fdtput("-r", tree, f"/cpus/cpu@{core}")
 
 
-def _make_root(root: Path) -> None:
-    """A clean Debian for arm64, by mmdebstrap in a user namespace that runs arm64 programs by QEMU."""
+def arm64_root(release: str) -> Path:
+    """The folder of a clean Debian of this release for arm64, made where there is none."""
+    root = ROOT / "build" / "roots" / f"arm64-{release}"
+    with alone(root.with_name(f"{root.name}.lock")):
+        if not root.is_dir():
+            new = root.with_name(f"{root.name}.new")
+            shutil.rmtree(new, ignore_errors=True)
+            _make_root(new, release)
+            new.rename(root)
+    return root
+
+
+def _make_root(root: Path, release: str) -> None:
+    """By mmdebstrap in a user namespace that runs arm64 programs by QEMU."""
     script = f"""
         read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
         cat {_BINFMT} > /proc/sys/fs/binfmt_misc/register
         exec mmdebstrap --quiet --mode=root --arch=arm64 --skip=check/qemu --variant=apt --format=directory \\
-            --include={_PACKAGES} bookworm {root}"""
+            --include={_PACKAGES} {release} {root}"""
     command = ["unshare", "--user", "--mount", "--propagation", "private", "sh", "-euc", script]
     own = Path("/proc/self/ns/user").readlink()
     with subprocess.Popen(command, stdin=subprocess.PIPE) as maker:
@@ -187,8 +209,9 @@ def _compile_gpiomem(folder: Path, release: str) -> Path:
     return Path(made)
 
 
-def _depmod(tools: Path, root: Path, release: str) -> None:
-    """Write what each module below a root needs, by the tool of another root."""
+def _depmod(root: Path, release: str) -> None:
+    """Write what each module below a root needs, by the tool of a clean Debian."""
+    tools = arm64_root("bookworm")
     command = ["qemu-aarch64-static", "-L", str(tools), "-0", "depmod", str(tools / "usr" / "bin" / "kmod")]
     subprocess.run([*command, "-b", str(root), release], check=True)
 

@@ -38,6 +38,7 @@ _SHELL = {
     ),
     "etc/systemd/network/pit.network": "[Match]\nType=ether\n[Network]\nAddress=10.0.2.15/24\nIPv6AcceptRA=no\n",
     "etc/modules-load.d/pi.conf": "gpiomem\n",
+    "etc/systemd/system.conf.d/slow.conf": "[Manager]\nDefaultDeviceTimeoutSec=20min\nDefaultTimeoutStartSec=20min\n",
     "etc/fstab": "",
     "etc/hostname": "table\n",
     "etc/hosts": "127.0.0.1 localhost table\n10.0.2.2 broker.pit\n",
@@ -68,23 +69,54 @@ def fresh_card_root(root: Path, package: Path) -> None:
     shutil.copy(package, root / "root" / "table-controller.deb")
 
 
-class Header:
-    """The header's pins as hands and eyes reach them, by the names of a table's file.
+class Registers:
+    """The board's memory and registers, and its outputs, by QEMU's qtest. Each change of an output is told by QEMU."""
 
-    Each change of an output is told by QEMU; `lit` lamps are known without asking.
-    """
-
-    def __init__(self, channel: Path, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]) -> None:
-        self._lamps = {name: (int(lamp["bcm"]), lamp["active"] == "high") for name, lamp in lamps.items()}
-        self._inputs = {name: (int(wired["bcm"]), wired["active"] == "high") for name, wired in inputs.items()}
+    def __init__(self, channel: Path) -> None:
+        self.outputs: dict[int, bool] = {}
+        self.changes: Counter[int] = Counter()
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(str(channel))
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._outputs: dict[int, bool] = {}
-        self._changes: Counter[int] = Counter()
         self._lock = threading.Lock()
         threading.Thread(target=self._hear, daemon=True).start()
         self._say(f"irq_intercept_out {_GPIO}")
+
+    def read(self, address: int) -> int:
+        return int(self._say(f"readl {address:#x}"), 16)
+
+    def write(self, address: int, value: int) -> None:
+        self._say(f"writel {address:#x} {value:#x}")
+
+    def _say(self, words: str) -> str:
+        """What QEMU answers. Raises ConnectionError where the board has no power."""
+        with self._lock:
+            self._socket.sendall(f"{words}\n".encode())
+            ok, _, answer = self._answers.get(timeout=PATIENCE_S).partition(" ")
+        if not ok:
+            raise ConnectionError(words)
+        assert ok == "OK", f"{words}: {ok} {answer}"
+        return answer
+
+    def _hear(self) -> None:
+        """QEMU stands still where nobody reads what it tells."""
+        with suppress(OSError):
+            for line in self._socket.makefile():
+                if change := re.match(r"IRQ (raise|lower) (\d+)", line):
+                    self.outputs[int(change[2])] = change[1] == "raise"
+                    self.changes[int(change[2])] += 1
+                else:
+                    self._answers.put(line.strip())
+        self._answers.put("")
+
+
+class Header:
+    """The header's pins as hands and eyes reach them, by the names of a table's file."""
+
+    def __init__(self, registers: Registers, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]) -> None:
+        self._lamps = {name: (int(lamp["bcm"]), lamp["active"] == "high") for name, lamp in lamps.items()}
+        self._inputs = {name: (int(wired["bcm"]), wired["active"] == "high") for name, wired in inputs.items()}
+        self._registers = registers
         for name in inputs:
             self.release(name)
 
@@ -97,34 +129,22 @@ class Header:
         self._drive(bcm, not active)
 
     def lamps(self) -> dict[str, bool]:
-        return {name: self._outputs.get(bcm, False) == high for name, (bcm, high) in self._lamps.items()}
+        outputs = self._registers.outputs
+        return {name: outputs.get(bcm, False) == high for name, (bcm, high) in self._lamps.items()}
 
     def changes(self) -> dict[str, int]:
         """How often each lamp went on or out, by name."""
-        return {name: self._changes[bcm] for name, (bcm, _) in self._lamps.items()}
+        return {name: self._registers.changes[bcm] for name, (bcm, _) in self._lamps.items()}
 
     def _drive(self, bcm: int, level: bool) -> None:
-        self._say(f"writel {_GPSET if level else _GPCLR:#x} {1 << bcm:#x}")
-
-    def _say(self, words: str) -> None:
-        with self._lock:
-            self._socket.sendall(f"{words}\n".encode())
-            answer = self._answers.get(timeout=PATIENCE_S)
-        assert answer.startswith("OK"), f"{words}: {answer}"
-
-    def _hear(self) -> None:
-        """QEMU stands still where nobody reads what it tells."""
-        with suppress(OSError):
-            for line in self._socket.makefile():
-                if change := re.match(r"IRQ (raise|lower) (\d+)", line):
-                    self._outputs[int(change[2])] = change[1] == "raise"
-                    self._changes[int(change[2])] += 1
-                else:
-                    self._answers.put(line.strip())
+        self._registers.write(_GPSET if level else _GPCLR, 1 << bcm)
 
 
 class Serial:
-    """The shoe's end of the line on the header's own port (`/dev/ttyAMA0`)."""
+    """The shoe's end of the line: of the header's own port (`/dev/ttyAMA0`), or of an adapter on USB.
+
+    The adapter is plugged in for as long as the line is plugged.
+    """
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -141,28 +161,36 @@ class Serial:
 
 
 class Pi:
-    """A Pi with this memory card, switched on. `lamps` and `inputs` are those of the table's file."""
+    """A Pi with this memory card, switched on. `pins` are those of the table's file. The shoe is `on_usb`, or on the
+    header.
+    """
 
-    def __init__(self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "") -> None:
+    def __init__(
+        self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "", on_usb: bool = False
+    ) -> None:
         self.console = card.with_suffix(".console")
         channel = card.with_suffix(".qtest")
         for old in (channel, self.console):
             old.unlink(missing_ok=True)
-        self._shell, self.control, line = free_port(), free_port(), free_port()
+        self._shell, self.control, header, adapter = (free_port() for _ in range(4))
         words = f"console=ttyS1,115200 loglevel=1 panic=1 {kernel_words}"
         qemu = f"""qemu-system-aarch64 -M raspi3b -global bcm2837.enabled-cpus=1 -nodefaults -display none
-            -serial tcp:127.0.0.1:{line},server=on,wait=off -serial file:{self.console} -monitor none
+            -serial tcp:127.0.0.1:{header},server=on,wait=off -serial file:{self.console} -monitor none
             -kernel {board.kernel} -dtb {board.device_tree} -initrd {board.first_files}
             -drive if=sd,format=raw,file={card} -device usb-net,netdev=net
             -netdev user,id=net,hostfwd=tcp:127.0.0.1:{self._shell}-:23,hostfwd=tcp:127.0.0.1:{self.control}-:24
             -qtest unix:{channel},server=on,wait=off -qtest-log none"""
+        if on_usb:
+            qemu += f""" -chardev socket,id=shoe,host=127.0.0.1,port={adapter},server=on,wait=off
+                -device usb-serial,chardev=shoe,serial=A50285BI"""
         # Whatever becomes of the test, the kernel ends the Pi with it; and a Pi that nobody ends uses up its time.
         command = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={_CPU_S}", *qemu.split(), "-append", words]
         self.said = card.with_suffix(".qemu").open("wb")
         self._qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
         eventually_now(lambda: (channel.exists() and self.console.exists()) or self._qemu.poll() is not None)
-        self.header = Header(channel, pins["lamps"], pins["inputs"])
-        self.line = Serial(line)
+        self.registers = Registers(channel)
+        self.header = Header(self.registers, pins["lamps"], pins["inputs"])
+        self.line = Serial(adapter if on_usb else header)
 
     def cut_power(self) -> None:
         """The power fails: nothing more is written."""

@@ -1,6 +1,9 @@
 """The package on an emulated Raspberry Pi 3B, installed and played at. Shoe, people, broker and pit stand outside.
 
 Real are the package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial, and the chip's registers.
+
+QEMU 7.2 ends itself where an adapter on USB vanishes while the Pi's driver reads. So the Pi's kernel is told first to
+take the adapter out, which does to the table what a pulled adapter does.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import json
 import shutil
 import socket
 import ssl
+import subprocess
 import time
 import tomllib
 from collections import Counter
@@ -17,11 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from controller.bench.broker_certs import TABLE, BrokerCerts
+from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.daemon import Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
@@ -34,9 +38,9 @@ from drivers.sim import rules
 from drivers.sim.people import shuffled
 from drivers.sim.rules import Side
 from drivers.sim.signing import public_hex
-from tests.deploy.clean_debian import ROOT, layer, make_package
+from tests.deploy.clean_debian import ROOT, alone, layer, make_package
 from tests.hil.bench import Bench
-from tests.pi.board import board, lacking, make_card
+from tests.pi.board import arm64_root, board, lacking, make_card
 from tests.pi.emulated import PATIENCE_S, Pi, fresh_card_root
 from tests.support.brokers import Broker, needs_mosquitto
 from tests.support.waiting import eventually_now
@@ -147,6 +151,18 @@ class Floor:
         slow.parent.mkdir(parents=True)
         slow.write_text(_SLOW)
 
+    @contextmanager
+    def pit(self) -> Iterator[FarPit]:
+        """The pit, which knows of no table. The broker retains nothing of the table before."""
+        certs = _Certs(self.tls)
+        for name, topic in ((PIT, "ack"), (TABLE, "state")):
+            say_once("127.0.0.1", self.broker.port, certs, name, f"pit/v1/{TABLE}/{topic}", b"", retain=True)
+        pit = FarPit(self.broker.port, TABLE, certs=certs)
+        try:
+            yield pit
+        finally:
+            pit.gone()
+
 
 @pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
@@ -157,40 +173,68 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
 
 @pytest.fixture(scope="module")
 def fresh_card(floor: Floor, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A memory card with a clean Debian, on which the package lies."""
+    """A memory card with a clean Debian, on which the package lies. A test that switches it on copies it."""
     folder = tmp_path_factory.mktemp("card")
     package = make_package(folder / "dist", "arm64")
-    with layer([board().root], folder / "layer") as root:
+    with layer([board().modules, arm64_root("bookworm")], folder / "layer") as root:
         fresh_card_root(root, package)
         floor.lay_into(root)
         make_card(root, folder / "card")
     return folder / "card"
 
 
+@pytest.fixture(scope="module")
+def table_card(floor: Floor, fresh_card: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory card on which a table is set up, and has not dealt. A test that switches it on copies it."""
+    folder = tmp_path_factory.mktemp("table")
+    card = _copy(fresh_card, folder)
+    with floor.pit() as pit, _at(card, pit, folder) as at:
+        _install(at)
+        at.pi.run("sync")
+    return card
+
+
+@pytest.fixture
+def pit(floor: Floor) -> Iterator[FarPit]:
+    with floor.pit() as pit:
+        yield pit
+
+
+def _copy(card: Path, folder: Path) -> Path:
+    subprocess.run(["cp", "--sparse=always", card, folder / "card"], check=True)
+    return folder / "card"
+
+
 @contextmanager
-def _switched_on(card: Path, kernel_words: str = "") -> Iterator[Pi]:
-    for _ in range(_SWITCHED_ON_AT_MOST):
-        pi = Pi(board(), card, _PINS, kernel_words)
+def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> Iterator[Pi]:
+    """The Pi with this card, switched on until the end. There is one at a time: each takes a core of its own."""
+    with alone(ROOT / "build" / "pi.lock"):
+        for _ in range(_SWITCHED_ON_AT_MOST):
+            pi = Pi(board(), card, _PINS, kernel_words, on_usb)
+            try:
+                if pi.is_reached():
+                    pi.run("systemctl is-system-running --wait", check=False)
+                    yield pi
+                    return
+            finally:
+                pi.cut_power()
+        raise AssertionError("the Pi's network does not come up")
+
+
+@contextmanager
+def _at(
+    card: Path, pit: FarPit, folder: Path, shoe: FarShoe | None = None, kernel_words: str = "", on_usb: bool = False
+) -> Iterator[_AtPi]:
+    """Dealer, players and pit at the table of a Pi that is switched on. The shoe is that of before, or a new one."""
+    with _switched_on(card, kernel_words, on_usb) as pi:
+        shoe = shoe or FarShoe(pi.line)
+        shoe.line = pi.line
+        table, pins = _OnPi(pi), Pins(pi.header, _PINS["lamps"], _PINS["inputs"])
         try:
-            if pi.is_reached():
-                pi.run("systemctl is-system-running --wait", check=False)
-                yield pi
-                return
+            eventually = Eventually(table, pins, pit, folder)
+            yield _AtPi(table, shoe, pins, pit, Dealer(table, shoe, pins, eventually), eventually)
         finally:
-            pi.cut_power()
-    raise AssertionError("the Pi's network does not come up")
-
-
-@contextmanager
-def _people_at(pi: Pi, pit: FarPit, shoe: FarShoe, folder: Path) -> Iterator[_AtPi]:
-    """Dealer, players and pit at this Pi's table."""
-    table = _OnPi(pi)
-    pins = Pins(pi.header, _PINS["lamps"], _PINS["inputs"])
-    try:
-        eventually = Eventually(table, pins, pit, folder)
-        yield _AtPi(table, shoe, pins, pit, Dealer(table, shoe, pins, eventually), eventually)
-    finally:
-        pins.close()
+            pins.close()
 
 
 def _install(at: _AtPi) -> None:
@@ -235,22 +279,36 @@ def _is_ended(at: _AtPi, how: str) -> float:
 
     Returns after how many seconds the lamps were dark.
     """
-    at.dealer.lock(1)
-    at.dealer.deal("KS 2D")
+    stood = _deals_half(at)
     at.eventually(lambda: "seat_1" in at.pins.lit())
-    hands, boot = at.table.hands, at.table.status()["journal"]["boot"]
-    rounds = len(at.pit.rounds)
+    boot = at.table.status()["journal"]["boot"]
     at.pi.run(f"{how} $(systemctl show -P MainPID {_UNIT})")
     since_s = time.monotonic()
     at.eventually(lambda: at.pins.lit() <= {"fault"}, PATIENCE_S)
     dark_after_s = time.monotonic() - since_s
     at.eventually(lambda: at.table.status()["journal"]["boot"] == boot + 1, PATIENCE_S)
-    _goes_on(at, hands, "4H 5C 3H", rounds)
+    _goes_on(at, stood, "4H 5C 3H")
     return dark_after_s
 
 
-def _goes_on(at: _AtPi, hands: dict[str, list[str]], cards: str, rounds: int) -> None:
+class _Stood(NamedTuple):
+    """Where a table stands inside a hand: its hands, and how many rounds the pit has."""
+
+    hands: dict[str, list[str]]
+    rounds: int
+
+
+def _deals_half(at: _AtPi, cards: str = "KS 2D") -> _Stood:
+    """A hand is begun, with a wager at seat 1."""
+    at.dealer.lock(1)
+    at.dealer.deal(cards)
+    return _Stood(at.table.hands, len(at.pit.rounds))
+
+
+def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
     """The table stands where it stood. A person counts the cards in the shoe, and the hand is dealt to its end."""
+    hands, rounds = stood
+    at.eventually(at.table.links_up, PATIENCE_S)
     at.table.count()
     assert at.table.hands == hands
     at.dealer.deal(cards)
@@ -352,39 +410,26 @@ def _figures(at: _AtPi) -> str:
 
 
 def test_a_fresh_card_becomes_a_table_that_deals_on_after_kills_and_a_power_cut(
-    fresh_card: Path, floor: Floor, tmp_path: Path, figure: Callable[[str], None]
+    fresh_card: Path, pit: FarPit, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    pit = FarPit(floor.broker.port, TABLE, certs=_Certs(floor.tls))
-    with _switched_on(fresh_card) as pi:
-        shoe = FarShoe(pi.line)
-        with _people_at(pi, pit, shoe, tmp_path) as at:
-            _install(at)
-            _deals_a_royal_9(at)
-            killed_s = _is_ended(at, "kill -9")
-            hung_s = _is_ended(at, "kill -STOP")
-            assert "Watchdog timeout" in pi.run(f"journalctl -u {_UNIT} --no-pager")[1]
-            at.dealer.lock(1)
-            at.dealer.deal("KS 2D 4H")
-            hands, rounds = at.table.hands, len(at.pit.rounds)
-    with _switched_on(fresh_card) as pi:
-        shoe.line = pi.line
-        with _people_at(pi, pit, shoe, tmp_path) as at:
-            at.eventually(at.table.links_up, PATIENCE_S)
-            _goes_on(at, hands, "5C 3H", rounds)
-            assert "_GPIO" in _libraries(at)
-            costs = _figures(at)
-            at.table.supervisor("close_shoe")  # few cards are left in the shoe
-            at.dealer.open_shoe()
-            at.dealer.lock(1)
-            at.dealer.deal("KS 2D")
-            hands, rounds = at.table.hands, len(at.pit.rounds)
-    with _switched_on(fresh_card, "modprobe.blacklist=gpiomem") as pi:
-        shoe.line = pi.line
-        with _people_at(pi, pit, shoe, tmp_path) as at:
-            at.eventually(at.table.links_up, PATIENCE_S)
-            assert "_lgpio" in _libraries(at)
-            _goes_on(at, hands, "4H 5C 3H", rounds)
-    pit.gone()
+    card = _copy(fresh_card, tmp_path)
+    with _at(card, pit, tmp_path) as at:
+        _install(at)
+        _deals_a_royal_9(at)
+        killed_s = _is_ended(at, "kill -9")
+        hung_s = _is_ended(at, "kill -STOP")
+        assert "Watchdog timeout" in at.pi.run(f"journalctl -u {_UNIT} --no-pager")[1]
+        stood = _deals_half(at, "KS 2D 4H")
+    with _at(card, pit, tmp_path, at.shoe) as at:
+        _goes_on(at, stood, "5C 3H")
+        assert "_GPIO" in _libraries(at)
+        costs = _figures(at)
+        at.table.supervisor("close_shoe")  # few cards are left in the shoe
+        at.dealer.open_shoe()
+        stood = _deals_half(at)
+    with _at(card, pit, tmp_path, at.shoe, "modprobe.blacklist=gpiomem") as at:
+        _goes_on(at, stood, "4H 5C 3H")
+        assert "_lgpio" in _libraries(at)
     assert pit.wrong == []
     figure(f"lamps dark {killed_s:.0f} s after kill -9, {hung_s:.0f} s after a hang (limit {_WATCHDOG_S} s); {costs}")
 
@@ -392,3 +437,38 @@ def test_a_fresh_card_becomes_a_table_that_deals_on_after_kills_and_a_power_cut(
 def _libraries(at: _AtPi) -> str:
     """The libraries that the table's process has loaded."""
     return at.pi.run(f"cat /proc/$(systemctl show -P MainPID {_UNIT})/maps")[1]
+
+
+def test_a_shoe_on_usb_is_unplugged_inside_a_hand_and_plugged_again(
+    table_card: Path, pit: FarPit, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    with _at(_copy(table_card, tmp_path), pit, tmp_path, on_usb=True) as at:
+        adapter = at.pi.run("ls /dev/serial/by-id/*")[1]
+        device = at.pi.run(f"readlink -f /sys/class/tty/$(basename $(readlink {adapter}))/device")[1]
+        driver = at.pi.run(f"basename $(readlink {device}/driver)")[1]
+        at.pi.run(f"sed -i 's|/dev/ttyAMA0|{adapter}|' /etc/table-controller/table.toml")
+        at.pi.run(f"systemctl restart {_UNIT}")
+        at.eventually(at.table.links_up, PATIENCE_S)
+        at.dealer.open_shoe()
+        hands, _ = _deals_half(at)
+        since_s = time.monotonic()
+        at.pi.run(f"echo 1 > {device}/../../remove")
+        at.eventually(lambda: at.table.fault == "shoe_unplugged", PATIENCE_S)
+        told_s = time.monotonic() - since_s
+        at.shoe.unplug()
+        assert not at.table.status()["shoe"]["up"]
+        at.pi.run(f"udevadm settle; test ! -e {adapter}")
+        since_s = time.monotonic()
+        at.shoe.plug()
+        at.eventually(at.table.links_up, PATIENCE_S)
+        heard_s = time.monotonic() - since_s
+        assert (at.table.fault, at.table.hands) == ("shoe_unplugged", hands), "a person is asked"
+        at.table.clear_and_count()
+        at.dealer.deal("9S 3C")
+        (hand,) = at.rounds(1)
+        assert (hand["player"]["cards"], hand["banker"]["cards"]) == (["KS", "9S"], ["2D", "3C"])
+    assert pit.wrong == []
+    figure(
+        f"{Path(adapter).name} by {driver}: "
+        f"unplugged inside a hand, told after {told_s:.1f} s; plugged again, heard after {heard_s:.1f} s"
+    )
