@@ -65,7 +65,7 @@ _ORDINARY = {
 
 _RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.not_run for each in blocks(page))]
 
-_LONG = (ROOT / "docs" / "practice.md",)
+_LONG = (ROOT / "docs" / "practice.md", ROOT / "docs" / "play.md")
 """Pages that take seconds, and whose commands other pages and tests run too."""
 
 

@@ -185,7 +185,7 @@ async def _hold(folder: Path, limit: int) -> str:
 
 @pytest.mark.usefixtures("_unlogged", "_traced")
 def test_hundreds_of_events_are_held_and_told(tmp_path: Path) -> None:
-    asyncio.run(_hold(tmp_path, 600))
+    asyncio.run(_hold(tmp_path, 300))
 
 
 @pytest.mark.proof

@@ -291,7 +291,7 @@ def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
-@pytest.mark.parametrize("drawn", ["", "KS", "KS 2D 9S"])
+@pytest.mark.parametrize("drawn", ["KS 2D 9S", *(pytest.param(few, marks=pytest.mark.proof) for few in ("", "KS"))])
 def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn: str) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)

@@ -122,38 +122,28 @@ def _without(name: str, certs: Path, to: Path) -> Path:
     return copy
 
 
-def test_a_missing_file_is_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
-    names = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key")
-    folders = {name: _without(name, certs, tmp_path / f"without {name}") for name in names}
-    calls = told_elsewhere(
-        tmp_path, [["--broker", "mqtts://10.0.0.5", "--broker-certs", str(folder)] for folder in folders.values()]
-    )
-    for (name, folder), (code, said) in zip(folders.items(), calls, strict=True):
-        assert code == pytest.ExitCode.USAGE_ERROR, said
-        assert f"{folder / name}' cannot be read: No such file" in said
-        assert "`tablectl certs FOLDER 10.0.0.5 hil pit bets` makes all" in said
-
-
-def test_a_certificate_of_another_name_is_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
-    folder = _without("hil.crt", certs, tmp_path / "tls")
-    shutil.copy(certs / "pit.crt", folder / "hil.crt")
-    run = run_elsewhere(tmp_path, A_HAND, "--broker", "mqtts://pit.example", "--broker-certs", str(folder))
-    assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "hil.crt is for pit, not for hil" in run.stderr
-
-
 _HALF_TOLD = [
     (["--broker", "mqtts://pit.example"], "give both --broker mqtts://HOST[:PORT] and --broker-certs FOLDER"),
     (["--broker", "mqtt://pit.example", "--broker-certs", "CERTS"], "give both"),
     (["--broker-certs", "CERTS"], "give both"),
     (["--broker", "mqtts://pit.example", "--broker-certs", "absent"], "absent/ca.crt' cannot be read: No such file"),
     (["--broker", "mqtts://pit.example", "--broker-certs", "CERTS", "-n", "2"], "one test runs at a time"),
+    (["--broker", "mqtts://pit.example", "--broker-certs", "ANOTHERS"], "hil.crt is for pit, not for hil"),
 ]
+_FILES = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key")
 
 
-def test_certificates_and_tls_come_together(certs: Path, tmp_path: Path) -> None:
-    calls = told_elsewhere(
-        tmp_path, [[option.replace("CERTS", str(certs)) for option in options] for options, _ in _HALF_TOLD]
-    )
-    for (options, told), (code, said) in zip(_HALF_TOLD, calls, strict=True):
+def test_certificates_that_lack_something_are_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
+    """Half of the options, a certificate of another name, and each file of the folder that is missing."""
+    anothers = _without("hil.crt", certs, tmp_path / "anothers")
+    shutil.copy(certs / "pit.crt", anothers / "hil.crt")
+    named = {"CERTS": str(certs), "ANOTHERS": str(anothers)}
+    wrong = [([named.get(option, option) for option in options], told) for options, told in _HALF_TOLD]
+    for name in _FILES:
+        folder = _without(name, certs, tmp_path / f"without {name}")
+        options = ["--broker", "mqtts://10.0.0.5", "--broker-certs", str(folder)]
+        wrong.append((options, f"{folder / name}' cannot be read: No such file"))
+        wrong.append((options, "`tablectl certs FOLDER 10.0.0.5 hil pit bets` makes all"))
+    calls = told_elsewhere(tmp_path, [options for options, _ in wrong])
+    for (options, told), (code, said) in zip(wrong, calls, strict=True):
         assert (code, told in said) == (pytest.ExitCode.USAGE_ERROR, True), (options, said)

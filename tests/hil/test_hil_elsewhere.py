@@ -213,22 +213,6 @@ def test_without_a_compiler_the_head_says_that_rpi_gpio_is_imitated(tmp_path: Pa
     assert "commit unknown" in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            ["--shoe", "/dev/null", "--table-port", "/dev/null"],
-            "the cable is for one table, so one test runs at a time",
-        ),
-        (["--gpio", "real", "--jumpers", str(JUMPERS)], "the header is for one table, so one test runs at a time"),
-    ],
-)
-def test_what_there_is_one_of_is_not_shared_by_workers(options: list[str], told: str, tmp_path: Path) -> None:
-    run = run_elsewhere(tmp_path, A_HAND, *options, "-n", "2")
-    assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert told in run.stderr
-
-
 _WRONG_OPTIONS = [
     (["--broker", "mqtt://ann:secret@pit.example"], "has no passwords"),
     (["--broker", "mqtts://ann:secret@pit.example"], "has no passwords"),
@@ -243,6 +227,9 @@ _WRONG_OPTIONS = [
     (["--gpio", "real", "--jumpers", "twice.toml"], "BCM 5 is not on the header, or is used twice"),
     (["--gpio", "real", "--jumpers", "unknown.toml"], "a table has no lamp or input 'seat_9'"),
     (["--shoe", "/dev/null"], "a cable has two ends"),
+    # What there is one of, workers cannot share.
+    (["--shoe", "/dev/null", "--table-port", "/dev/null", "-n", "2"], "the cable is for one table, so one test runs"),
+    (["--gpio", "real", "--jumpers", str(JUMPERS), "-n", "2"], "the header is for one table, so one test runs"),
 ]
 
 

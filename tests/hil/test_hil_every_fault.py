@@ -27,8 +27,11 @@ from tests.support.felt import Hand
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
 _NO_EXIT = ""
-_AT_LENGTH = {"journal_failed-beetek", "journal_gone-beetek", "internal-beetek"}
-"""Walks that no shoe changes, with a second brand of shoe."""
+_AT_LENGTH = {
+    *("journal_failed-beetek", "journal_gone-beetek", "internal-beetek"),
+    *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-card_code"),
+}
+"""Walks that no shoe changes, with a second brand of shoe; and errors of the shoe that are left as another is."""
 
 
 Way = Callable[[Bench], Iterator[dict[str, Any]]]
