@@ -134,6 +134,8 @@ class Machine:
         for process in self._running:
             process.wait()
         self._running.clear()
+        if self._on:
+            subprocess.run([*self._on, "ip", "address", "flush", "to", f"{BROKER}/32"], check=True)
         data = str(self._folder / "data")
         for proc in Path("/proc").glob("[0-9]*/cmdline"):  # PostgreSQL is in a session of its own
             with suppress(OSError):
