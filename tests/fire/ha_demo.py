@@ -301,7 +301,7 @@ class House:
             refused += last == "pit_stale"
             if lost_s + _STALE_AFTER_S + _LOST_WITHIN_S < at_s < led_s - _LOOK_S:
                 assert last == "pit_stale", f"a pit that was gone for long: {event}"
-            elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S or at_s > again_s + _METERS_EVERY_S:
+            elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S:
                 assert last is None, f"a pit that was there: {event}"
         assert last is None, "the progressive wager is taken again"
         return hands, refused
