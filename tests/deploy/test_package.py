@@ -217,7 +217,9 @@ def test_a_slot_flipped_inside_a_shoe_goes_on_with_that_shoe(package: Path, tmp_
         assert (flipped.epoch, flipped.rows > begun.rows) == (begun.epoch, True)
 
 
-def test_a_private_key_that_is_roots_alone_comes_as_a_credential(table: Table, package: Path) -> None:
+def test_a_private_key_that_is_roots_alone_comes_as_a_credential_also_to_an_update(
+    table: Table, package: Path, tmp_path: Path
+) -> None:
     table.install(package)
     table.set_up()
     tls, etc = "/etc/table-controller/tls", table.machine.root / "etc"
@@ -234,6 +236,8 @@ def test_a_private_key_that_is_roots_alone_comes_as_a_credential(table: Table, p
     assert table.machine.run(
         "runuser", "-u", "table-controller", "--", "cat", f"{tls}/royal9-01.key", check=False
     ).returncode
+    assert f"Version {NEXT} runs." in table.install(another(package, NEXT, tmp_path))
+    assert table.runs() == NEXT
     table.open_a_shoe()
 
 

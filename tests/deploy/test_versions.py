@@ -238,6 +238,28 @@ def test_a_version_that_says_it_cannot_run_this_table_is_not_tried(tmp_path: Pat
     assert "journal_too_new" in table.versions.told()
 
 
+_KEY = "/run/credentials/table-controller.service/table.key"
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "fit"),
+    [
+        ([f"table.toml: pit.private_key: '{_KEY}' cannot be read: Permission denied"], True),
+        (["table.toml: pit.private_key: '/etc/table.key' cannot be read: Permission denied"], False),
+        ([f"table.toml: pit.private_key: '{_KEY}' cannot be read: Permission denied", "table.toml: pit.x: why"], False),
+        ([], False),
+    ],
+)
+def test_a_credential_that_only_the_tables_unit_sees_is_no_reason_against_a_version(
+    mistakes: list[str], fit: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["config_invalid: the configuration has mistakes", *(f"{each}\n  what to do: so" for each in mistakes)]
+    refused = subprocess.CompletedProcess([], 1, "", "\n".join(lines))
+    monkeypatch.setattr(versions, "default_table", lambda: tmp_path / "table.toml")
+    monkeypatch.setattr(versions, "_asked", lambda _version, *_words: refused)
+    assert (versions._unfit(tmp_path) is None) == fit
+
+
 def test_a_stopped_table_stays_stopped(tmp_path: Path) -> None:
     table = Machine(tmp_path)
     table.ran[TABLE] = None
