@@ -36,7 +36,7 @@ TABLE_DEEDS = {
 }
 """The same at a table."""
 
-_WITHIN_S = 60
+_WITHIN_S = 180
 
 
 class NotTriedError(Exception):

@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TableError as error:
         print(error, file=sys.stderr)
         return SOME_BROKEN
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone
+        return SOME_BROKEN
 
 
 def _run(options: argparse.Namespace) -> int:

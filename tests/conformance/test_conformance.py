@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -191,6 +193,17 @@ def test_the_clauses_of_each_side_are_listed(capsys: pytest.CaptureFixture[str])
     assert main(["--list", "--table", "kit-01"]) == 0
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert listed == [*sorted(PIT_CHECKS), *sorted(TABLE_CHECKS), *sorted(TABLE_CHECKS)]
+
+
+def test_a_reader_of_the_list_may_leave_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_text: str) -> int:
+        raise BrokenPipeError
+
+    output = io.StringIO()
+    monkeypatch.setattr(output, "write", gone)
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert main(["--list"]) == 1
 
 
 def test_a_clause_of_a_table_is_not_tried_at_a_pit(capsys: pytest.CaptureFixture[str]) -> None:
