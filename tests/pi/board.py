@@ -27,8 +27,15 @@ _MODULES = (
     "rndis_host",
     "bcm2835_thermal",
     "bcm2835-rng",
+    "bcm2835_wdt",
     "ftdi_sio",
 )
+POWER = 0x3EFF0000
+"""Where the kernel finds the chip's power management, and the watchdog in it: in memory that is nobody's.
+
+QEMU's own (7.2) resets the board as soon as the kernel starts the watchdog.
+"""
+_POWER_BUS = "50000000"  # the same on the chip's bus: an address that nothing has
 _INIT = """#!/bin/busybox sh
 for module in {modules}; do /bin/busybox insmod /$module; done
 /bin/busybox mount -t devtmpfs dev /dev
@@ -159,6 +166,9 @@ def _edit_device_tree(shipped: Path, new: Board) -> None:
     fdtput("-r", tree, "/soc/serial@7e201000/bluetooth")  # else there is no /dev/ttyAMA0
     for core in (1, 2, 3):  # parked cores spin, and halve the speed
         fdtput("-r", tree, f"/cpus/cpu@{core}")
+    ranges = ("7e000000", "3f000000", "1000000", "40000000", "40000000", "1000", _POWER_BUS, f"{POWER:x}", "1000")
+    fdtput("-t", "x", tree, "/soc", "ranges", *ranges)
+    fdtput("-t", "x", tree, "/soc/watchdog@7e100000", "reg", _POWER_BUS, "114", "7e00a000", "24")
 
 
 def arm64_root(release: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import re
 import shutil
@@ -19,7 +20,7 @@ from typing import Any
 import serial
 
 from controller.cli.surroundings import free_port
-from tests.pi.board import Board
+from tests.pi.board import POWER, Board
 from tests.support.waiting import eventually_now
 
 PATIENCE_S = 600.0
@@ -29,6 +30,8 @@ _NETWORK_S = 120.0
 _POLL_S = 0.1
 _GPSET, _GPCLR = 0x3F20001C, 0x3F200028
 _GPIO = "/machine/soc/peripherals/gpio"
+_COUNTER, _TICKS, _TICKS_A_S = POWER + 0x24, 0xFFFFF, 1 << 16
+_WATCHDOG_TIMES = 4
 _SHELL = {
     "etc/systemd/system/shell.socket": "[Socket]\nListenStream=23\nAccept=yes\n[Install]\nWantedBy=sockets.target\n",
     "etc/systemd/system/shell@.service": "[Service]\nExecStart=-/bin/sh\nStandardInput=socket\nStandardError=socket\n",
@@ -138,6 +141,32 @@ class Header:
 
     def _drive(self, bcm: int, level: bool) -> None:
         self._registers.write(_GPSET if level else _GPCLR, 1 << bcm)
+
+
+class Watchdog:
+    """The chip's watchdog. `bitten` is set when it would reset the board; the kernel may be silent for `limit_s`.
+
+    As in the chip, each word of the kernel's driver to its counter starts the counting anew. But this watchdog counts
+    four times slower: the Pi is slower too.
+    """
+
+    limit_s = 0.0
+
+    def __init__(self, registers: Registers) -> None:
+        self._registers = registers
+        self.bitten = threading.Event()
+        threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        bites_at_s = math.inf
+        with suppress(OSError):  # the power was cut
+            while time.monotonic() < bites_at_s:
+                if ticks := self._registers.read(_COUNTER) & _TICKS:
+                    self._registers.write(_COUNTER, 0)
+                    self.limit_s = ticks / _TICKS_A_S
+                    bites_at_s = time.monotonic() + self.limit_s * _WATCHDOG_TIMES
+                time.sleep(_POLL_S)
+            self.bitten.set()
 
 
 class Serial:

@@ -4,6 +4,10 @@ Real are the package, dpkg, systemd with the shipped units, the Pi's pin library
 
 QEMU 7.2 ends itself where an adapter on USB vanishes while the Pi's driver reads. So the Pi's kernel is told first to
 take the adapter out, which does to the table what a pulled adapter does.
+
+QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. So the kernel's
+driver is shown memory in its place, and `Watchdog` counts there, outside, as the chip does. The driver, systemd and the
+package's setting are real. That the chip itself counts so remains to be seen on a real Pi.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ from drivers.sim.signing import public_hex
 from tests.deploy.clean_debian import ROOT, alone, layer, make_package
 from tests.hil.bench import Bench
 from tests.pi.board import arm64_root, board, lacking, make_card
-from tests.pi.emulated import PATIENCE_S, Pi, fresh_card_root
+from tests.pi.emulated import PATIENCE_S, Pi, Watchdog, fresh_card_root
 from tests.support.brokers import Broker, needs_mosquitto
 from tests.support.waiting import eventually_now
 
@@ -64,6 +68,7 @@ setup.networks = "10.0.2.2/32"
 setup.by = "Smith"
 setup.report = "/root/report.html"
 """
+_BOARD_WATCHDOG_S = 14  # systemd/watchdog.conf
 _WATCHDOG_S = 60
 _SLOW = f"[Service]\nTimeoutStartSec=20min\nTimeoutStopSec=5min\nWatchdogSec={_WATCHDOG_S}\n"
 """The unit's limits for a Pi that is some twenty times slower than a real one."""
@@ -471,4 +476,46 @@ def test_a_shoe_on_usb_is_unplugged_inside_a_hand_and_plugged_again(
     figure(
         f"{Path(adapter).name} by {driver}: "
         f"unplugged inside a hand, told after {told_s:.1f} s; plugged again, heard after {heard_s:.1f} s"
+    )
+
+
+_PANIC = "echo 0 > /proc/sys/kernel/panic; echo c > /proc/sysrq-trigger"
+"""The kernel stops for good. It has the order not to start anew by itself."""
+_FREEZE_SYSTEMD = "echo 1 > /sys/fs/cgroup/init.scope/cgroup.freeze"
+_SOON_S = 10
+"""Until then the shell that gives the order has ended."""
+
+
+def _stands_still(at: _AtPi, stop: str) -> tuple[_Stood, float]:
+    """What tells the watchdog that all is well stops inside a hand.
+
+    Returns where the table stood, and after how many seconds the watchdog resets the board.
+    """
+    watchdog = Watchdog(at.pi.registers)
+    stood = _deals_half(at)
+    eventually_now(lambda: watchdog.limit_s == _BOARD_WATCHDOG_S, "for systemd to start the watchdog", PATIENCE_S)
+    at.pi.run(f"systemd-run --on-active={_SOON_S} --timer-property=AccuracySec=1s sh -c '{stop}'")
+    assert not watchdog.bitten.is_set(), "all is well"
+    since_s = time.monotonic()
+    eventually_now(watchdog.bitten.is_set, "for the watchdog to reset the board", PATIENCE_S)
+    return stood, time.monotonic() - since_s - _SOON_S
+
+
+def test_the_boards_watchdog_resets_a_board_on_which_kernel_or_systemd_stands_still_and_the_hand_goes_on(
+    table_card: Path, pit: FarPit, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    card = _copy(table_card, tmp_path)
+    with _at(card, pit, tmp_path) as at:
+        at.eventually(at.table.links_up, PATIENCE_S)
+        at.dealer.open_shoe()
+        stood, kernel_s = _stands_still(at, _PANIC)
+    with _at(card, pit, tmp_path, at.shoe) as at:
+        _goes_on(at, stood, "4H 5C 3H")
+        stood, systemd_s = _stands_still(at, _FREEZE_SYSTEMD)
+    with _at(card, pit, tmp_path, at.shoe) as at:
+        _goes_on(at, stood, "4H 5C 3H")
+    assert pit.wrong == []
+    figure(
+        f"reset {kernel_s:.0f} s after the kernel stopped, {systemd_s:.0f} s after systemd did "
+        f"(limit {_BOARD_WATCHDOG_S} s, counted four times slower); both hands dealt on"
     )
