@@ -271,14 +271,18 @@ class House:
         return len(rows)
 
     def judged(self) -> str:
-        """Compare the ledger with what the table has sent, and draw up the account. Raises AssertionError."""
-        head = self.pit_status()["head_seq"]
+        """Compare the ledger with what the table was acknowledged, and draw up the account. Raises AssertionError.
+
+        The table may just tell something more, for example that its shoe is silent.
+        """
+        acked = self.acked()
         with psycopg.connect(self.ledger) as db:
             kept = db.execute("SELECT seq FROM event ORDER BY number").fetchall()
-        assert kept == [(seq,) for seq in range(1, head + 1)], "lost, doubled or out of order"
+        assert kept == [(seq,) for seq in range(1, len(kept) + 1)], "lost, doubled or out of order"
+        assert acked <= len(kept), f"event {acked} was acknowledged, and is not there"
         with closing(Ledger(self.ledger, begin=False)) as ledger:
             assert ledger.account().findings == ()
-        return f"{head} events: 0 lost, 0 doubled, and the account balances"
+        return f"{acked} events: 0 lost, 0 doubled, and the account balances"
 
     def dealt_without(self, lost_s: float, led_s: float, again_s: float) -> tuple[int, int]:
         """How many hands were dealt, and how many locks refused the progressive wager, while there was no pit.
