@@ -13,9 +13,11 @@ from tests.deploy.packaged import Table, clean_table
 
 
 @pytest.fixture(scope="session")
-def release() -> str:
-    """The release of Debian that the package is made for, where a test does not name another."""
-    return "bookworm"
+def release(request: pytest.FixtureRequest) -> str:
+    """The release of Debian that the package is made for; a test names another by `indirect`, so that the package is
+    made for that one."""
+    named: str = getattr(request, "param", "bookworm")
+    return named
 
 
 @pytest.fixture(scope="session")

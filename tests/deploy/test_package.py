@@ -38,7 +38,7 @@ def _kept_on_disk(table: Table, words: str) -> str:
     return table.machine.run(*of_disk, check=False).stdout.replace("-- No entries --\n", "")
 
 
-@pytest.mark.parametrize("release", ["bookworm", "trixie"], scope="session")
+@pytest.mark.parametrize("release", ["bookworm", "trixie"], indirect=True)
 def test_installed_without_network_the_table_plays_under_its_unit(table: Table, package: Path) -> None:
     table.machine.run("mkdir", "-p", "/var/log/journal")
     table.machine.run("journalctl", "--flush")
