@@ -76,7 +76,7 @@ def sim_pit(table: Path) -> int:
     file = load(table).file
     if file.pit.tls is not None:
         what = "This table's [pit] needs TLS, and the simulated pit has none."
-        do = "Run the reference pit with a certificate of its own: `python -m controller.pit run`, see its --help."
+        do = "Run the reference pit with a certificate of its own: `pitctl run`, see its --help."
         raise TableError("sim_pit_tls", what, do)
     topic = Topics(file.pit.root, file.table.id).event.removesuffix("/event")
     pit = SimulatedPit(file.pit.brokers[0], file.pit.port, topic, lambda event: print(event_line(event), flush=True))

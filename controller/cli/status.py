@@ -119,7 +119,7 @@ def pit_lines(told: dict[str, Any], table: Path, words: Language | None = None) 
     match code:
         case "not_adopted":
             adopt = f'{told["face"]["table"]} {pit["epoch"]} "{told["key_fingerprint"]}"'
-            lines.append(f"    python -m controller.pit adopt --ledger FILE {adopt}")
+            lines.append(f"    sudo pitctl adopt {adopt}")
         case "key_unpinned" | "key_differs":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
     counts = [say["broker"].format(broker=pit["broker"])] if pit["connected"] else []

@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="table-controller-head-office",
-        description="Checks the logs of houses, which `python -m controller.pit events` and `statement` write.",
+        description="Checks the logs of houses, which `pitctl events` and `statement` write.",
     )
     parser.add_argument(
         "logs", nargs="+", type=_log, metavar="HOUSE=FILE", help="a house's log; a log of several files: in their order"

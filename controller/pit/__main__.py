@@ -1,4 +1,4 @@
-"""`python -m controller.pit`: run the reference pit, adopt an epoch, see log, alarms, awards and account."""
+"""`pitctl`: run the reference pit, adopt an epoch, see log, alarms, awards and account."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
 from controller.pit.store import locked, missing, unusable
 
+OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
+"""The ledger of the pit that the package runs as a service."""
+
 _STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed")
 """After these a pit on a database goes off the broker and stands by until it may lead again."""
 
@@ -50,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands of the pit."""
     parser = argparse.ArgumentParser(
-        prog="python -m controller.pit", description="The reference pit: commits every event of its tables, in order."
+        prog="pitctl", description="The reference pit: commits every event of its tables, in order."
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
@@ -158,7 +161,10 @@ def _add(
 ) -> argparse.ArgumentParser:
     """A command on a ledger. `by` and `witness`: what the command's help says of the people whom it asks for."""
     added = commands.add_parser(name, help=help_)
-    added.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help=ledger)
+    runs = name == "run"  # a pit is never started on a ledger that nobody named
+    default = None if runs else OF_THE_PACKAGE
+    told = ", ".join((*([ledger] if ledger else []), *([] if runs else ["the package's where none is named"])))
+    added.add_argument("--ledger", type=place, required=runs, default=default, metavar="FILE|URL", help=told)
     for option, person in (("--by", by), ("--witness", witness)):
         if person is not None:
             added.add_argument(option, required=True, metavar="NAME", help=person)

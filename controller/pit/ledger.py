@@ -44,6 +44,7 @@ from controller.pit.store import Store, damaged, nonsense_explained, undone_if_r
 
 _MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
 
+_INSTALLED = Path("/usr/bin/pitctl")
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
 
@@ -295,7 +296,12 @@ class Ledger:
         )
 
     def _command(self, act: str, *words: str) -> str:
-        return shlex.join((sys.executable, "-m", "controller.pit", act, "--ledger", str(self._db), *words))
+        """The whole command of a person; of the package's own pit as short as it can be."""
+        program = Path(sys.executable).with_name("pitctl")
+        installed = _INSTALLED.resolve() == program.resolve()
+        return shlex.join(
+            (*(("sudo", "pitctl") if installed else (str(program),)), act, "--ledger", str(self._db), *words)
+        )
 
     def _of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
         names = "none" if adopted is None else fingerprint(adopted)

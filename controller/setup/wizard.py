@@ -208,7 +208,7 @@ def _compare(dialogue: Dialogue, table: Path, by: str, status: Mapping[str, Any]
     dialogue.say(f"The table's key: {status['key_fingerprint']}. The pit shows the same when it adopts the table.")
     if key["offered"] is None or key["offered"] == key["pinned"]:
         return
-    dialogue.say(f"The pit's key:   {key['offered']}. `controller.pit key` at the pit shows the same.")
+    dialogue.say(f"The pit's key:   {key['offered']}. `sudo pitctl key` at the pit shows the same.")
     explains = "Read the pit's key at the pit, or have it read to you. Only a key that was compared can be believed."
     says = "Have you compared the pit's key, and is it the same"
     if dialogue.terminal is not None and dialogue.agrees("setup.pit_key", says, explains, False):

@@ -63,9 +63,8 @@ def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> Non
     service = (ROOT / "config" / "ha" / "table-pit.conf").read_text("utf-8").replace("--replicated ", "")
     drop_in.write_text(service + "Environment=LEDGER=postgresql://postgres@127.0.0.1/postgres\n")
     pit.machine.run(*["install", "-d", "-o", "table-pit", "-g", "table-pit", "-m", "700", "/var/lib/table-pit"])
-    program = ("/opt/table-controller/current/bin/python3", "-I", "-m", "controller.pit")
     key = ("key", "--ledger", "postgresql://", "--signing-key", "/var/lib/table-pit/ledger.key")
-    made = pit.machine.run("runuser", "-u", "table-pit", "--", *program, *key).stdout.strip()
+    made = pit.machine.run("pitctl", *key).stdout.strip()
     folder = new_folder()
     server = Server(folder / "one", pit.machine.on_its_network, "127.0.0.1")
     try:

@@ -102,10 +102,11 @@ def _bare(words: list[str]) -> list[str]:
 
 
 _PROGRAMS = {
+    "pitctl": pit_parser,
     "table-controller-conformance": conformance_parser,
     "table-controller-head-office": head_office_parser,
 }
-_MODULES = {"controller.pit": pit_parser, "controller.pit_page": pit_page_parser}
+_MODULES = {"controller.pit_page": pit_page_parser}
 _TABLECTL = parser_of(every_command())
 
 
@@ -199,7 +200,7 @@ def test_no_document_has_commands_outside_of_a_fence() -> None:
         ("make tests", "there is no target tests"),
         ("make demo ROUND=5", "nothing reads ROUND"),
         (".venv/bin/python -m pytest tests/hill", "there is no tests/hill"),
-        (".venv/bin/python -m controller.pit award pays A --ledger L --by N", "its parser refuses"),
+        (".venv/bin/pitctl award pays A --ledger L --by N", "its parser refuses"),
         ("frobnicate", "is a program that nobody knows"),
     ],
 )

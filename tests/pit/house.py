@@ -44,7 +44,7 @@ def ack(seq: int) -> bytes:
 
 
 class PitProcess:
-    """`python -m controller.pit run`, on the broker."""
+    """`pitctl run`, on the broker."""
 
     def __init__(
         self,

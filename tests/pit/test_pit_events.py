@@ -1,4 +1,4 @@
-"""`python -m controller.pit events`: the log the pit prints is what a journal is verified against."""
+"""`pitctl events`: the log the pit prints is what a journal is verified against."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_a_table_is_adopted_by_a_person_while_the_pit_runs(house: House) -> None
     far = house.far()
     far.say_state()
     pit = house.pit()
-    told = until(pit.err, "-m controller.pit adopt")
+    told = until(pit.err, "pitctl adopt")
     assert any(line.startswith("epoch_to_adopt: ") for line in told)
     far.send_events(event(1))
     until(pit.err, "event_of_another_epoch")

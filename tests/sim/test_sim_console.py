@@ -563,7 +563,7 @@ def test_a_pit_that_must_prove_itself_is_left_alone(tmp_path: Path, capsys: pyte
         with pytest.raises(BlockingIOError):  # nobody connected
             server.accept()
     assert said.startswith("sim_pit_tls: ")
-    assert "python -m controller.pit run" in said
+    assert "`pitctl run`" in said
 
 
 def test_a_line_may_end_in_a_comment_and_draw_may_name_several_cards(capsys: pytest.CaptureFixture[str]) -> None:
