@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,14 @@ _SILENT_S = 3.0
 """The table sends something every second, since its status counts how long it has been up."""
 
 _MOST_LINE_BYTES = 1_000_000
+
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What a line of another form raises, here or in a page made of that line."""
+
+_OTHER_VERSION = (
+    "The screen cannot read what the table tells. The two are probably of different versions: "
+    "restart the one that was not restarted after the update."
+)
 
 
 class Feed:
@@ -28,12 +36,20 @@ class Feed:
         self._changed = changed
         self.live = False
         self.said: dict[str, Any] = {}
+        self._told = ""
 
     async def run(self) -> None:
         """Listen, and connect again after whatever ends a connection, until cancelled."""
         while True:
-            with contextlib.suppress(OSError, ValueError):  # the table is gone or silent, or the line is not a feed's
+            try:
                 await self._listen()
+            except OSError:
+                pass  # the table is gone, or silent
+            except _UNREADABLE as error:
+                self.said.clear()
+                if (told := f"{_OTHER_VERSION} ({type(error).__name__}: {error})") != self._told:
+                    print(told, file=sys.stderr, flush=True)
+                    self._told = told
             if self.live:
                 self.live = False
                 self._changed()
@@ -49,7 +65,9 @@ class Feed:
                     return
                 for name, said in json.loads(line).items():
                     self.said[name] = said
-                    self.live = self.live or name == "status"
                     self._changed()
+                    if name == "status" and not self.live:
+                        self.live = True
+                        self._changed()
         finally:
             writer.close()

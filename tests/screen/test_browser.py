@@ -199,6 +199,11 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
 
         browser.open(showing.supervisors_url())
         browser.until(f"document.querySelectorAll('#rounds tr').length === {len(rounds)}")
+        for wanted in ("banker", "1/1"):  # each row tells the cards of both hands, and 1/10 begins as 1/1
+            browser.run(f"search.value = '{wanted}'; search.dispatchEvent(new Event('input'))")
+            found = [each for each in rounds if wanted in (each["outcome"], f"{each['shoe']}/{each['round']}")]
+            assert browser.read("document.querySelectorAll('#rounds tr').length") == len(found) > 0
+        browser.run("search.value = ''; search.dispatchEvent(new Event('input'))")
         assert "shoe_unheard" in browser.text("#fault b")
         assert browser.read("document.querySelector('[data-lamp=fault]').classList.contains('dark')") is False
         browser.open(browser.read("document.querySelector('#rounds a').href"))

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp
 
+from controller.screen import feed as feed_
 from controller.screen import server
 from controller.screen.audience import Audience
+from controller.screen.feed import Feed
 from controller.screen.server import Screen, Sockets, application
 
 _NOWHERE = Path("/nowhere")
@@ -107,6 +109,46 @@ async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone
     for browser in browsers:
         await browser.aclose()
     assert audience.browsers == 0
+
+
+async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_speaks_as_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such a line ended the screen: with a traceback, again and again, for as long as the table ran."""
+    monkeypatch.setattr(feed_, "_AGAIN_S", 0)
+    lines = [
+        b"[1]\n",
+        b"[1]\n",
+        b'{"status": {}, "placard": {}}\n',
+        b"[" * 100_000 + b"\n",
+        b'{"status": {"face": 1}}\n',
+    ]
+    heard: list[object] = []
+    well = asyncio.Event()
+
+    async def tell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(lines.pop(0))
+        await writer.drain()
+        await well.wait()
+
+    def changed() -> None:
+        heard.append((feed.live, "status" in feed.said and feed.said["status"]["face"]))
+        if heard[-1] == (True, 1):
+            well.set()
+
+    feed = Feed(tmp_path / "feed", changed)
+    async with await asyncio.start_unix_server(tell, tmp_path / "feed"), asyncio.timeout(20):
+        listening = asyncio.create_task(feed.run())
+        await well.wait()
+        listening.cancel()
+    assert heard == [(False, 1), (True, 1)], "never live on a line that cannot be read"
+    told = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(" (")[2].partition(":")[0] for line in told] == [
+        "AttributeError",
+        "KeyError",
+        "RecursionError",
+    ]
+    assert all("different versions" in line for line in told)
 
 
 def test_one_browser_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

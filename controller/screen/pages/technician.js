@@ -132,7 +132,9 @@ function drawRanks({ ranks, gain, threshold, unfair }) {
 
 function drawRounds() {
   const wanted = $("search").value.trim().toLowerCase();
-  const shown = rounds.filter((each) => !wanted || `${each.shoe}/${each.round} ${each.at} ${each.outcome} ${each.cards} ${each.marks.map(plain).join(" ")}`.toLowerCase().includes(wanted));
+  const one = /^\d+\/\d+$/.test(wanted), outcome = rounds.some((each) => each.outcome === wanted); // each row's cards name both hands
+  const shown = rounds.filter((each) => (one ? `${each.shoe}/${each.round}` === wanted : outcome ? each.outcome === wanted
+    : `${each.shoe}/${each.round} ${each.at} ${each.outcome} ${each.cards} ${each.marks.map(plain).join(" ")}`.toLowerCase().includes(wanted)));
   $("rounds").replaceChildren(...shown.map((each) => {
     const link = el("a", "", `${each.shoe}/${each.round}`);
     link.href = at("hand", `&round=${each.shoe}/${each.round}`);
