@@ -70,6 +70,7 @@ def test_a_technician_commissions_a_table_over_tls_and_it_plays(table: Table, pa
         "Game ": "royal9",
         "Seats ": "3",
         "Port of the shoe ": f"{STATE}/shoe",
+        "Walk the wiring": "yes",
         "Pins of the lamps ": " ".join(map(str, _LAMPS)),
         "Host of the pit's broker ": "broker.pit",
         "Your name": "Smith",
