@@ -144,11 +144,16 @@ class Browser:
         self.until("!document.body.classList.contains('waiting')")
 
     def size(self, name: str) -> None:
-        """The window's size, by its name in SIZES, or "tall"."""
+        """The window's size, by its name in SIZES, or "tall", once the page has drawn itself anew for that size."""
         width, height = {"tall": _TALL, **SIZES}[name]
+        if self.read("[innerWidth, innerHeight]") == [width, height]:
+            return
+        self.run(
+            "window.resized = false; addEventListener('resize', () => { window.resized = true; }, { once: true });"
+        )
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.until(f"innerWidth === {width}")
+        self.until(f"window.resized && innerWidth === {width} && innerHeight === {height}")
 
     def read(self, script: str) -> Any:
         """The value of an expression in the page."""
