@@ -94,7 +94,7 @@ def _plays(state: dict[str, Any]) -> Text | None:
 
 def _meters(standing: Standing) -> list[dict[str, object]]:
     return [
-        {"meter": say("meter", name), "level": dollars(cents), "reserve": dollars(standing.reserves.get(name, 0))}
+        {"meter": say("award", name), "level": dollars(cents), "reserve": dollars(standing.reserves.get(name, 0))}
         for name, cents in standing.levels.items()
     ]
 

@@ -86,7 +86,7 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     browser.until("document.querySelectorAll('#tables tbody tr').length === 3")
     browser.until("!document.getElementById('account').hidden")
     assert "$10,032.80" in browser.text("#hits li b")
-    assert browser.text("#hits .where small", "vi") == "K9 riêng ở tay Cái"
+    assert browser.text("#hits .where small", "vi") == "K9 riêng, Cái"
     assert browser.read("document.querySelector('#tables tbody tr').textContent.includes('royal9-02')"), "worst first"
     assert "event_malformed" in browser.text("#alarms li")
     assert browser.read("document.getElementById('state').className") == "is-not-well"

@@ -58,8 +58,9 @@ def call(name: str) -> MakeCall:
 class Watched(TableUnderTest):
     """A table beside somebody who writes down all that can be seen.
 
-    `seen` has after every fact the public face, the lamps and the events it made, but for their chain, which tells
-    nothing to anybody, being salted. The shoe's reports count and tell their card, as on a wire.
+    `seen` has after every fact the public face, the lamps and the events it made. Left out are their chain, which tells
+    nothing to anybody, being salted, and their time: the clock here counts facts, also those that nobody sees. The
+    shoe's reports count and tell their card, as on a wire.
     """
 
     def __post_init__(self) -> None:
@@ -75,7 +76,10 @@ class Watched(TableUnderTest):
         return self
 
     def _shown(self, before: int) -> str:
-        new = [{name: said for name, said in event.items() if name != "chain"} for event in self.events[before:]]
+        new = [
+            {name: said for name, said in event.items() if name not in ("chain", "at")}
+            for event in self.events[before:]
+        ]
         lit = {name: pattern.name for name, pattern in lamps(self.face, HEALTHY).items()}
         return json.dumps([new, asdict(self.face), lit], sort_keys=True)
 
