@@ -113,14 +113,18 @@ def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
     assert page["InaccessiblePaths"] == f"-{ledger}.key"
 
 
-@pytest.mark.parametrize(("unit", "parser"), [(PIT, pit_parser), (PIT_PAGE, page_parser)], ids=["pit", "page"])
+@pytest.mark.parametrize(
+    ("unit", "module", "parser"),
+    [(PIT, "controller.pit", pit_parser), (PIT_PAGE, "controller.pit_page", page_parser)],
+    ids=["pit", "page"],
+)
 def test_what_a_unit_of_the_pit_starts_is_a_command_that_there_is(
-    unit: Path, parser: Callable[[], ArgumentParser]
+    unit: Path, module: str, parser: Callable[[], ArgumentParser]
 ) -> None:
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
     _, _, _, program, *words = Template(service["ExecStart"]).substitute(given).split()
-    assert program == parser().prog.split()[-1]
+    assert program == module
     asked = parser().parse_args(words)
     assert asked.broker == ("broker.pit", 8883)
     assert str(asked.private_key) == f"/run/{service['LoadCredential'].partition(':')[0]}"
