@@ -14,6 +14,7 @@ import pytest
 from controller import __version__
 from controller.digest import program_digest
 from controller.record.journal import SCHEMA_VERSION
+from drivers.sim.pins import PinsPage
 from tests.deploy.clean_debian import ROOT, alone, lacking, make_package
 from tests.deploy.packaged import STATE, Table, another, clean_table
 from tests.support.waiting import eventually_now
@@ -194,6 +195,8 @@ def test_removed_and_installed_again_the_table_goes_on_with_its_journal(table: T
     begun = table.journal()
     table.machine.run("apt-get", "purge", "-y", "-q", "table-controller")
     assert not (table.machine.root / "opt" / "table-controller").exists()
+    assert table.machine.run("systemctl", "is-active", "table-controller", check=False).stdout.strip() == "inactive"
+    assert not any(PinsPage(table.state / "header").output(bcm) for bcm in range(2, 28)), "every lamp is dark"
     assert table.journal().rows >= begun.rows, "a purge leaves the casino's record"
     table.install(package)
     table.set_up()

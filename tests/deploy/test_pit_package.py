@@ -11,6 +11,7 @@ from controller import __version__
 from tests.deploy.clean_debian import ROOT, lacking
 from tests.deploy.packaged import Table, another
 from tests.pit.postgresql import Server, needs_postgresql, new_folder
+from tests.support.waiting import eventually_now
 
 pytestmark = [
     pytest.mark.proof,
@@ -33,6 +34,11 @@ def _without_its_pit(program: Path) -> None:
     (program / "pit" / "service.py").write_text("raise SystemExit(3)\n", "utf-8")
 
 
+def _running(pit: Table) -> tuple[str, str, str]:
+    """The versions of the pit, of its page, which is not waited for, and of a table."""
+    return pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()
+
+
 @pytest.fixture
 def pit(table: Table, package: Path) -> Table:
     """A machine on which the pit's service is prepared, as its page says; no table is set up there."""
@@ -49,11 +55,11 @@ def test_an_update_restarts_the_pit_and_goes_back_where_the_pit_is_not_ready(
     assert pit.runs("table-pit") == __version__
     told = pit.install(another(package, NEXT, tmp_path))
     assert f"Version {NEXT} runs." in told
-    assert (pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()) == (NEXT, NEXT, "")
+    eventually_now(lambda: _running(pit) == (NEXT, NEXT, ""))
     pit.install(another(package, BROKEN, tmp_path, _without_its_pit))
     told = pit.machine.run("tablectl", "versions").stdout
     assert f"Version {BROKEN} did not become ready, so {NEXT} runs again." in told
-    assert (pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()) == (NEXT, NEXT, "")
+    eventually_now(lambda: _running(pit) == (NEXT, NEXT, ""))
 
 
 @needs_postgresql
