@@ -110,4 +110,8 @@ def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iter
 
 
 def _yes(person: Terminal, question: str) -> bool:
-    return person.line(f"{question} [y/n]\n").casefold() in ("y", "yes")
+    """What the person says once the question stands there. A stray Enter is neither yes nor no."""
+    person.forget()
+    while (said := person.line(f"{question} [y/n]\n").casefold()) not in ("y", "yes", "n", "no"):
+        print("Answer y or n.", flush=True)
+    return said.startswith("y")

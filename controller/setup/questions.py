@@ -10,6 +10,7 @@ import json
 import os
 import select
 import sys
+import termios
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,6 +32,12 @@ class Terminal:
     def __init__(self, into: int = 0) -> None:
         self.into = into
         self._begun = b""
+
+    def forget(self) -> None:
+        """Drop what was typed so far: a question that is shown from now on is not answered by it."""
+        self._begun = b""
+        if os.isatty(self.into):
+            termios.tcflush(self.into, termios.TCIFLUSH)
 
     def line(self, prompt: str) -> str:
         """What the person answers. Raises TableError `terminal_closed` where nobody is there any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import pytest
 from controller import runtime
 from controller.cli.status import status_lines
 from controller.cli.surroundings import python
+from controller.setup.questions import Terminal
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import HitTest, InputsTested, InputTest, LampTest
 from tests.daemon.daemon_world import World, running, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE_S, eventually
 
 SEATS = 7
 
@@ -106,6 +108,20 @@ async def test_a_test_ends_by_itself(asked: Request, tmp_path: Path, monkeypatch
         await eventually(lambda: world.lamps == lamps and world.status["test"] is None)
 
 
+def test_what_was_typed_before_a_question_answers_nothing() -> None:
+    far, near = os.openpty()
+    try:
+        person = Terminal(near)
+        os.write(far, b"y\ny\n")
+        assert person.line_within(PATIENCE_S) == "y"
+        person.forget()
+        os.write(far, b"n\n")
+        assert person.line_within(PATIENCE_S) == "n", "the second y was typed before the question"
+    finally:
+        os.close(far)
+        os.close(near)
+
+
 def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
     """The person says no of the Tie lamp, and cannot reach seat 5's sensor."""
 
@@ -122,7 +138,8 @@ def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
                 told += said
                 if lamp := re.match(r"Is the lamp (\w+) lit", said):
                     assert _lit(world) == {lamp[1]}
-                    person.stdin.write(b"n\n" if lamp[1] == "tie" else b"y\n")
+                    stray = b"\n" * (told.count(said) == 1)
+                    person.stdin.write(stray or (b"n\n" if lamp[1] == "tie" else b"y\n"))
                 elif button := re.match(r"Press, cover or turn (\w+) ", said):
                     world.pins.pressed = {button[1]} - {"seat_5"}
                     if button[1] == "seat_5":
