@@ -218,8 +218,8 @@ PIT_DEFECTS = (
         "parts of a cent are lost",
         "P24",
         _BOOKS,
-        "wagered_cents * Fraction(part) * bears",
-        "int(wagered_cents * Fraction(part)) * bears",
+        "account: wagered_cents * part",
+        "account: Fraction(int(wagered_cents * part))",
     ),
     Defect(
         "refused wagers count",
