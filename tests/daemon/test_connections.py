@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import grp
 import select
 import socket
 from contextlib import ExitStack
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from controller.cli.client import ask
 from controller.control import connections
+from controller.errors import TableError
 from tests.daemon.daemon_world import served
 from tests.daemon.test_control_socket import Line, connected
 from tests.support.waiting import eventually
@@ -110,3 +113,14 @@ def _is_over(channel: socket.socket) -> bool:
     poll = select.poll()
     poll.register(channel, 0)
     return bool(poll.poll(0))
+
+
+def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_channel: socket.socket, _path: str) -> None:
+        raise PermissionError
+
+    group = grp.getgrgid(tmp_path.stat().st_gid).gr_name  # the socket itself cannot be looked at: its folder's
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    with pytest.raises(TableError) as told:
+        ask(tmp_path / "table.toml", {"do": "status"}, str(tmp_path / "sock"))
+    assert (told.value.code, f"sudo adduser YOURNAME {group}. " in told.value.do) == ("not_allowed", True)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.keys import SigningKey
-from controller.pit.__main__ import main
+from controller.pit.__main__ import main, parser
 from controller.pit.forms import FROM_FORM
 from controller.pit.ledger import Ledger, Place, read_log
 from controller.pit.settings import DEFAULT
@@ -435,3 +435,9 @@ def test_a_migration_that_does_not_end_leaves_the_ledger_as_it_was(
         assert db.execute(made).fetchone() == (0,)
     with closing(Ledger(form_3)) as ledger:
         balanced(ledger)
+
+
+def test_a_command_takes_the_packages_ledger_and_a_pit_is_started_on_none_that_nobody_named() -> None:
+    assert parser().parse_args(["account"]).ledger == Path("/var/lib/table-pit/ledger")
+    with pytest.raises(SystemExit):
+        parser().parse_args(["run", "--broker", "127.0.0.1:1"])

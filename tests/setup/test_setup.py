@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -25,7 +26,7 @@ from controller.setup.broker import ask_broker
 from controller.setup.house import read_id
 from controller.setup.listening import Ear
 from controller.setup.machine import Machine
-from controller.setup.questions import Dialogue, Terminal, flat, read_answers
+from controller.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
 from controller.setup.wizard import setup, verify_report
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
@@ -77,6 +78,10 @@ def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) ->
     assert (config.file.shoe.driver.name, config.file.shoe.port) == ("angel_eye", str(tmp_path / "shoe"))
     assert re.findall(r"the shoe says: ([2-9TJQKA][SHDC])$", technician.seen, re.M) == ["KS", "9H"]
     assert not any(technician.page.output(bcm) for bcm in _PINS), "all lamps are dark at the end"
+    assert "Walk the wiring, lamp by lamp and button by button [no]: " in technician.asked, (
+        "nobody sees a simulated lamp"
+    )
+    assert "The table is NOT ready: the check found a fault at " in technician.seen, "the broker is not there"
     report = (tmp_path / "report.html").read_text("utf-8")
     for told in ("Smith", "KD 9S", "BCM 17, pin 11", config.digest, "the table has not been started"):
         assert told in report
@@ -94,6 +99,14 @@ def test_broken_off_it_goes_on_with_what_was_answered(tmp_path: Path, at: str) -
     answered = {prompt.partition("[")[0] for prompt in broken.asked[:-1]}
     assert answered.isdisjoint(prompt.partition("[")[0] for prompt in again.asked), "nothing is asked twice"
     assert load(tmp_path / "table.toml").file.pins.lamps["seat_2"].bcm == 16
+
+
+def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path: Path) -> None:
+    kept = tmp_path / "setup.answers"
+    kept.write_text('setup.goes_on = "no"\ntable.id = "royal9-07"\n', "utf-8")
+    technician = Technician(_folder(tmp_path), {}, {}, {}, breaks_off="An earlier setup")
+    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) is None
+    assert technician.asked == ["An earlier setup was broken off. Go on with its answers [yes]: "]
 
 
 def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> None:
@@ -120,6 +133,21 @@ def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> 
     assert (config.file.table.id, config.file.table.name) == ("royal9-07", "Royal nine")
     assert {"player", "fault"} <= config.file.pins.lamps.keys(), "the lamps are walked again on the right pins"
     assert "heard at" in (tmp_path / "report.html").read_text("utf-8"), "the shoe is not asked for again"
+
+
+def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> None:
+    into, typed = os.pipe()
+    try:
+        os.write(typed, b"broker.wrong\nback\nbroker.pit\n8883\n")
+        dialogue = Dialogue(Terminal(into), {}, {"table.id": "royal9-07"}, tmp_path / "kept")
+        dialogue.goes_on = True
+        keys = ("table.id", "pit.host", "pit.port")
+        with pytest.raises(TakenBackError):
+            [dialogue.ask(key, key, "", "", str) for key in keys]
+        assert [dialogue.ask(key, key, "", "", str) for key in keys] == ["royal9-07", "broker.pit", "8883"]
+    finally:
+        os.close(into)
+        os.close(typed)
 
 
 def test_a_lamp_that_nobody_looked_at_was_not_seen(tmp_path: Path) -> None:
