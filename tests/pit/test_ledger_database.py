@@ -70,16 +70,14 @@ def test_a_frozen_leader_that_wakes_in_another_pits_term_commits_nothing(databas
         balanced(second)
 
 
-def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_kept(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_kept(database: str) -> None:
     shorter = ledger_database._SETTINGS.replace("timeout = '3s'", "timeout = '50ms'")
-    monkeypatch.setattr(ledger_database, "_SETTINGS", shorter)
     with closing(opened(database)) as first, closing(Ledger(database)) as second:
 
         def frozen() -> None:
             with first._db.transaction():
                 first._db.execute("UPDATE meters_message SET next_seq = 1234567")
+                database_of(first)._connection.execute(shorter.encode())  # not before: slow is not frozen
                 with psycopg.connect(database, autocommit=True) as db:
                     db.execute("SET lock_timeout = '10s'")
                     db.execute("UPDATE leadership SET until = '-infinity'")  # waits for the frozen one's end
