@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from math import floor
@@ -140,15 +140,22 @@ class _Meter:
     terms: Terms
 
 
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """What the books of many events have read in common, and have yet to write."""
+
+    meters: dict[str, _Meter] = field(default_factory=dict)
+    funds: dict[str, Fund] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)  # the accounts among them whose balance is to be written
+    rows: dict[str, list[Sequence[object]]] = field(default_factory=dict)  # by the table and columns they belong into
+
+
 class Books:
     """The meters' accounts in a ledger."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
-        self._gathered: dict[str, Fund] | None = None  # balances while events are gathered
-        self._changed: set[str] = set()  # the accounts among them whose balance is to be written
-        self._meters_known: dict[str, _Meter] | None = None  # while events are gathered
-        self._rows: dict[str, list[Sequence[object]]] = {}  # gathered, and not yet in the ledger
+        self._gathered: _Gathered | None = None
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
@@ -156,15 +163,13 @@ class Books:
 
         Where the block raises, no balance is written: the caller undoes the rest.
         """
-        self._gathered = {}
+        self._gathered = gathered = _Gathered()
         try:
             yield
             self._put_rows()
-            self._write({account: self._gathered[account] for account in sorted(self._changed)})
+            self._write({account: gathered.funds[account] for account in sorted(gathered.changed)})
         finally:
-            self._gathered = self._meters_known = None
-            self._changed.clear()
-            self._rows.clear()
+            self._gathered = None
 
     def terms(self) -> dict[str, Terms]:
         """The terms that the meters are run by."""
@@ -323,7 +328,8 @@ class Books:
             (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
         ).fetchone()
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
-        self._meters_known = None
+        if self._gathered is not None:
+            self._gathered.meters.clear()
         return int(lock), won
 
     def owe(self, event: int, cents: int) -> None:
@@ -408,8 +414,8 @@ class Books:
         if self._gathered is None:
             self._write(after)
         else:
-            self._gathered.update(after)
-            self._changed.update(after)
+            self._gathered.funds.update(after)
+            self._gathered.changed.update(after)
         rows = [(account, cents) for account, cents in entries.items() if cents]
         if rows:
             (number,) = self._db.execute(
@@ -451,7 +457,7 @@ class Books:
 
     def _funds(self, accounts: Collection[str]) -> dict[str, Fund]:
         """What each of these accounts holds, in this order."""
-        known = {} if self._gathered is None else self._gathered
+        known = {} if self._gathered is None else self._gathered.funds
         if unread := [account for account in accounts if account not in known]:
             rows = self._db.execute(
                 f"SELECT account, cents, remainder FROM fund WHERE account IN ({marks(unread)})", unread
@@ -469,31 +475,34 @@ class Books:
 
     def _meters(self) -> dict[str, _Meter]:
         """The meters by name."""
-        if self._meters_known is not None:
-            return self._meters_known
+        known = {} if self._gathered is None else self._gathered.meters
+        if known:
+            return known
         rows = self._db.execute(
             "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
             " JOIN terms ON terms.number = meter.terms ORDER BY name"
         )
-        meters = {
-            name: _Meter(number, generation, Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents))
-            for name, number, generation, seed_cents, contribution, reserve, most_cents in rows
-        }
-        if self._gathered is not None:
-            self._meters_known = meters
-        return meters
+        for name, number, generation, seed_cents, contribution, reserve, most_cents in rows:
+            terms = Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents)
+            known[name] = _Meter(number, generation, terms)
+        return known
 
     def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
         """Insert the rows; while events are gathered, with the rows of other events in one statement."""
-        self._rows.setdefault(into, []).extend(rows)
-        if self._gathered is None or len(self._rows[into]) > _MOST_ROWS:
+        if self._gathered is None:
+            self._insert(into, rows)
+            return
+        gathered = self._gathered.rows.setdefault(into, [])
+        gathered += rows
+        if len(gathered) > _MOST_ROWS:
             self._put_rows()
 
     def _put_rows(self) -> None:
         """Insert what is gathered. To be called before wagers are read."""
-        for into, rows in self._rows.items():
-            self._insert(into, rows)
-        self._rows.clear()
+        if self._gathered is not None:
+            for into, rows in self._gathered.rows.items():
+                self._insert(into, rows)
+            self._gathered.rows.clear()
 
     def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
         """Insert the rows in one statement: a database on another machine answers one statement at a time."""

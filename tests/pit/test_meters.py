@@ -25,7 +25,7 @@ from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger, Place
 from controller.pit.meters import Terms
-from controller.pit.store import Rows
+from controller.pit.store import Rows, unusable
 from controller.record.journal import Journal
 from controller.table.acts.corrections import CorrectSeatsRound
 from controller.table.acts.hand import MakeCall
@@ -154,6 +154,23 @@ def test_a_hit_and_a_void_see_the_wagers_of_their_own_transaction(ledger: Ledger
     won = [table.lock(1, 2), table.finish((1, "all")), table.hit(1, "all", "big")]
     assert give(ledger, table, *won, table.lock(3), table.void(3)) == []
     assert ledger.levels() == {"big": 1_000, "small": 80}, "begun again at the seed"
+    balanced(ledger)
+
+
+def test_terms_that_the_disk_did_not_take_leave_nothing_behind(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    terms = {**ledger.terms(), "new": Terms(500, Fraction(1, 100), Fraction(0), 500)}
+    run = ledger._db.execute
+
+    def full(statement: str, values: Sequence[object] = ()) -> Rows:
+        if statement.startswith("INSERT INTO entry"):
+            raise unusable(ledger._db, "database or disk is full")
+        return run(statement, values)
+
+    with monkeypatch.context() as while_full:
+        while_full.setattr(ledger._db, "execute", full)
+        assert code_of(lambda: ledger.set_terms(terms)) == "ledger_unusable"
+    ledger.set_terms(terms)
+    assert ledger.levels()["new"] == 500
     balanced(ledger)
 
 
