@@ -14,6 +14,7 @@ import pytest
 
 from controller.game.wagers import WagerRules
 from controller.record.replay import replay
+from controller.screen import wording
 from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
@@ -35,6 +36,39 @@ def refused_with() -> Iterator[str]:
                 case ast.Call(func=ast.Name(id="refuse" | "Refuse"), args=[*arguments]):
                     constants = (part for argument in arguments for part in ast.walk(argument))
                     yield from (str(part.value) for part in constants if isinstance(part, ast.Constant) and part.value)
+
+
+def asked_for() -> Iterator[tuple[str, str, str | None]]:
+    """What the program's text asks for by name: of the screen's words or of the others, a section and perhaps a key."""
+    for path in CONTROLLER.rglob("*.py"):
+        has_pages = path.parent.name in ("screen", "pit_page")
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id="say" | "_name" | "knows"), args=[ast.Constant(section), key]) if (
+                    has_pages
+                ):
+                    yield from (("screen", str(section), each) for each in named(key))
+                case ast.Call(func=ast.Name(id="filled"), args=[_, *sections]):
+                    yield from (
+                        ("screen", str(each.value), None) for each in sections if isinstance(each, ast.Constant)
+                    )
+                case ast.Subscript(value=ast.Call(func=ast.Name(id="words")), slice=ast.Constant(section)):
+                    yield "screen", str(section), None
+                case ast.Call(func=ast.Attribute(attr="name" | "_pair"), args=[ast.Constant(section), key]):
+                    yield from (("others", str(section), each) for each in named(key))
+                case ast.Subscript(value=ast.Attribute(attr="sections"), slice=ast.Constant(section)):
+                    yield "others", str(section), None
+
+
+def named(key: ast.expr) -> list[str | None]:
+    """The keys that the text names; None where the program computes a key."""
+    match key:
+        case ast.Constant(value=str(value)):
+            return [value]
+        case ast.IfExp(body=body, orelse=orelse):
+            return named(body) + named(orelse)
+        case _:
+            return [None]
 
 
 def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -95,6 +129,17 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
     sections = language().sections
     assert codes <= sections["refused_wager"].keys() | sections["refusal"].keys()
     assert sections["refused_wager"].keys() <= codes
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
+    """A page that asked for a section which was gone ended by KeyError."""
+    told = {"screen": wording.words(name), "others": language(name).sections}
+    asked = set(asked_for())
+    assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", None)} <= asked
+    for which, section, key in asked:
+        assert key is None or key in told[which].get(section, {}), (which, section, key)
+        assert section in told[which], (which, section)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
