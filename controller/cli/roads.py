@@ -7,8 +7,8 @@ from pathlib import Path
 from controller.cli.client import shoe_rounds
 from controller.cli.files import default_table
 from controller.errors import TableError
-from controller.roads.marks import Roads, hands_of
-from controller.roads.text import LETTERS, hands_from, roads_text
+from controller.roads.marks import Roads, rounds_of
+from controller.roads.text import LETTERS, roads_text, rounds_from
 
 
 def roads(of: str | None) -> int:
@@ -17,11 +17,11 @@ def roads(of: str | None) -> int:
     Raises TableError `no_hands` for any other text.
     """
     if of is not None and set(of.upper()) <= LETTERS.keys():
-        hands = hands_from(of)
+        rounds = rounds_from(of)
     elif of is None or of.endswith(".toml"):
-        hands = hands_of(shoe_rounds(default_table() if of is None else Path(of)))
+        rounds = rounds_of(shoe_rounds(default_table() if of is None else Path(of)))
     else:
         do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
         raise TableError("no_hands", f"{of} is neither a string of rounds nor a table's file.", do)
-    print(roads_text(Roads(hands)))
+    print(roads_text(Roads(rounds)))
     return 0

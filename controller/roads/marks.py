@@ -25,7 +25,7 @@ DERIVED = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class Round:
     """A finished round as the bead plate shows it."""
 
     winner: Winner
@@ -33,10 +33,10 @@ class Hand:
     banker_pair: bool = False
 
 
-def hands_of(rounds: Iterable[Mapping[str, Any]]) -> list[Hand]:
+def rounds_of(rounds: Iterable[Mapping[str, Any]]) -> list[Round]:
     """The rounds for the roads, from a shoe's finished rounds as the table's feed tells them."""
     return [
-        Hand(each["outcome"], each["player_pair"], each["banker_pair"])
+        Round(each["outcome"], each["player_pair"], each["banker_pair"])
         for each in rounds
         if each["outcome"] is not None and not each["simulated"]
     ]
@@ -47,7 +47,7 @@ class Bead:
     """A round's place on the bead plate."""
 
     place: Place
-    hand: Hand
+    round: Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +90,31 @@ class DerivedRoad:
 class Roads:
     """The roads of a shoe, round by round."""
 
-    def __init__(self, hands: Iterable[Hand] = ()) -> None:
+    def __init__(self, rounds: Iterable[Round] = ()) -> None:
         self._grid = Grid()
         self._depths: list[int] = []
         self.beads: list[Bead] = []
         self.circles: list[Circle] = []
         self.derived = {name: DerivedRoad(reach) for name, reach in DERIVED.items()}
-        for hand in hands:
-            self.add(hand)
+        for finished in rounds:
+            self.add(finished)
 
-    def add(self, hand: Hand) -> None:
+    def add(self, finished: Round) -> None:
         """The shoe's next finished round."""
-        self.beads.append(Bead(bead_place(len(self.beads)), hand))
+        self.beads.append(Bead(bead_place(len(self.beads)), finished))
         last = self.circles[-1] if self.circles else None
-        if hand.winner == "tie":
+        if finished.winner == "tie":
             if last is None:
                 self.circles.append(Circle((0, 0), None, 1))  # waits for the first winner
             else:
                 self.circles[-1] = Circle(last.place, last.winner, last.ties + 1)
             return
-        self._depths = self._with(hand.winner)
+        self._depths = self._with(finished.winner)
         if last is not None and last.winner is None:
-            self.circles[-1] = Circle(self._grid.put(True), hand.winner, last.ties)
+            self.circles[-1] = Circle(self._grid.put(True), finished.winner, last.ties)
         else:
-            new_run = last is None or last.winner != hand.winner
-            self.circles.append(Circle(self._grid.put(new_run), hand.winner))
+            new_run = last is None or last.winner != finished.winner
+            self.circles.append(Circle(self._grid.put(new_run), finished.winner))
         for road in self.derived.values():
             road.add(self._depths)
 

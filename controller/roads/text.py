@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from controller.roads.layout import ROWS, Place
-from controller.roads.marks import DERIVED, Hand, Roads, Side, Winner
+from controller.roads.marks import DERIVED, Roads, Round, Side, Winner
 
 LETTERS: dict[str, Winner] = {"B": "banker", "P": "player", "T": "tie"}
 
@@ -14,14 +14,14 @@ _NAMES = {"big_eye_boy": "Big eye boy", "small_road": "Small road", "cockroach_p
 _ASKED: tuple[Side, ...] = ("banker", "player")
 
 
-def hands_from(letters: str) -> list[Hand]:
+def rounds_from(letters: str) -> list[Round]:
     """The rounds that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
-    return [Hand(LETTERS[letter]) for letter in letters.upper()]
+    return [Round(LETTERS[letter]) for letter in letters.upper()]
 
 
 def roads_text(roads: Roads) -> str:
     """The five roads and the ask marks, a block each. R is red, B blue on the derived roads. A number counts ties."""
-    beads = {bead.place: _LETTER[bead.hand.winner] for bead in roads.beads}
+    beads = {bead.place: _LETTER[bead.round.winner] for bead in roads.beads}
     circles = {
         each.place: (_LETTER[each.winner] if each.winner else "-") + (str(each.ties) if each.ties else "")
         for each in roads.circles

@@ -13,7 +13,7 @@ from controller.contract.events import Event, Round, WagersLocked
 from controller.game.play import Call
 from controller.game.seating import Actives
 from controller.roads.marks import Roads
-from controller.roads.text import hands_from
+from controller.roads.text import rounds_from
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import ChooseActives, TakeSeats
@@ -79,7 +79,7 @@ def _roads_row(times: int) -> tuple[str, ...]:
     for _ in range(1 + times // 10):
         roads = Roads()
         for letter in chance.choices("BPT", (46, 45, 9), k=_SHOE_HANDS):
-            hand = hands_from(letter)[0]
+            hand = rounds_from(letter)[0]
             begun = time.perf_counter()
             roads.add(hand)
             roads.ask("banker"), roads.ask("player")

@@ -11,8 +11,8 @@ import random
 import pytest
 
 from controller.roads.layout import ROWS, Grid
-from controller.roads.marks import DERIVED, Hand, Roads
-from controller.roads.text import hands_from, roads_text
+from controller.roads.marks import DERIVED, Roads, Round
+from controller.roads.text import roads_text, rounds_from
 from tests.roads.statements import by_columns, by_lookback, drawn
 from tests.support.samples import at_length
 
@@ -20,7 +20,7 @@ SHOES = 3000 if at_length else 60
 
 
 def roads_of(letters: str) -> Roads:
-    return Roads(hands_from(letters))
+    return Roads(rounds_from(letters))
 
 
 def derived(roads: Roads, name: str) -> str:
@@ -28,7 +28,7 @@ def derived(roads: Roads, name: str) -> str:
 
 
 def a_shoe(seed: int) -> str:
-    """Sixty to ninety hands; every third shoe has long runs, every fifth hardly a tie."""
+    """Sixty to ninety rounds; every third shoe has long runs, every fifth hardly a tie."""
     chance = random.Random(seed)
     shoe, last = "", "B"
     for _ in range(chance.randint(60, 90)):
@@ -65,8 +65,8 @@ def test_the_known_vectors(letters: str, marks: tuple[str, str, str]) -> None:
 def test_a_mark_once_made_stands_and_the_roads_grow_as_if_drawn_anew() -> None:
     for seed in range(0, SHOES, 20):
         shoe, roads = a_shoe(seed), Roads()
-        for played, hand in enumerate(hands_from(shoe), 1):
-            roads.add(hand)
+        for played, finished in enumerate(rounds_from(shoe), 1):
+            roads.add(finished)
             for name, reach in DERIVED.items():
                 assert derived(roads, name) == by_columns(shoe[:played], reach)
             assert drawn([circle.winner or "" for circle in roads.circles]) == [each.place for each in roads.circles]
@@ -124,11 +124,11 @@ def test_ties_take_no_place_on_the_big_road_and_wait_for_the_first_decision() ->
     ]
 
 
-def test_the_bead_plate_has_every_hand_six_to_a_column() -> None:
-    hands = [Hand("tie", player_pair=True), *hands_from("BBPPTB")]
-    beads = Roads(hands).beads
+def test_the_bead_plate_has_every_round_six_to_a_column() -> None:
+    rounds = [Round("tie", player_pair=True), *rounds_from("BBPPTB")]
+    beads = Roads(rounds).beads
     assert [bead.place for bead in beads] == [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 0)]
-    assert [bead.hand for bead in beads] == hands
+    assert [bead.round for bead in beads] == rounds
 
 
 def test_the_roads_as_text() -> None:
