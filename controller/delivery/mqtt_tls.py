@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from controller.errors import TableError
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPublicKeyTypes
     from cryptography.x509 import Certificate, CertificateRevocationList
 
 Wrong = tuple[str, str, str]
@@ -89,7 +90,7 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
         if all(now > ca.not_valid_after_utc for ca in trusted):
             last = max(ca.not_valid_after_utc for ca in trusted)
             yield "ca", f"{files.ca} expired on {last:%Y-%m-%d}", "Have the house's CA renewed, here and at the broker."
-        elif not any(map(_can_sign, trusted)):
+        elif not any(map(_signing_key, trusted)):
             do = "Name the certificate of the CA that signed the broker's."
             yield "ca", f"{files.ca} is no CA's certificate: its key cannot sign", do
     except ValueError:
@@ -130,22 +131,23 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
         yield "private_key", f"{files.private_key} is not the key of {files.certificate}", "Name the two made together."
 
 
-def _can_sign(certificate: Certificate) -> bool:
-    """Whether the certificate's key is of a kind that signs. Example of another: X25519, which only agrees on keys."""
+def _signing_key(certificate: Certificate) -> CertificateIssuerPublicKeyTypes | None:
+    """The certificate's key, if its kind can sign. Example of another kind: X25519, which only agrees on keys."""
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
-        return hasattr(certificate.public_key(), "verify")
+        key = certificate.public_key()
     except (ValueError, UnsupportedAlgorithm):
-        return False
+        return None
+    return cast("CertificateIssuerPublicKeyTypes", key) if hasattr(key, "verify") else None
 
 
 def _unusable_list(
     files: TlsFiles, revoked: CertificateRevocationList, trusted: Sequence[Certificate], now: datetime
 ) -> Iterator[Wrong]:
     """Why OpenSSL would refuse every broker's certificate with this list."""
-    keys = [ca.public_key() for ca in trusted if ca.subject == revoked.issuer and _can_sign(ca)]
-    if trusted and not any(revoked.is_signature_valid(key) for key in keys):  # type: ignore[arg-type]  # a CA's can sign
+    keys = [key for ca in trusted if ca.subject == revoked.issuer and (key := _signing_key(ca))]
+    if trusted and not any(revoked.is_signature_valid(key) for key in keys):
         yield "crl", f"{files.crl} is not signed by {files.ca}", "Name the list of the CA that signed the broker's."
     if revoked.next_update_utc is not None and now > revoked.next_update_utc:
         do = "Have the house's CA sign a new list, even where nothing was added. A running table takes it by itself."
