@@ -71,7 +71,7 @@ class Popen(_Popen[Any]):
         environment = dict(os.environ if env is None else env)
         folder = str(Path(cwd or "").absolute())
         if not (on and plain and _is_ours(args, folder) and _can_be_forked_with(environment)):
-            super()._execute_child(*given)  # type: ignore[misc]  # typeshed leaves it out
+            cast(Any, super())._execute_child(*given)
             return
         stdin, _, _, stdout, _, stderr = pipes
         become = {"arguments": args[1:], "folder": folder, "new_session": new_session, "environment": environment}
@@ -79,7 +79,7 @@ class Popen(_Popen[Any]):
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
         self.pid = _forker(of_workers=args[1:] == _WORKER).fork(become, files)
         self._child_created = True
-        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # this too
+        cast(Any, self)._close_pipe_fds(*pipes)
 
 
 def _is_ours(args: Any, folder: str) -> bool:
@@ -206,7 +206,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
         if os.fork():
             far.close()
             _forkers[:] = [_Forker(near)] * 2
-            subprocess.Popen = Popen  # type: ignore[misc]  # a class is replaced, and mypy wants none to be
+            cast(Any, subprocess).Popen = Popen
             on = True
             break
         near.close()
