@@ -101,33 +101,28 @@ _EXAMPLE = 'pit.host = "broker.pit"'
 class Dialogue:
     """Asks each question at the terminal, or takes the answer that is there already.
 
-    `given` are the answers of a file that a person wrote: they stand, and nobody is asked again. `kept` is where every
-    answer is kept. `usual` are the answers of an earlier setup, or of the table's file: the defaults. With `goes_on`
-    they stand too: an earlier setup was broken off. Without a `terminal` the defaults are taken.
+    `given` are the answers of a file that a person wrote: they stand, and nobody is asked again. `usual` are answers of
+    an earlier setup, or of the table's file: they are proposed, and without a `terminal` taken. `kept` is where the
+    answers that stand are kept.
     """
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
         self.terminal = terminal
-        self.goes_on = False
+        self.stand: dict[str, str] = {}
+        """The answers of this setup, and of the broken-off one that it goes on with, in their order."""
+
         self._given = given
         self._usual = dict(usual)
         self._kept_at = kept
-        self._again: tuple[str, ...] = ()
         self._asked: list[str] = []  # at the terminal, in order: what `back` takes back
-        self._kept: dict[str, None] = {}  # by this setup, in order
-        self._standing: frozenset[str] = frozenset()  # what was answered before the answer that was taken back
-        self._open: set[str] = set()  # that answer, and what was kept after it
 
     def known(self, key: str) -> str | None:
         """The answer that stands without being asked for."""
-        if key in self._open:
-            return None
-        stands = key in self._standing or (self.goes_on and not key.startswith(self._again))
-        return self._given.get(key) or (self._usual.get(key) if stands else None)
+        return self._given.get(key) or self.stand.get(key)
 
     def noted(self, key: str) -> str | None:
         """What this very setup found, before it was broken off or an answer was taken back; None for another's file."""
-        return None if key in self._given else self.known(key)
+        return None if key in self._given else self.stand.get(key)
 
     def usual(self, key: str, default: str) -> str:
         """The answer of an earlier setup, or this one."""
@@ -177,14 +172,12 @@ class Dialogue:
     def asks_again(self, *begins: str) -> None:
         """Ask anew for what begins so: the answers are only defaults."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
-        self._again = (*self._again, *begins)
+        self.stand = {key: text for key, text in self.stand.items() if not key.startswith(begins)}
 
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
-        self._usual[key] = text
-        self._kept[key] = None
-        self._open.discard(key)
-        lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self._usual.items())
+        self._usual[key] = self.stand[key] = text
+        lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.stand.items())
         try:
             write_whole(self._kept_at, "".join(sorted(lines)).encode())
         except OSError as error:
@@ -197,16 +190,13 @@ class Dialogue:
         self._asked.clear()
 
     def _take_back(self) -> None:
-        """Open the last question anew, and a walk of the wiring that came after it. Raises TakenBackError."""
+        """Drop the last answer, and a walk of the wiring that came after it. Raises TakenBackError."""
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return
-        kept = list(self._kept)
-        taken = kept[kept.index(self._asked.pop()) :]
-        for key in taken:
-            del self._kept[key]
-        self._open.update(taken)
-        self._standing = frozenset(self._kept)
+        keys = list(self.stand)
+        for key in keys[keys.index(self._asked.pop()) :]:
+            del self.stand[key]
         raise TakenBackError
 
     def _read(self, key: str, text: str, read: Callable[[str], _T]) -> _T:

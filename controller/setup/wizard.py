@@ -61,7 +61,9 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
         )
         if earlier and not done:
             says = "An earlier setup was broken off. Go on with its answers"
-            dialogue.goes_on = dialogue.agrees("setup.goes_on", says, "With no, its answers are only proposed.", True)
+            dialogue.stand = earlier
+            if not dialogue.agrees("setup.goes_on", says, "With no, its answers are only proposed.", True):
+                dialogue.stand = {}
             dialogue.settle()
     while True:
         try:

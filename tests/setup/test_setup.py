@@ -139,8 +139,8 @@ def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> 
     into, typed = os.pipe()
     try:
         os.write(typed, b"broker.wrong\nback\nbroker.pit\n8883\n")
-        dialogue = Dialogue(Terminal(into), {}, {"table.id": "royal9-07"}, tmp_path / "kept")
-        dialogue.goes_on = True
+        dialogue = Dialogue(Terminal(into), {}, {}, tmp_path / "kept")
+        dialogue.stand = {"table.id": "royal9-07"}
         keys = ("table.id", "pit.host", "pit.port")
         with pytest.raises(TakenBackError):
             [dialogue.ask(key, key, "", "", str) for key in keys]
@@ -148,6 +148,33 @@ def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> 
     finally:
         os.close(into)
         os.close(typed)
+
+
+def test_after_an_answer_was_taken_back_a_broker_that_does_not_answer_is_asked_for_again(tmp_path: Path) -> None:
+    person = _Scripted("127.0.0.2", "no", "back", "no", "1", "", "no", "127.0.0.1", "no", "1", "", "yes")
+    dialogue = Dialogue(person, {}, {}, tmp_path / "kept")
+    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}}
+    with pytest.raises(TakenBackError):
+        ask_broker(dialogue, tmp_path, values)
+    ask_broker(dialogue, tmp_path, values)
+    assert values["pit"]["host"] == "127.0.0.1"
+
+
+def test_after_a_break_no_answer_stands_that_was_only_proposed_or_was_taken_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _fleet(_folder(tmp_path), "")
+    table = tmp_path / "table.toml"
+    with pytest.raises(IndexError):  # the person goes away
+        setup(table, None, _Scripted("", "mistaken", "back"))
+    capsys.readouterr()
+    with pytest.raises(IndexError):
+        setup(table, None, _Scripted("yes", "royal9-07"))
+    asked = re.findall(r"^(.+) \[(.+)\]: $", capsys.readouterr().out, re.M)
+    assert asked[1:] == [
+        ("Name of the table at the pit", "royal9-01"),
+        ("Name of the table for people", "Royal 9 Mini Baccarat, table 1"),
+    ]
 
 
 def test_a_lamp_that_nobody_looked_at_was_not_seen(tmp_path: Path) -> None:
