@@ -51,7 +51,8 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     values = _values(table)
     earlier = read_answers(kept)
     done = earlier.pop("setup.done", "no") == "yes"
-    earlier.pop("setup.goes_on", None)  # each time the person says anew whether the answers stand
+    for key in ("setup.goes_on", "setup.replace"):  # the person says these anew each time
+        earlier.pop(key, None)
     usual = flat(values) | ({} if done else earlier)
     dialogue = Dialogue(terminal, given, usual, kept)
     if terminal is not None:

@@ -201,6 +201,17 @@ def test_an_existing_file_is_shown_as_a_difference_and_stays_without_a_yes(tmp_p
     assert (tmp_path / "table.toml.before").read_text("utf-8") == changed
 
 
+def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_path: Path) -> None:
+    _fleet(_folder(tmp_path), "")
+    says = _says(tmp_path) | {"Walk the wiring": "no", "Seats ": "2"}
+    refused = Technician(tmp_path, says, {}, {})
+    assert refused.runs("setup", "--table", str(tmp_path / "table.toml")) == 1, refused.seen
+    again = Technician(tmp_path, says | {"Write the new file": "yes"}, {}, {})
+    assert again.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, again.seen
+    assert again.asked[1].startswith("Write the new file in its place")
+    assert len(load(tmp_path / "table.toml").file.seats) == 2
+
+
 def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
     """A setup from a file of answers, with nobody at a terminal."""
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
