@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
@@ -84,7 +84,7 @@ def fact_from_json(data: bytes) -> Fact:
         value: Any = json.loads(data)
         if canonical(value) != data:
             raise ValueError("these bytes are not canonical, and a journal writes no others")
-        fact: Fact = _CONVERTER.structure(fact_as_now(value), Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
+        fact: Fact = _CONVERTER.structure(fact_as_now(value), cast(Any, Fact))  # a union is no class to mypy
     except Exception as error:
         raise TableError(
             "fact_unreadable",

@@ -15,7 +15,7 @@ import pytest
 
 from controller.game.cards import DECK, Card
 from controller.table.facts import CardDrawn, Report
-from drivers.line.bad_bytes import BadBytes
+from drivers.line.bad_bytes import BadBytes, Reason
 from drivers.shoe.beetek import BeeTekCodec
 from tests.support import samples
 
@@ -122,9 +122,9 @@ def test_a_card_is_told_with_the_last_byte_of_its_line_and_not_before() -> None:
         (b"*7\r\n", "shape"),
     ],
 )
-def test_what_is_no_card_is_told_as_bytes_of_a_kind_and_nothing_more(stream: bytes, reason: str) -> None:
+def test_what_is_no_card_is_told_as_bytes_of_a_kind_and_nothing_more(stream: bytes, reason: Reason) -> None:
     heard = BeeTekCodec().feed(stream)
-    assert heard == [BadBytes(reason, len(stream))]  # type: ignore[arg-type]  # one of the reasons
+    assert heard == [BadBytes(reason, len(stream))]
     assert set(BadBytes.__slots__) == {"reason", "count"}
 
 

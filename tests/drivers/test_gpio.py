@@ -17,7 +17,7 @@ import pytest
 
 from controller.bench.shim import ShimUnavailableError, build_shim
 from controller.errors import TableError
-from controller.pins.devices import InputWiring, LampWiring
+from controller.pins.devices import InputWiring, LampWiring, Level, Pull
 from drivers.gpio import GpioModule, GpioPins, load_rpi_gpio
 from drivers.sim.gpio import SimulatedGpio
 from drivers.sim.pins import PinsPage, SimulatedPins
@@ -143,7 +143,7 @@ def test_an_unknown_lamp_is_a_key_error(header: Header) -> None:
 
 
 # active, pull, driven level (None: nothing drives the pin), pressed
-READINGS = [
+READINGS: list[tuple[Level, Pull, int | None, bool]] = [
     ("low", "up", None, False),
     ("low", "up", 0, True),
     ("low", "up", 1, False),
@@ -161,7 +161,7 @@ READINGS = [
 
 def test_inputs_read_by_driven_level_else_pull_and_active_level(header: Header) -> None:
     inputs = {
-        f"{active}/{pull}/{level}": InputWiring(bcm, active, pull)  # type: ignore[arg-type]
+        f"{active}/{pull}/{level}": InputWiring(bcm, active, pull)
         for bcm, (active, pull, level, _) in enumerate(READINGS, start=2)
     }
     pins = GpioPins(header.gpio, {}, inputs)
