@@ -1,4 +1,4 @@
-"""The Raspberry Pi itself: its power, its heat, and who else has a hand on the header's pins."""
+"""The Raspberry Pi itself: its power, its heat, and what else uses the header's pins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.pins.header_map import CONFIG_TXT, conflicts, overlaid, wired
 
 _THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
 _UNDER_VOLTAGE, _SLOWED = 0x1, 0x2 | 0x4 | 0x8
-_HAPPENED = 16  # the same bits, so many places higher: since the Pi was started
+_HAPPENED = 16  # the same bits, 16 places higher, say what happened since the Pi was started
 _WARM_C, _HOT_C = 70, 80  # a Pi slows down from 80 to 85
 _HEADER_UART = ("serial0", "ttyAMA0", "ttyS0")
 _PERSIST = "/sys/module/pinctrl_*/parameters/persist_gpio_outputs"
@@ -23,8 +23,8 @@ def power(machine: Machine) -> Iterator[Row]:
     """Whether the supply holds its voltage, and whether the Pi was slowed down."""
     bits = machine.number(_THROTTLED, 16)
     if bits is None:
-        said = (machine.run(["vcgencmd", "get_throttled"]) or "").strip().removeprefix("throttled=0x")
-        bits = int(said, 16) if re.fullmatch(r"[0-9a-f]+", said) else None
+        digits = (machine.run(["vcgencmd", "get_throttled"]) or "").strip().removeprefix("throttled=0x")
+        bits = int(digits, 16) if re.fullmatch(r"[0-9a-f]+", digits) else None
     supply = "Use the board's own supply with a short cable, and take from its USB ports what the table does not need."
     if bits is None:
         yield absent("power", "This machine does not report its supply voltage. A Raspberry Pi does.")
@@ -49,15 +49,15 @@ def heat(machine: Machine) -> Iterator[Row]:
     degrees = milli_c // 1000
     do = "Give the board air: open its case, clear its fan and its slots, keep it away from the lamps."
     if degrees >= _HOT_C:
-        yield fault("temperature", "too_hot", f"The processor has {degrees} °C and slows down.", do)
+        yield fault("temperature", "too_hot", f"The processor is at {degrees} °C and slows down.", do)
     elif degrees >= _WARM_C:
-        yield warning("temperature", "warm", f"The processor has {degrees} °C; at {_HOT_C} it slows down.", do)
+        yield warning("temperature", "warm", f"The processor is at {degrees} °C. At {_HOT_C} °C it slows down.", do)
     else:
-        yield ok("temperature", f"The processor has {degrees} °C.")
+        yield ok("temperature", f"The processor is at {degrees} °C.")
 
 
 def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """Whether each wired pin is the table's alone."""
+    """Whether only the table uses each wired pin."""
     if pins.driver == "simulated":
         yield absent("pins", "The pins are simulated: no lamp of a real table is lit.")
         return
@@ -83,7 +83,7 @@ def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[R
 
 
 def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:
-    """A console that the kernel speaks on, where a lamp, an input or the shoe is."""
+    """A console of the kernel on pins that a lamp, an input or the shoe uses."""
     named = re.findall(r"(?:^|\s)console=([^,\s]+)", machine.text("/proc/cmdline") or "")
     on = next((name for name in named if name in _HEADER_UART), None)
     if on is None:
@@ -98,7 +98,7 @@ def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator
 
 
 def _held(machine: Machine, pins: PinsSection) -> Iterator[Row]:
-    """The wired pins that a driver of the kernel has, by its own list."""
+    """The wired pins that the kernel's own list gives to one of its drivers."""
     lists = sorted(machine.at("/sys/kernel/debug/pinctrl").glob("*/pinmux-pins")) if _may_look(machine) else []
     text = "\n".join(machine.text(Path("/") / path.relative_to(machine.root)) or "" for path in lists)
     owners = {int(bcm): owner for bcm, owner in re.findall(r"pin (\d+) \(gpio\d+\): ([^(\s]\S*)", text)}
@@ -117,7 +117,7 @@ def _may_look(machine: Machine) -> bool:
 
 
 def _let_go(machine: Machine) -> Iterator[Row]:
-    """Whether a lamp's pin stays dark while no program drives it. RPi.GPIO's own pins always stay."""
+    """Whether a lamp stays dark while no program drives its pin. A pin that RPi.GPIO drove always keeps its level."""
     if machine.at("/dev/gpiomem").exists() and "Raspberry Pi 5" not in (machine.board or ""):
         return
     for path in sorted(machine.at("/").glob(_PERSIST.lstrip("/"))):

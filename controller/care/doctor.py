@@ -17,8 +17,8 @@ _P = ParamSpec("_P")
 
 
 def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableError | None) -> Iterator[Row]:
-    """Check every part. `table` is the table's file, as `load` takes it, None where there is none. `told` is a running
-    table's status, or why the table tells no status."""
+    """Check every part. `table` is the path of the table's file, None where there is none. `told` is a running table's
+    status, or the error of asking for that status; None where nobody asked."""
     config = None
     if table is None:
         yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")
@@ -28,7 +28,7 @@ def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableEr
             yield ok("configuration", f"{table} has no mistakes.")
         except ConfigError as error:
             for problem in error.problems:
-                says = f"{problem.file}: {problem.key}: {problem.what}."
+                says = f"{problem.file}: {problem.place or problem.key}: {problem.what}."
                 yield fault("configuration", error.code, says, problem.do)
     if told is not None:
         yield from _each(program.running, told)
@@ -53,7 +53,7 @@ def of_table(machine: Machine, config: Config) -> Iterator[Row]:
 
 
 def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Row]:
-    """The check's rows. A check that fails becomes a row that says so, and the other parts are still looked at."""
+    """The check's rows. A check that fails itself becomes a row that says so, and the other checks still run."""
     try:
         yield from check(*args, **kwargs)
     except Exception as error:  # noqa: BLE001  # a failed check is a row, and hides no other row

@@ -18,22 +18,22 @@ from controller.table.facts import ProgramMeasured, ShoeOpened
 
 _IN_MEMORY = ("tmpfs", "ramfs", "overlay", "aufs")
 _LITTLE_BYTES, _LEAST_BYTES = 500_000_000, 50_000_000
-_WORN, _WORN_OUT = 9, 11  # tenths of its life that an eMMC has used; 11: all of it
-_UPDATED = 1_700_000_000_000  # November 2023: no clock of a table is right before
+_WORN, _WORN_OUT = 9, 11  # tenths of its life that an eMMC has used; 11: its whole life
+_EARLIEST_MS = 1_700_000_000_000  # November 2023: a clock that shows an earlier time is wrong
 
 
 def disk(machine: Machine, journal: JournalSection) -> Iterator[Row]:
     """Whether the journal's disk keeps it through a power cut, has room, and is sound."""
     mount = machine.mount_of(Path(journal.path))
     if mount is None:
-        yield absent("disk", "The kernel does not say what the journal lies on.")
+        yield absent("disk", "The kernel does not say which disk holds the journal.")
         return
     if mount.kind in _IN_MEMORY:
-        says = f"{journal.path} lies on {mount.kind} ({mount.at}), in memory: a restart loses the journal and the key."
+        says = f"{journal.path} is on {mount.kind} ({mount.at}), in memory: a restart loses the journal and the key."
         do = "Put its folder on a partition of its own; or end the overlay: sudo raspi-config nonint do_overlayfs 1"
         yield fault("disk", "state_not_kept", says, do)
     elif "ro" in mount.options:
-        says = f"{mount.at}, with the journal, is read-only. The kernel does that to a disk that failed."
+        says = f"{mount.at}, with the journal, is read-only. The kernel makes a disk read-only when the disk fails."
         yield fault("disk", "disk_read_only", says, "Replace the card: docs/care.md, the disk. Look first: sudo dmesg")
     yield from _room(machine, Path(journal.path))
     yield from _health(machine, mount)
@@ -60,7 +60,7 @@ def _room(machine: Machine, path: Path) -> Iterator[Row]:
 
 
 def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
-    """What the disk and its file system tell of themselves: ext4's count of errors, an eMMC's life, SMART."""
+    """What the disk and its file system report: ext4's count of errors, an eMMC's life, SMART."""
     replace = "Replace the disk soon, between shoes: docs/care.md, the disk."
     partition = machine.at(f"/sys/dev/block/{mount.device}").resolve()
     whole = partition.parent if (partition / "partition").exists() else partition
@@ -68,9 +68,9 @@ def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
     if errors:
         says = f"The file system on {partition.name} has met {errors} errors."
         yield warning("disk", "disk_errors", says, replace)
-    told = machine.text(f"/sys/block/{whole.name}/device/life_time")
-    if told:
-        used = max((int(each, 16) for each in told.split()), default=0)
+    life_time = machine.text(f"/sys/block/{whole.name}/device/life_time")
+    if life_time:
+        used = max((int(each, 16) for each in life_time.split()), default=0)
         says = f"{whole.name} has used at most {used * 10} % of the life it was made for."
         if used >= _WORN_OUT:
             yield fault("disk", "disk_worn_out", f"{whole.name} has used up the life it was made for.", replace)
@@ -84,10 +84,10 @@ def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
             "disk", f"{whole.name} is an SD card, and no SD card reports its wear.", "Replace the card every year."
         )
         return
-    said = machine.run(["smartctl", "--json", "--health", f"/dev/{whole.name}"]) if whole.name != mount.device else None
+    smart = machine.run(["smartctl", "--json", "--health", f"/dev/{whole.name}"]) if whole.name != mount.device else ""
     passed = None
     with suppress(ValueError, KeyError, TypeError):
-        passed = json.loads(said or "")["smart_status"]["passed"]
+        passed = json.loads(smart or "")["smart_status"]["passed"]
     if passed is None:
         yield absent("disk", "This user cannot read the health of the disk under the journal.")
     elif passed:
@@ -114,7 +114,7 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
         yield ok("key", f"{journal.signing_key} is there, for the table's account alone.")
         if not begun:
             do = "Put the journal back, or begin a new one, which the pit must adopt: docs/stopped.md."
-            yield fault("journal", "journal_lost", f"The journal {journal.path} is missing, and its key is there.", do)
+            yield fault("journal", "journal_lost", f"The journal {journal.path} is missing, but its key is there.", do)
             return
         origin, rows = read_origin(path), sum(1 for _ in read_open_shoe(path))
     except PermissionError:
@@ -137,7 +137,7 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
 
 
 def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
-    """The program and the configuration that the journal says ran last; None where it cannot be read."""
+    """The program and configuration that ran last, as the journal noted; None where the journal cannot be read."""
     try:
         facts = [row.fact for row in read_open_shoe(machine.at(journal.path))]
     except (TableError, OSError):
@@ -147,14 +147,14 @@ def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
 
 
 def clock(machine: Machine) -> Iterator[Row]:
-    """Whether somebody sets the clock. A table deals without a set clock too; the times of its rows are then marked."""
+    """Whether a time server sets the clock. Without one the table deals too, and marks the times of its rows."""
     stamp = machine.now()
     do = "Write NTP=SERVER into /etc/systemd/timesyncd.conf; then sudo systemctl restart systemd-timesyncd"
-    if stamp.at_ms < _UPDATED:
+    if stamp.at_ms < _EARLIEST_MS:
         says = f"The clock says {stamp.text()}, which cannot be right. No certificate is valid at that time."
         yield fault("clock", "clock_wrong", says, do)
     elif not stamp.synchronised:
-        says = f"Nobody sets this machine's clock. It says {stamp.text()}."
+        says = f"No time server sets this machine's clock. The clock says {stamp.text()}."
         yield warning("clock", "clock_not_synchronised", says, do)
     else:
         yield ok("clock", f"It is {stamp.text()}, and a time server sets the clock.")

@@ -1,4 +1,4 @@
-"""The libraries that the program rests on, held against the lists that they were installed with."""
+"""The libraries that the program needs, compared with the lists of files that they were installed with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OURS = "table-controller"
 def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
     """Each file of a library that is gone, or differs from the file that was installed.
 
-    The Debian package brings one list, SHA256SUMS, which has the bytecode and the pin libraries too.
+    The Debian package has one list, SHA256SUMS, which names the bytecode and the pin libraries too.
     """
     if (listed := prefix / "SHA256SUMS").exists():
         lines = (line.split("  ", 1) for line in listed.read_text("utf-8").splitlines())
@@ -44,7 +44,7 @@ def _digest(file: Path) -> str | None:
 
 
 def _needed(name: str, seen: set[str]) -> Iterator[Distribution]:
-    """The libraries that this one needs without any extra, and what those need."""
+    """The libraries that the library `name` needs without any extra, and the libraries that these need in turn."""
     try:
         needs = distribution(name).requires or []
     except PackageNotFoundError:  # a checkout that is not installed, or a requirement of another system

@@ -18,7 +18,7 @@ from controller.config.table_file import PitSection, ShoeSection
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 
 _PATIENCE_S = 3.0
-_REFUSAL_S = 1.0  # TLS 1.3: a broker refuses a certificate after the handshake, at once, and otherwise says nothing
+_REFUSAL_S = 1.0  # TLS 1.3: a broker that refuses a certificate says so right after the handshake
 _RENEW_WITHIN = timedelta(days=30)
 ACCOUNT = "table-controller"
 """The account that the table runs under."""
@@ -28,7 +28,7 @@ _RENEW = "Have the house's CA renew the certificate, and replace the file: docs/
 
 
 def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
-    """Whether the shoe's port is there, may be opened by the table, and is nobody else's."""
+    """Whether the shoe's port is there, the table may open it, and no other program has it open."""
     if shoe.port.startswith("socket://"):
         yield ok("shoe's port", f"The shoe is at the serial server {shoe.port}.")
         return
@@ -37,11 +37,11 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
         there = sorted(path.name for path in machine.at("/dev/serial/by-id").glob("*"))
         plugged = f"Plugged in: {', '.join(there)}." if there else "No serial adapter is plugged in."
         says = f"There is no {shoe.port}. {plugged}"
-        do = "Plug the shoe's adapter in. Of a new adapter, write the name from /dev/serial/by-id as [shoe] port."
+        do = "Plug the shoe's adapter in. For a new adapter, write its name in /dev/serial/by-id as [shoe] port."
         yield fault("shoe's port", "port_missing", says, do)
         return
     if not _may_open(machine, port):
-        says = f"The table's account may not open {shoe.port}: the group {machine.group(port.stat().st_gid)} has it."
+        says = f"The table's account may not open {shoe.port}: the port's group is {machine.group(port.stat().st_gid)}."
         do = "Plug the adapter in again, or give the port back to dialout: sudo udevadm trigger --subsystem-match=tty"
         yield fault("shoe's port", "port_refused", says, do)
     others = [(number, words) for number, words in machine.holders(Path(shoe.port)) if not _is_table(words)]
@@ -58,7 +58,7 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 
 def _may_open(machine: Machine, port: Path) -> bool:
-    """Whether the table's account may; this user, on a bench without that account."""
+    """Whether the table's account may open the port; on a bench without that account, whether this user may."""
     held, account = port.stat(), machine.account(ACCOUNT)
     if account in (None, os.geteuid()):
         return os.access(port, os.R_OK | os.W_OK)
@@ -71,7 +71,7 @@ def _is_table(words: str) -> bool:
 
 
 def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Whether the files of mutual TLS work today, and for how long they still will."""
+    """Whether the files of mutual TLS work today, and until when they will work."""
     named = pit.tls
     if named is None:
         if pit.is_local:
@@ -117,7 +117,7 @@ def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
 
 
 def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Whether each broker is reached, and is the house's. Nothing is said to a broker."""
+    """Whether each broker answers, and proves to be the house's. No MQTT message is sent."""
     for host in pit.brokers:
         yield from _reached(pit, host, table)
 
@@ -148,7 +148,7 @@ def _reached(pit: PitSection, host: str, table: str) -> Iterator[Row]:
             )
             yield fault("broker", "certificate_refused", says, do)
             return
-        says = f"{at} answers, and is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
+        says = f"{at} answers, but is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
         do = "Compare the CA here with the broker's own: docs/broker.md. Look at this machine's clock too."
         yield fault("broker", "broker_untrusted", says, do)
     except OSError as error:

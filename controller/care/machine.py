@@ -1,6 +1,6 @@
 """A table's machine as the checks see it: files below a root folder, and what a few programs say of it.
 
-A test lays a machine's files below a folder of its own. So each trouble of a Raspberry Pi can be shown on any machine.
+A test puts the files of a made-up machine below a folder. So a test can show each trouble of a Raspberry Pi anywhere.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from controller.contract.envelope import Stamp
 _PATIENCE_S = 10.0
 
 
-def _said(command: Sequence[str]) -> str | None:
-    """What the program prints, whatever its exit code; None where there is no such program, or it does not end."""
+def _printed(command: Sequence[str]) -> str | None:
+    """What the program prints, whatever its exit code; None where there is no such program or the program hangs."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -38,10 +38,10 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine whose files lie below `root`. `run` gives what a command prints, None where there is none."""
+    """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`."""
 
     root: Path = Path("/")
-    run: Callable[[Sequence[str]], str | None] = _said
+    run: Callable[[Sequence[str]], str | None] = _printed
     now: Callable[[], Stamp] = stamp_now
 
     def at(self, path: Path | str) -> Path:
@@ -56,7 +56,7 @@ class Machine:
             return None
 
     def number(self, path: Path | str, base: int = 10) -> int | None:
-        """The number that stands in the file; None where none does."""
+        """The number that the file holds; None where it holds no number."""
         try:
             return int(self.text(path) or "", base)
         except ValueError:
@@ -64,7 +64,7 @@ class Machine:
 
     @property
     def board(self) -> str | None:
-        """What board this is, in its own words: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
+        """A Raspberry Pi's own name of its model: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
         model = self.text("/proc/device-tree/model") or ""
         return model if model.startswith("Raspberry Pi") else None
 
@@ -82,7 +82,7 @@ class Machine:
         return found
 
     def holders(self, path: Path) -> list[tuple[int, str]]:
-        """Who has the file open: each process by its number, with its command line. Others' only for root."""
+        """Who has the file open: each process's number and command line. Only root sees other users' processes."""
         try:
             real = str(self.at(path).resolve())
         except OSError:

@@ -1,4 +1,4 @@
-"""The program: what a running table says of itself, its units, and which version runs."""
+"""The program: what a running table reports, whether program and files were changed, and the table's units."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LOG = "journalctl --unit {unit} --lines 30"
 
 
 def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
-    """What a running table says of itself: `told` is its status, or why there is none."""
+    """What a running table reports. `told` is its status, or the error of asking for that status."""
     if isinstance(told, TableError):
         refused = told.code == "not_allowed"
         yield absent("table", told.what, told.do) if refused else warning("table", told.code, told.what, told.do)
         return
-    standing = told["face"]["fault"]
-    if standing is not None:
-        says = f"The table has stopped: {standing['code']}."
-        yield fault("table", standing["code"], says, "See what the table waits for: tablectl status")
+    open_fault = told["face"]["fault"]
+    if open_fault is not None:
+        says = f"The table has stopped: {open_fault['code']}."
+        yield fault("table", open_fault["code"], says, "See what the table waits for: tablectl status")
     else:
-        yield ok("table", f"The table runs version {told['version']}, and no fault stands.")
+        yield ok("table", f"The table runs version {told['version']} and has no fault.")
     if not told["shoe"]["up"]:
         do = "Look at the shoe's power and cable, and at the row \"shoe's port\" of this list."
         yield fault("shoe", "shoe_down", f"The line to the shoe is down: {told['shoe']['why']}.", do)
@@ -50,22 +50,22 @@ def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
     else:
         yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
     if told["journal"]["error"]:
-        do = 'Look at the rows "disk" of this list. Do not switch the table off: what waits is in memory alone.'
+        do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
         yield fault("journal", "journal_failed", f"The journal cannot be written: {told['journal']['error']}.", do)
 
 
 def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
-    """Whether program, configuration and libraries are what they were. `told` is a running table's status; `noted` is
-    what the journal says that ran last."""
+    """Whether program, configuration and libraries are unchanged since the table started. `told` is a running table's
+    status. For a table that does not run, `noted` is what ran last, from the journal."""
     program, configuration = program_digest(), config.digest
     if told is not None and told["version"] != __version__:
         says = f"Version {told['version']} runs, and this is version {__version__}: the files are not compared."
-        yield absent("program", says, "Ask the version that runs: /opt/table-controller/current/bin/tablectl doctor")
+        yield absent("program", says, "Run that version's check: /opt/table-controller/current/bin/tablectl doctor")
         return
     ran = noted if told is None else ProgramMeasured(told["version"], told["program_digest"], told["config_digest"])
     since = "it was started" if told is not None else "the table last ran"
     if ran is not None and ran.version == __version__ and ran.program != program:
-        do = "Compare `tablectl digest` with that of another table of this version, and install the package again."
+        do = "Compare `tablectl digest` here and at another table of this version. Then install the package again."
         yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)
     else:
         yield ok("program", f"Version {__version__}, digest {program[:16]}….")
@@ -81,11 +81,11 @@ def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured
 def units(machine: Machine) -> Iterator[Row]:
     """Whether systemd starts the table at power-up, and how often it had to start it again."""
     for unit, what in _UNITS.items():
-        said = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
-        is_ = dict(line.partition("=")[::2] for line in (said or "").splitlines())
+        shown = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
+        is_ = dict(line.partition("=")[::2] for line in (shown or "").splitlines())
         if is_.get("LoadState") != "loaded":
             if unit == _TABLE:
-                yield absent("units", f"No systemd of this machine has {unit}: {what} is started by hand.")
+                yield absent("units", f"systemd on this machine has no {unit}: {what} is started by hand.")
             continue
         log = _LOG.format(unit=unit)
         if is_["ActiveState"] == "failed":

@@ -1,7 +1,7 @@
 """`tablectl certs`: a CA and certificates for a test bench.
 
-A house has its own CA, whose key is kept where it can be guarded. The key of this CA is never written: whoever wants
-one more certificate makes all certificates anew.
+A house has its own CA, and guards that CA's key. The key of a bench's CA is never written: whoever wants one more
+certificate makes all certificates anew.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
         _check(name)
     if unknown := [name for name in revoked if name not in names]:
         do = "Give the same name as NAME too: the CA's key is not kept, so only a new certificate can be revoked."
-        raise TableError("certs_name", f"{', '.join(unknown)}: --revoked names a certificate that is not made now.", do)
+        raise TableError("certs_name", f"{', '.join(unknown)}: --revoke names a certificate that is not made now.", do)
     ca = BenchCa()
     files = {"ca.crt": ca.certificate}
     for name in names:
@@ -92,7 +92,8 @@ def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
         do = "Choose a folder where you may write."
         raise TableError("certs_unwritable", f"{folder} cannot be written: {error.strerror}.", do) from error
     print(f"{folder}: {', '.join(files)}; valid for {_VALID.days} days.")
-    print("For a test bench, not for a house: its reader can pose as any of these. The CA's key is not kept.")
+    print("For a test bench, not for a house: whoever reads these files can pose as any of these names.")
+    print("The CA's key is not kept.")
     return 0
 
 
@@ -107,7 +108,7 @@ def _check(name: str) -> None:
 def _unsigned(
     subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey, valid: timedelta
 ) -> x509.CertificateBuilder:
-    """A certificate without its purpose. With a `valid` below zero it expired that long ago."""
+    """A certificate without its purpose. A certificate with a `valid` below zero expired that long ago."""
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()

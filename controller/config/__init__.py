@@ -51,7 +51,7 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     if game is not None:
         problems += check((check_game_fits,), sections | {"game": game}, str(path))
         if reaching and not problems:
-            problems += [Problem(str(game_path), *told) for told in check_reach(game)]
+            problems += [Problem(str(game_path), *mistake) for mistake in check_reach(game)]
     if problems or table is None or game is None:
         raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
     digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
@@ -59,7 +59,7 @@ def load(path: Path, *, reaching: bool = False) -> Config:
 
 
 def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
-    """The problems, their keys said as people count the entries of these files."""
+    """The problems, with their keys as people count the entries of these files: see `problems.placed`."""
     values = {str(path): values for path, values in files.items()}
     return [replace(each, place=placed(each.key, values.get(each.file))) for each in problems]
 

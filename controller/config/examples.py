@@ -1,4 +1,4 @@
-"""What a section or a key of a table's file and of a game's looks like: for the person who left it out."""
+"""An example of each section and key of a table's file and of a game's, for the person who left one out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE_SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "control": ('socket = "/run/table-controller/royal9-01.sock"',),
 }
-"""By section, the lines without which it cannot be."""
+"""The sections of a table's file, each with example lines of the keys that it cannot be without."""
 
 GAME_SECTIONS: dict[str, tuple[str, ...]] = {
     "shoe": (
@@ -43,7 +43,7 @@ GAME_SECTIONS: dict[str, tuple[str, ...]] = {
     "rounding": ("unit_cents = 1", 'pays = "up"', 'commission = "up"'),
     "bets": ('spot = "tie"', 'rows = [{ when = { winner = "tie" }, pays = "8:1" }]'),
 }
-"""The same keys and sections for a game's file."""
+"""The same for the sections of a game's file."""
 
 KEYS: dict[str, str] = {
     "name": 'name = "Royal 9 Mini Baccarat"',
@@ -54,7 +54,7 @@ KEYS: dict[str, str] = {
     "active": 'active = "low"',
     "pull": 'pull = "up"',
 }
-"""Keys that stand in no section, or in many."""
+"""Example lines of keys that belong to no section, or to several."""
 
 _LISTS = ("seats", "bets")
 

@@ -69,13 +69,17 @@ def check_game_fits(
     printed = any(hand.seat_pair for bet in game.bets for row in bet.rows for hand in row.when.hands())
     for place, seat in enumerate(seats):
         if printed and seat.k9 is None:
-            yield f"seats.{place}.k9", "is missing, and a bet of the game asks for it", 'Add it, such as "KS 9H".'
+            yield f"seats.{place}.k9", "is missing, and a bet of the game needs it", 'Add it, such as "KS 9H".'
         if not printed and seat.k9 is not None:
-            yield f"seats.{place}.k9", "is for games with a bet that asks for it, and this has none", "Remove it."
+            yield (
+                f"seats.{place}.k9",
+                "is printed only where a bet needs it, and this game has no such bet",
+                "Remove it.",
+            )
     progressives = _progressives(game)
     named = ", ".join(progressives) or "none: remove it"
     if pins.sensed is not None and pins.sensed not in progressives:
-        yield "pins.sensed", f"{pins.sensed} is no progressive bet of the game", f"The game's are: {named}."
+        yield "pins.sensed", f"{pins.sensed} is not a progressive bet of the game", f"The game's are: {named}."
     sensors = [name for seat in seats if (name := f"seat_{seat.number}") in pins.inputs]
     if sensors and pins.sensed is None and len(progressives) > 1:
         do = f"Name the spot whose chips the seats' inputs see, one of: {named}."
@@ -86,9 +90,10 @@ def check_game_fits(
 
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
-    """What can be meant, and is perhaps not: a seat without a sensor, a connection without TLS."""
+    """What is allowed and may still be a mistake: a seat without a sensor, a connection without TLS."""
     if table.pit.tls is None and not table.pit.is_local:
-        yield "[pit] has no TLS (ca, certificate, private_key): its network can read every round and speak as the pit"
+        anybody = "anybody on its network can read every round and speak as the pit"
+        yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
     yield from conflicts(table.pins.lamps, table.pins.inputs)
@@ -99,23 +104,23 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
             if spot == sensed:
                 yield from (f"seat {seat} has no sensor: no {spot} wager can be placed there" for seat in unseen)
             else:
-                yield f"nothing tells of wagers on {spot}: none can be placed, at any seat"
+                yield f"no sensor and no bet recognition sees wagers on {spot}: none can be placed, at any seat"
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"
     for name in ("void", "key", "new_shoe", *(call.value for call in play_of(game, table.table.dealt).calls)):
         if name not in table.pins.inputs:
-            yield f"there is no input {name}: only `tablectl` can do that"
+            yield f"there is no input {name}: people must use `tablectl` in its place"
     brand = table.shoe.driver
     for name, why in brand.buttons.items():
         if name not in table.pins.inputs:
             yield f"there is no input {name}, and {why}"
     if table.table.lock_on == "first_card":
-        kept = " but on a card that the shoe reports as kept" if brand.deals else ""
-        yield f"a first card locks the wagers: shoe.drawn_in_error has no effect{kept}, as no other can be in error"
+        kept = ", except on a card that the shoe reports as kept" if brand.deals else ""
+        yield f"a first card locks the wagers, so no card is drawn too early: shoe.drawn_in_error has no effect{kept}"
     if brand.deals and game.shoe.drawn_in_error == "burn":
         counts_it = f"{brand.called} takes a burned card for a round's first: end the shoe's own game"
-        yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next'
+        yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next card'
     if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
-        numbers_nothing = f"{brand.called} numbers nothing: a report that is lost between rounds goes unnoticed"
+        numbers_nothing = f"{brand.called} does not number its reports: a report lost between rounds goes unnoticed"
         yield f"a first card locks the wagers, and {numbers_nothing}"

@@ -30,7 +30,7 @@ HAND_AT_MOST = 6
 
 @dataclass(frozen=True, slots=True)
 class GameFile:
-    """A game's file as it stands. Besides these sections it has the section of its kind, which says how it is dealt."""
+    """A game's file as it stands. Besides these sections the file has the section of its kind, such as `[lucky9]`."""
 
     name: str
     """The game's name for people."""
@@ -39,10 +39,10 @@ class GameFile:
     """The name of the printed rule sheet."""
 
     kind: str
-    """How the game is dealt. The section of that name says the rest."""
+    """How the game is dealt, such as `"lucky9"`. The section of that name has the details."""
 
     most_seats: int
-    """How many seats the sheet allows. A table numbers its seats from 1 to this at most."""
+    """How many seats the sheet allows. No seat of a table has a number above this number."""
 
     shoe: ShoeRules
     wagers: WagerRules
@@ -59,10 +59,10 @@ class GameFile:
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
     """The type of a game file with these values: `GameFile` and the section of its kind.
 
-    Where the file names no kind that is known, the type has the section of each known kind that stands in the file.
+    Where the file names no known kind, the type has the section of each known kind that the file has a section of.
     """
-    said = [kind for kind in KINDS if kind == values.get("kind")]
-    return _with_sections(*(said or [kind for kind in KINDS if kind in values]))
+    named = [kind for kind in KINDS if kind == values.get("kind")]
+    return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
 
 
 @cache  # cattrs makes its code for each type anew
@@ -74,7 +74,7 @@ def _with_sections(*kinds: str) -> type[GameFile]:
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
-    """The game as a table deals it. That the game is dealt so has been checked."""
+    """The game as a table deals it. `check_game_fits` has checked that the game can be dealt so."""
     return _dealt(game.section, dealt)
 
 
@@ -91,10 +91,10 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
         deepest = 52 * shoe.decks - _BURNED_AT_MOST - HAND_AT_MOST
         if not 0 <= shoe.cut_card_from_end <= max(0, deepest):
             what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no round before it"
-            do = f"Write a number from 0 to {max(0, deepest)}: before it lie the burned cards and one round at least."
+            do = f"Write a number from 0 to {max(0, deepest)}: the burned cards and one round come before that card."
             yield "shoe.cut_card_from_end", what, do
         if shoe.fewest_cards_to_open > 52 * shoe.decks:
-            yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
+            yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or a few more."
     yield from check_range("shoe.hands_after_cut_card", shoe.hands_after_cut_card, 0, 10)
     yield from check_range("shoe.hands_after_cut_card_first", shoe.hands_after_cut_card_first, 1, 10)
     yield from check_range("shoe.cut_card_tolerance", shoe.cut_card_tolerance, 0, 624)
@@ -110,8 +110,8 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
         yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
     each_hand = [place for place, bet in enumerate(bets) if bet.each_hand]
     if play.seats_play and len(each_hand) != 1:
-        do = "Write each_hand = true in the bet of that wager, and in no other."
-        yield "bets", "no bet says that it lies on a seat's own hand", do
+        do = "Write each_hand = true in the bet of that wager, and in no other bet."
+        yield "bets", f"{len(each_hand) or 'no'} bets lie on a seat's own hand, and exactly one bet must", do
     elif play.seats_play:
         yield from _check_beside_the_hand(bets, bets[each_hand[0]].spot)
     for place, bet in enumerate(bets):
@@ -127,7 +127,7 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
 
 
 def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake]:
-    """Each other bet must need the wager on the seat's hand, or a bet that does."""
+    """Each other bet must need the wager on the seat's hand, or another bet that needs this wager."""
     beside = {hand}
     while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
         beside |= more
@@ -142,28 +142,31 @@ def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     if not bets:
         yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
     if len(bets) > MOST_BETS:
-        yield "bets", f"{len(bets)} are more than a round's event can tell", f"Write at most {MOST_BETS}."
+        yield "bets", f"{len(bets)} bets are more than the event of a round can hold", f"Write at most {MOST_BETS}."
     for place, bet in enumerate(bets):
         key = f"bets.{place}"
         if not re.fullmatch("[a-z0-9_]{1,24}", bet.spot):
             yield f"{key}.spot", f"{bet.spot!r} cannot be a spot's name", "Use only a-z, 0-9 and _, at most 24."
         elif bet.spot in spots[:place]:
-            yield f"{key}.spot", f"{bet.spot} stands twice", "Write each spot once, with all its rows."
+            yield f"{key}.spot", f"{bet.spot} is listed twice", "Write each spot once, with all its rows."
         for needed in bet.needs:
             if needed == bet.spot or needed not in spots:
-                yield f"{key}.needs", f"{needed} is no other spot of this game", f"Name some of: {', '.join(spots)}."
+                yield f"{key}.needs", f"{needed} is not another spot of this game", f"Name some of: {', '.join(spots)}."
         if not bet.rows:
-            yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
+            yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first row that holds decides."
 
 
 def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """A group that names a spot of the game names no other. The default group may be of another game as a whole."""
+    """A group that names a spot of this game must name only spots of this game.
+
+    A group of another game's spots alone is no mistake: the default group names spots that some games do not have.
+    """
     spots = [bet.spot for bet in bets]
     for place, group in enumerate(wagers.one_of):
         unknown = [spot for spot in group if spot not in spots]
         if unknown and len(unknown) < len(group):
             do = f"Name some of: {', '.join(spots)}."
-            yield f"wagers.one_of.{place}", f"{unknown[0]} is no spot of this game", do
+            yield f"wagers.one_of.{place}", f"{unknown[0]} is not a spot of this game", do
 
 
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
@@ -173,8 +176,8 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
         for number, row in enumerate(bet.rows):
             key = f"bets.{place}.rows.{number}"
             if row.pays == 0:
-                do = 'Write what it pays to one, such as "8:1", or result = "push".'
-                yield f"{key}.pays", "0 to one is no win", do
+                do = 'Write what the row pays to one, such as "8:1", or result = "push".'
+                yield f"{key}.pays", "0 to one is not a win", do
             for word in ("commission_taken", "commission_owed"):
                 part = getattr(row, word)
                 if part is not None and not 0 < part < 1:
@@ -190,7 +193,7 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
                     yield f"{key}.{word}", f"{name!r} cannot be a name", "Use only a-z, 0-9 and _, at most 60."
             if bet.spot in DRAGON_BONUS and (row.result == "half" or (row.pays and row.pays.denominator != 1)):
                 do = "Write whole odds, or give the bet another name."
-                yield key, f"a round's event tells of {bet.spot} what it pays to one, in whole numbers", do
+                yield key, f"a round's event holds what {bet.spot} pays to one as a whole number", do
 
 
 def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
@@ -199,7 +202,7 @@ def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         awards = [row.award for row in bet.rows if row.award is not None]
         if awards and play.seats_play:
-            do = "Write what each row pays to one: an award is of a round of two hands."
+            do = "Write what each row pays to one: only a game of two hands, Player and Banker, has awards."
             yield f"bets.{place}.rows", f"{bet.spot} has awards", do
         if len(set(awards)) != len(awards):
             yield f"bets.{place}.rows", "holds an award twice", "Give each row an award of its own name."
@@ -207,7 +210,9 @@ def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
             yield f"bets.{place}.price_cents", "is missing, and the bet has awards", "Write its one price in cents."
         for number, row in enumerate(bet.rows):
             if row.meter not in whole:
-                do = "Correct the name, or add the row that wins all of it: until then the meter never begins again."
+                do = (
+                    "Correct the name, or add a row that wins the whole meter: without one the meter never starts anew."
+                )
                 yield f"bets.{place}.rows.{number}.meter", f"no row awards the whole of {row.meter}", do
 
 
@@ -215,7 +220,7 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
     for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
         least, most = getattr(wagers, low), getattr(wagers, high)
         if least < 1:
-            yield f"wagers.{low}", f"{least} is no minimum", "Write it in cents, at least 1."
+            yield f"wagers.{low}", f"{least} is not a minimum", "Write the minimum in cents, at least 1."
         elif most // wagers.increment_cents < -(-least // wagers.increment_cents):
             what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
             yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
@@ -229,7 +234,11 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
         if len(group) < 2:
             yield f"wagers.one_of.{place}", "names fewer than two spots", 'Write two or more: ["player", "banker"].'
     if rounding.unit_cents < 1:
-        yield "rounding.unit_cents", f"{rounding.unit_cents} is no unit", "Write it in cents, 1 for exact cents."
+        yield (
+            "rounding.unit_cents",
+            f"{rounding.unit_cents} is not a unit",
+            "Write the unit in cents: 1 for exact cents.",
+        )
     elif wagers.increment_cents % rounding.unit_cents:
         do = "Write a unit that the wagers' increment is a multiple of."
         yield "rounding.unit_cents", f"{rounding.unit_cents} does not divide every wager", do
@@ -238,24 +247,24 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
 def check_reach(game: GameFile) -> Iterable[Mistake]:
     """Each row must be able to decide a round.
 
-    A row that holds for no round decides none. Nor does a row where a row before it holds whenever it does.
+    A row that holds for no round decides none. A row that holds only where an earlier row holds decides none either.
     """
     for each in unreachable(play_of(game), game.bets, game.shoe.decks):
         key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
         if each.why == "never_holds":
-            yield key, f"no round is so: {spot} can never be decided by it", "Correct it, or remove it."
+            yield key, f"this row of {spot} holds for no round, so it decides nothing", "Correct it, or remove it."
         else:
-            do = "Put it before them, or remove it: the first row that holds decides."
-            yield key, f"wherever it holds, a row of {spot} before it holds", do
+            do = "Move the row up, or remove it: the first row that holds decides."
+            yield key, f"wherever this row of {spot} holds, an earlier row holds too", do
 
 
 GAME_CHECKS = (_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of, _check_money, _check_awards)
-"""Every check of a game's file. Its arguments are the sections that the check looks at, by their names; `section` is
-the section of the file's kind."""
+"""Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
+is the section of the file's kind."""
 
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
-    """What stands in a game file from before a bet was data, and how that is written now."""
+    """The keys of the earlier form of a game file, in which bets were not rows, and how each is written now."""
     sections = {key: value for key, value in values.items() if isinstance(value, dict)} | {"": values}
     split = ((key, *key.rpartition(".")[::2], do) for key, do in _AS_BETS.items())
     what = "is not how a bet is written"

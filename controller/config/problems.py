@@ -19,7 +19,7 @@ class Problem:
     what: str
     do: str
     place: str = ""
-    """The key as people say it, where that differs: see `placed`."""
+    """The key as people count a list's entries, where that differs from `key`: see `placed`."""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.place or self.key}: {self.what}\n  what to do: {self.do}"
@@ -39,11 +39,11 @@ class ConfigError(TableError):
 
 
 Mistake = tuple[str, str, str]
-"""What a check finds: the key, what is wrong and what to write. The file is added by whoever runs the check."""
+"""What a check finds: the key, what is wrong and what to write. `values.check` adds the file."""
 
 
 def placed(key: str, values: object) -> str:
-    """A key of these values, its entries of lists counted from 1 and called by their name.
+    """A key of these values, in which each entry of a list is counted from 1 and has its name.
 
     For example, `bets.1.rows.0.pays` is `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
     """
@@ -82,5 +82,5 @@ def meant(name: object, known: Sequence[object]) -> str:
 
 
 def unknown(key: str, known: Sequence[str]) -> str:
-    """A key that stands in a file and that the program does not know."""
-    return f"nobody knows the key {key}{meant(key, known)}"
+    """What is wrong with a key that stands in a file and that the program does not know."""
+    return f"there is no key {key}{meant(key, known)}"

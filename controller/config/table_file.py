@@ -67,17 +67,21 @@ def _check_id(table: TableSection) -> Iterable[Mistake]:
 
 def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
     if not seats:
-        yield "seats", "the table has no seats", "Add a [[seats]] for each, with its number."
+        yield "seats", "the table has no seats", "Add a [[seats]] for each seat, with the seat's number."
     at: dict[int, int] = {}
     printed: dict[PersonalK9, int] = {}
     for place, seat in enumerate(seats):
         if seat.number < 1:
-            yield f"seats.{place}.number", f"{seat.number} is no seat number", "Number the seats from 1."
+            yield f"seats.{place}.number", f"{seat.number} is not a seat number", "Number the seats from 1."
         if seat.number in at:
-            yield f"seats.{place}.number", f"seat {seat.number} stands twice", "Give each seat its own number."
+            yield f"seats.{place}.number", f"seat {seat.number} is listed twice", "Give each seat its own number."
         if seat.k9 is not None and seat.k9 in printed:
             other = printed[seat.k9]
-            yield f"seats.{place}.k9", f"{seat.k9} is printed at seat {other} already", "No two seats share a K9."
+            yield (
+                f"seats.{place}.k9",
+                f"{seat.k9} is printed at seat {other} already",
+                "Give each seat a K9 of its own.",
+            )
         at.setdefault(seat.number, place)
         if seat.k9 is not None:
             printed.setdefault(seat.k9, seat.number)
@@ -94,7 +98,7 @@ class ShoeSection:
     """The serial port, a device such as `"/dev/serial/by-id/…"`, or a serial server: `"socket://10.0.0.7:4001"`."""
 
     baud: int | None = None
-    """The speed of the line. Left out: what is usual for the brand."""
+    """The speed of the line in baud. Left out: the brand's usual speed."""
 
 
 def _check_line(shoe: ShoeSection) -> Iterable[Mistake]:
@@ -124,16 +128,18 @@ class PinsSection:
     """`[pins.inputs]`: the wiring of each button, of the supervisor's key and of each seat's sensor, by its name."""
 
     page: str | None = None
-    """The file that stands in for the header. Only the driver `"simulated"` has one, and needs one."""
+    """The file that stands in for the header. The driver `"simulated"` needs this file; `"rpi_gpio"` has none."""
 
     sensed: str | None = None
     """The spot whose chips the seats' sensors see. Left out: the spot of the game's only progressive bet."""
 
     sample_ms: int = 10
-    """How often the inputs are looked at while one of them changes. While none changes: a third as often."""
+    """The time between two looks at the inputs while an input changes. While none changes, that time is three times as
+    long: 30 ms for 10."""
 
     debounce_ms: int = 30
-    """How long an input must stay changed to count. With 10 and 30, a button held for 65 ms is never missed."""
+    """How long an input must stay changed to count. With `sample_ms = 10` and `debounce_ms = 30`, a button held for 65
+    ms is never missed."""
 
 
 def _check_pins(pins: PinsSection) -> Iterable[Mistake]:
@@ -161,7 +167,7 @@ def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSectio
     yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS])
     if table.lock_on == "deal" and "deal" not in pins.inputs:
         do = 'Wire the dealer\'s `deal` button, or set table.lock_on = "first_card".'
-        yield "pins.inputs.deal", "is missing, and wagers are locked by it", do
+        yield "pins.inputs.deal", "is missing, and this button locks the wagers", do
 
 
 def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) -> Iterable[Mistake]:
@@ -190,7 +196,7 @@ class PitSection:
     """How every topic begins. Table and pit must agree."""
 
     keepalive_s: int = 5
-    """After how many seconds without a message the table asks the broker for a sign of life."""
+    """After this many seconds without a message the table asks the broker for a sign of life."""
 
     stale_after_s: int = 10
     """For how many seconds the pit may be silent. From then on progressive wagers are refused at the lock."""
@@ -199,7 +205,7 @@ class PitSection:
     """How many events may wait for the pit. At four fifths an alarm warns; at the limit the table stops."""
 
     trust_first_key: bool = False
-    """For a demo alone: the first key that is offered as the pit's is pinned, and nobody compares its fingerprint."""
+    """Only for a demo: the first key that is offered as the pit's is pinned, and nobody compares its fingerprint."""
 
     ca: str | None = None
     """The house's CA, a PEM file."""
@@ -227,7 +233,7 @@ class PitSection:
     def tls(self) -> TlsFiles | None:
         """The files of mutual TLS; None where the table has no TLS.
 
-        Nobody opens the files here: a person who only asks a running table need not be allowed to read them.
+        The files are not opened here: a person who runs only `tablectl status` need not be allowed to read them.
         """
         if self.ca is None or self.certificate is None or self.private_key is None:
             return None
@@ -244,16 +250,16 @@ def mistakes_in_brokers(pit: PitSection) -> Iterable[Mistake]:
     """What is wrong with the hosts of a table's brokers."""
     key = "pit.hosts" if pit.host is None else "pit.host"
     if pit.host is not None and pit.hosts is not None:
-        yield "pit.hosts", "stands beside pit.host", "Keep `host` for one broker, or `hosts` for several."
+        yield "pit.hosts", "is given beside pit.host", "Keep `host` for one broker, or `hosts` for several."
     elif pit.hosts == ():
         yield key, "names no broker", 'Name each broker: hosts = ["one.pit", "two.pit"].'
     elif pit.host is None and pit.hosts is None:
         yield "pit.host", "host is missing", how_to_add("pit.host", TABLE_SECTIONS)
     for place, host in enumerate(pit.brokers):
         if not re.fullmatch(r"[A-Za-z0-9._:-]+", host):
-            yield key, f"{host!r} is no host", "Write the broker's host name or its address."
+            yield key, f"{host!r} is not a host", "Write the broker's host name or its address."
         elif host in pit.brokers[:place]:
-            yield key, f"{host} stands twice", "Name each broker once."
+            yield key, f"{host} is listed twice", "Name each broker once."
 
 
 def _check_pit(pit: PitSection) -> Iterable[Mistake]:
@@ -272,8 +278,8 @@ def _check_pit(pit: PitSection) -> Iterable[Mistake]:
 
 @dataclass(frozen=True, slots=True)
 class JournalSection:
-    """`[journal]`: the table's record, and the key that signs its events. Closed shoes that the pit has go to
-    archives."""
+    """`[journal]`: the table's record, and the key that signs its events. Closed shoes whose events the pit has
+    go to archives."""
 
     path: str
     """The journal's file."""
@@ -285,10 +291,10 @@ class JournalSection:
     """The folder of the archives. Left out: beside the journal, `<path>.archive`."""
 
     keep_shoes: int = 30
-    """How many closed shoes stay in the journal besides the last."""
+    """How many closed shoes stay in the journal besides the last closed shoe."""
 
     most_bytes: int = 256_000_000
-    """The size above which the journal keeps the last closed shoe alone."""
+    """The size in bytes above which the journal keeps only the last closed shoe."""
 
     @property
     def archives(self) -> Path:
@@ -324,12 +330,12 @@ def _check_paths(
         if path is None:
             continue
         if "\0" in path or not Path(path).name:
-            yield key, f"{path!r} is no path", "Write the path of a file."
+            yield key, f"{path!r} is not a path", "Write the path of a file."
         elif not path.startswith("/") and key != "shoe.port":
-            do = "Write the full path, from /. The daemon's folder is not the one that a person types the command in."
-            yield key, f"{path!r} is no full path", do
+            do = "Write the full path, from /. The daemon does not run in the folder in which a person types a command."
+            yield key, f"{path!r} is not a full path", do
         elif path in taken:
-            yield key, f"{path} is taken by {taken[path]}", "Give each a path of its own."
+            yield key, f"{path} is taken by {taken[path]}", "Give each key a path of its own."
         taken.setdefault(path, key)
 
 
@@ -356,4 +362,4 @@ TABLE_CHECKS = (
     _check_journal,
     _check_paths,
 )
-"""Every check of a table's file. Its arguments are the sections that the check looks at, by their names."""
+"""Every check of a table's file. A check's arguments are the sections that the check looks at, by their names."""

@@ -73,7 +73,7 @@ _T = TypeVar("_T")
 
 
 def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: list[Problem]) -> _T | None:
-    """The values as the type. None where a problem stands in `problems` already, or one is added to them here."""
+    """The values as the type. None where `problems` holds a problem already, or this function adds one."""
     if problems:
         return None
     sections = TABLE_SECTIONS if type_ is TableFile else GAME_SECTIONS
@@ -81,8 +81,8 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
         return _CONVERTER.structure(values, type_)
     except cattrs.BaseValidationError as error:
         for line in transform_error(error, path="", format_exception=_describe):
-            told, _, key = line.rpartition(" @ ")
-            what, _, do = told.rpartition("|")
+            described, _, key = line.rpartition(" @ ")
+            what, _, do = described.rpartition("|")
             at = _toml_key(key)
             problems.append(Problem(str(path), at, what, how_to_add(at, sections) if do == _MISSING else do))
         _tell_a_typo_once(problems)
@@ -260,7 +260,7 @@ def _by_points(value: object, type_: Any) -> dict[int, Any]:
     by_text: Any = GenericAlias(dict, (str, get_args(type_)[1]))
     rows: dict[str, Any] = _CONVERTER.structure(value, by_text)
     if wrong := [key for key in rows if not re.fullmatch("0|[1-9][0-9]?", key)]:
-        raise ValueError(f"{', '.join(wrong)} is no number of points")
+        raise ValueError(f"{', '.join(wrong)} is not a number of points")
     return {int(key): row for key, row in rows.items()}
 
 
@@ -285,7 +285,7 @@ def _default(type_: type[Any], name: str) -> Any:
 
 
 def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections, file: str) -> list[Problem]:
-    """What the checks find. A check runs where every section is sound that it looks at: its arguments, by their names.
+    """What the checks find. A check runs where every section that it looks at is sound: its arguments, by their names.
 
     So a mistake in one section hides no mistake in another.
     """
@@ -294,7 +294,7 @@ def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections
         wanted = signature(each).parameters.keys()
         if wanted <= sections.keys():
             found = each(**{name: sections[name] for name in wanted})
-            problems += [Problem(file, *told) for told in found]
+            problems += [Problem(file, *mistake) for mistake in found]
     return problems
 
 

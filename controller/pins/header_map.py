@@ -91,7 +91,7 @@ _OVERLAYS: dict[str, tuple[Mapping[str, int] | tuple[int, ...], str]] = {
     r"dpi.*|vc4-kms-dpi.*": (tuple(range(28)), "a display (DPI)"),
 }
 """By an overlay's name, the first that fits: the BCM numbers that it takes, and for what. A number that a parameter of
-the line can change stands under that parameter's name. What no row knows, the doctor reads from the kernel."""
+the line can change stands under that parameter's name. For all other overlays the doctor asks the kernel."""
 
 _DIGITS = re.compile("[0-9]{1,12}")
 
@@ -119,13 +119,13 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
         return
     named = wired(lamps, inputs)
     for line in lines:
-        key, _, said = line.partition("=")
-        for bcms, what in _taken(key, said):
+        key, _, value = line.partition("=")
+        for bcms, what in _taken(key, value):
             for name, bcm in named:
                 if bcm in bcms:
                     yield f"{name}: the line {line} of {config_txt} gives BCM {bcm} to {what}"
         if key == "gpio":
-            bcms, does = _set(said)
+            bcms, does = _set(value)
             for name, lamp in lamps.items():
                 if lamp.bcm in bcms and {"op", f"d{lamp.active[0]}"} <= does:
                     yield f"lamp {name}: the line {line} of {config_txt} lights this lamp until the table runs"
@@ -134,41 +134,40 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
                     yield f"input {name}: the line {line} of {config_txt} drives BCM {input_.bcm} against its contact"
 
 
-def _taken(key: str, said: str) -> Iterator[tuple[Collection[int], str]]:
+def _taken(key: str, value: str) -> Iterator[tuple[Collection[int], str]]:
     """The BCM numbers that a line of config.txt takes, and for what."""
-    words = said.split(",")
-    parameters = {name: value for name, _, value in (word.partition("=") for word in words)}
+    words = value.split(",")
+    parameters = {name: setting for name, _, setting in (word.partition("=") for word in words)}
     match key:
         case "dtparam":
-            for name, value in parameters.items():
-                if value in ("on", "yes", "true", "1", ""):
+            for name, setting in parameters.items():
+                if setting in ("on", "yes", "true", "1", ""):
                     yield from (taken for known, taken in _PARAMETERS.items() if re.fullmatch(known, name))
         case "dtoverlay":
             known = next((taken for name, taken in _OVERLAYS.items() if re.fullmatch(name, words[0])), None)
             if known is not None:
                 usual, what = known
                 if isinstance(usual, Mapping):
-                    said_of = {name: parameters.get(name, "") for name in usual}
-                    yield [_number(said_of[name], usual[name]) for name in usual], what
+                    yield [_number(parameters.get(name, ""), bcm) for name, bcm in usual.items()], what
                 else:
                     yield usual, what
-        case "enable_uart" if said == "1":
+        case "enable_uart" if value == "1":
             yield _SERIAL, "the serial console"
-        case "enable_jtag_gpio" if said == "1":
+        case "enable_jtag_gpio" if value == "1":
             yield tuple(range(22, 28)), "a debugger (JTAG)"
 
 
-def _set(said: str) -> tuple[set[int], set[str]]:
+def _set(value: str) -> tuple[set[int], set[str]]:
     """The BCM numbers of a gpio line, and what the line does to them: "16-18,20=op,dl"."""
-    which, _, does = said.partition("=")
+    which, _, does = value.partition("=")
     ends = (each.partition("-") for each in which.split(","))
     ranges = [range(_number(first, 0), _number(last or first, -1) + 1) for first, _, last in ends]
     return {bcm for bcm in PHYSICAL if any(bcm in each for each in ranges)}, set(does.split(","))
 
 
-def _number(said: str, otherwise: int) -> int:
-    """The number that these digits say. Python itself refuses to read thousands of digits."""
-    return int(said) if _DIGITS.fullmatch(said) else otherwise
+def _number(digits: str, otherwise: int) -> int:
+    """The number that these digits write. Python itself refuses to read thousands of digits."""
+    return int(digits) if _DIGITS.fullmatch(digits) else otherwise
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:

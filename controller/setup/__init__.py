@@ -1,1 +1,1 @@
-"""`tablectl setup`: a machine is made a table's by questions. No daemon loads this."""
+"""`tablectl setup`: questions whose answers make a machine the controller of a table. No daemon loads this package."""

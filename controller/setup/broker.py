@@ -25,7 +25,7 @@ _RESOLVER = Path("/etc/resolv.conf")
 
 
 def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
-    """Ask for `[pit]`, into `values`, and try it. What became of the attempt, in a sentence."""
+    """Ask for `[pit]`, into `values`, and try the broker. Returns what the attempt found, in sentences."""
     pit = values.setdefault("pit", {})
     while True:
         explains = (
@@ -41,7 +41,7 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
             "setup.tls",
             "With TLS",
             "Without TLS everybody on the network can read each round and speak as the pit. Only a broker on this "
-            "machine itself needs none.",
+            "machine needs no TLS.",
             not PitSection(**named).is_local,
         )
         default = "8883" if tls else "1883"
@@ -55,12 +55,12 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
         pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
         rows = _tried(values["table"]["id"], pit)
         dialogue.say(*row_lines(rows))
-        told = " ".join(row.says for row in rows)
+        found = " ".join(row.says for row in rows)
         well = all(row.verdict is not Verdict.FAULT for row in rows)
         if well or dialogue.terminal is None:
-            return told
+            return found
         if dialogue.agrees("setup.broker_stays", "Go on all the same", "The table deals without its pit too.", False):
-            return told
+            return found
         dialogue.asks_again("pit.", "setup.tls", "setup.broker_stays")
 
 
@@ -84,23 +84,23 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
 
 
 def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
-    """What becomes of a connection to each broker. Nothing is sent to a broker."""
+    """Try the certificates and a connection to each broker. No MQTT message is sent."""
     section = PitSection(**{name: pit[name] for name in ("host", "hosts", "port", *_FILES) if name in pit})
     return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
 
 
 def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
-    """The networks that the table may speak with, beside its own machine; ["any"] for no limit."""
+    """Ask which networks the table may speak with, beside its own machine. Returns ["any"] for no limit."""
     default = " ".join(dict.fromkeys(_needed(values))) or "localhost"
     explains = (
-        "The kernel then lets the table speak with these addresses alone: the broker, a serial server, and the name "
-        "server where one is asked. Example: 10.20.0.0/16. localhost: this machine alone. any: no limit."
+        "The kernel then lets the table speak only with these addresses. Write those of the broker, of a serial server "
+        "and of a name server that the table needs. Example: 10.20.0.0/16. localhost: only this machine. any: no limit."
     )
     return dialogue.ask("setup.networks", "Networks that the table may speak with", explains, default, _networks)
 
 
 def _needed(values: Mapping[str, Any]) -> Iterator[str]:
-    """The addresses that the table needs, as they are known now."""
+    """The addresses of the brokers, of the serial server and of the name servers, as they are known now."""
     pit = values["pit"]
     hosts = [*PitSection(pit.get("host"), pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
@@ -115,7 +115,7 @@ def _needed(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _resolved(host: str) -> Iterator[str]:
-    """The addresses of a name, and of the servers that are asked for names."""
+    """The addresses of a host name, and of this machine's name servers; "any" where the name is not found."""
     try:
         yield from (str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
     except OSError:
@@ -127,7 +127,7 @@ def _resolved(host: str) -> Iterator[str]:
 
 def _networks(text: str) -> list[str]:
     words = text.replace(",", " ").split()
-    if words == ["any"] or "any" in words:
+    if "any" in words:
         return ["any"]
     for word in words:
         if word != "localhost":
@@ -139,7 +139,7 @@ def _networks(text: str) -> list[str]:
 
 
 def _brokers(text: str) -> dict[str, Any]:
-    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError where a host is no host."""
+    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError for a wrong host."""
     hosts = tuple(text.split())
     named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
     for _, what, do in mistakes_in_brokers(PitSection(**named)):

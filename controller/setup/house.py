@@ -31,12 +31,12 @@ def ask_house(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> GameF
             raise ValueError(f"{error}\nThe games here: {names}. Or write the path of a game file.") from None
         return path
 
-    explains = f"The rule sheet that the table plays. Here are: {names}. A house's own game is the path of its file."
+    explains = f"The rule sheet that the table plays. Here are: {names}. For a game of your own, write its file's path."
     path = dialogue.ask("table.game", "Game", explains, games[0].stem if games else "", game)
     rules, _ = load_game(path)
     table = values.setdefault("table", {})
     table["game"] = str(path.relative_to(folder) if path.is_relative_to(folder) else path)
-    explains = "The table's name in each message to the pit, and in its certificate: a-z, 0-9 and -, as royal9-01."
+    explains = "The table's name in each message to the pit and in its certificate: a-z, 0-9 and -, such as royal9-01."
     default = re.sub("[^a-z0-9]", "-", path.stem) + "-01"
     table["id"] = dialogue.ask("table.id", "Name of the table at the pit", explains, default, read_id)
     explains = "As the screen shows it."
@@ -57,11 +57,11 @@ def _ask_dealing(dialogue: Dialogue, rules: GameFile, table: dict[str, Any]) -> 
 def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> None:
     def numbers(text: str) -> list[int]:
         if not re.fullmatch(r"[0-9]{1,2}( [0-9]{1,2})*", text):
-            raise ValueError("Write how many seats there are, as 7, or their numbers, as 1 2 3 5.")
+            raise ValueError("Write how many seats there are, such as 7, or the seats' numbers, such as 1 2 3 5.")
         found = [*map(int, text.split())]
         found = [*range(1, found[0] + 1)] if len(found) == 1 else found
         if not found or len(set(found)) < len(found) or not all(1 <= each <= rules.most_seats for each in found):
-            raise ValueError(f"The sheet allows seats 1 to {rules.most_seats}, each once.")
+            raise ValueError(f"The sheet allows seats 1 to {rules.most_seats}. Write each seat once.")
         return found
 
     explains = "How many seats the felt has. Where a number is left out (no seat 4), write the numbers: 1 2 3 5."
@@ -69,7 +69,7 @@ def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> N
     values["seats"] = [{"number": number} for number in seats]
     if not any(hand.seat_pair for bet in rules.bets for row in bet.rows for hand in row.when.hands()):
         return
-    dialogue.say("Each seat has a King and a 9 printed on the felt. Read them there: a wrong one pays the wrong seat.")
+    dialogue.say("Each seat has a King and a 9 printed on the felt. Read the felt: a wrong pair pays the wrong seat.")
     free = [
         str(PersonalK9(king, nine)) for king, nine in sorted(product(_SUITS, repeat=2), key=lambda k9: k9[0] != k9[1])
     ]
@@ -92,14 +92,14 @@ _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 
 def read_id(text: str) -> str:
-    """A table's id. Raises ValueError where the text is no id."""
+    """A table's id. Raises ValueError where the text cannot be an id."""
     for _, what, do in mistakes_in_id(text):
         raise ValueError(f"{what}. {do}")
     return text
 
 
 def choice(*words: str) -> Callable[[str], str]:
-    """Reads one of these words."""
+    """A function that reads one of these words, and raises ValueError for any other text."""
 
     def read(text: str) -> str:
         if text not in words:

@@ -1,7 +1,7 @@
-"""The shoe is found by listening: at each port, at each speed of each brand, until one speaks.
+"""The shoe is found by listening at each port, at each speed of each brand, until a shoe reports something.
 
-Every brand's codec hears what a port says. Bytes that no codec can read mean that the line runs at another speed. The
-cards that are read are shown, so that a person holds them against the cards that were drawn.
+The bytes of a port go to every brand's codec. Bytes that no codec can read mean that the line runs at another speed.
+The cards that are read are shown, so that a person can compare them with the cards that were drawn.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from drivers.line.port import ShoePort
 _BY_ID = Path("/dev/serial/by-id")
 _HEADER_PORT = Path("/dev/ttyAMA0")
 _UNREAD_FOR_S = 0.5
-"""Bytes without a report for so long are another speed's: a report takes a tenth of that at the slowest speed."""
+"""Bytes without a report for this long mean another speed: a report takes a tenth of this time at the slowest speed."""
 _POLL_S = 0.05
 
 
 @dataclass(slots=True)
 class Heard:
-    """A shoe that spoke: on which port, of which brand, at which speed, and the cards that were read."""
+    """A shoe that was heard: its port, brand and speed in baud, and the cards that were read."""
 
     port: str
     driver: str
@@ -47,10 +47,12 @@ def ports() -> list[str]:
 
 
 def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
-    """Find the shoe, into `values`. What was heard of it, in words for the report."""
+    """Find the shoe, into `values`. Returns what was heard of the shoe, in words for the report."""
     heard: Heard | None = None
     found = ports()
-    explains = "find: listen at every port of this machine. Or a port as /dev/serial/by-id/NAME, or socket://HOST:PORT."
+    explains = (
+        "find: listen at every port of this machine. Or write a port: /dev/serial/by-id/NAME, socket://HOST:PORT."
+    )
     where = dialogue.ask("setup.shoe", "Port of the shoe", explains, "find", _port)
     if where != "find":
         found = [where]
@@ -63,7 +65,7 @@ def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
         heard = asyncio.run(_listen(terminal, found))
         if heard is None:
             dialogue.say(
-                "No shoe was heard. Is the shoe switched on, and its cable in? A lamp on the adapter shows data."
+                "No shoe was heard. Is the shoe switched on, and is its cable in? A lamp on the adapter shows data."
             )
         else:
             dialogue.keep("setup.heard", f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}")
@@ -82,13 +84,13 @@ def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )
     shoe["port"] = dialogue.ask("shoe.port", "The shoe's port", explains, default, str)
-    explains = "The brand stands on the shoe."
+    explains = "The brand is printed on the shoe."
     shoe["driver"] = dialogue.ask("shoe.driver", "The shoe's brand", explains, shoes.NAMES[0], choice(*shoes.NAMES))
     bauds = shoes.brand(shoe["driver"]).bauds
     explains = f"The speed of the line, set in the shoe: {' or '.join(map(str, bauds))}."
     read = choice(*map(str, bauds))
     shoe["baud"] = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
-    return dialogue.noted("setup.heard") or "none was heard: as written in the answers"
+    return dialogue.noted("setup.heard") or "no shoe was heard: as written in the answers"
 
 
 def _port(text: str) -> str:
@@ -102,8 +104,8 @@ def _speeds() -> list[int]:
 
 
 async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
-    """What is heard until the person presses Enter."""
-    logging.getLogger("drivers").addHandler(logging.NullHandler())  # what a port says is told here
+    """The shoe that was heard before the person pressed Enter; None where no shoe was heard."""
+    logging.getLogger("drivers").addHandler(logging.NullHandler())  # `Ear` prints what a port says
     ear = Ear()
     tasks = [asyncio.create_task(ear.hear(port)) for port in found]
     try:
@@ -120,19 +122,19 @@ async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
 
 
 class Ear:
-    """Listens at several ports. The first that speaks is the shoe's."""
+    """Listens at several ports. The first port with a shoe's report is the shoe's port."""
 
     def __init__(self) -> None:
         self.heard: Heard | None = None
 
     async def hear(self, port: str) -> None:
-        """Listen at a port, at one speed after the other, for good."""
+        """Listen at a port, at one speed after the other, until cancelled or until another port has the shoe."""
         speeds = _speeds()
-        told: set[str] = set()
+        printed: set[str] = set()
 
         def link(_up: bool, why: str) -> None:
-            if why not in told:
-                told.add(why)
+            if why not in printed:
+                printed.add(why)
                 print(f"  {why}", flush=True)
 
         while self.heard is None or self.heard.port == port:
@@ -154,7 +156,7 @@ class Ear:
 
 
 class _AtSpeed:
-    """What one port says at one speed, heard by the codec of every brand that runs at that speed."""
+    """One port at one speed. Its bytes go to the codec of every brand that runs at that speed."""
 
     def __init__(self, ear: Ear, port: str, baud: int) -> None:
         brands = [shoes.brand(name) for name in shoes.NAMES]
@@ -163,7 +165,7 @@ class _AtSpeed:
         self._unread_since: float | None = None
 
     def bytes(self, data: bytes) -> None:
-        """Bytes that came."""
+        """Feed the bytes that came to each codec."""
         facts: list[tuple[str, ShoeFact]] = [
             (name, fact)
             for name, codec in self._codecs.items()
@@ -178,7 +180,7 @@ class _AtSpeed:
             self._unread_since = asyncio.get_running_loop().time()
 
     def is_wrong(self) -> bool:
-        """Whether bytes came for a while and no report with them, from a shoe that was never heard."""
+        """Whether bytes came for a while without any report, and no shoe has been heard yet."""
         since = self._unread_since
         return (
             self._ear.heard is None and since is not None and asyncio.get_running_loop().time() - since > _UNREAD_FOR_S
@@ -188,8 +190,8 @@ class _AtSpeed:
         if self._ear.heard is None:
             self._ear.heard = Heard(self._port, name, self._baud)
             print(f"  {self._port}: {shoes.brand(name).called} at {self._baud} baud", flush=True)
-        said = " ".join(re.findall("[A-Z][a-z]+", type(fact).__name__)).lower()
+        report = " ".join(re.findall("[A-Z][a-z]+", type(fact).__name__)).lower()
         if isinstance(fact, CardDrawn):
-            said = str(fact.card) if fact.card else "a card that the shoe could not read"
-            self._ear.heard.cards.append(said)
-        print(f"  the shoe says: {said}", flush=True)
+            report = str(fact.card) if fact.card else "a card that the shoe could not read"
+            self._ear.heard.cards.append(report)
+        print(f"  the shoe says: {report}", flush=True)

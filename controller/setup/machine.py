@@ -26,11 +26,14 @@ class Machine:
         return _RUNS_SYSTEMD.is_dir() and self._systemctl("cat", TABLE)
 
     def stop(self) -> bool:
-        """Stop the table."""
+        """Stop the table. Returns whether systemd stopped it."""
         return self._systemctl("stop", TABLE)
 
     def allow(self, networks: Sequence[str]) -> Path:
-        """Let the table's unit speak with these networks and its own machine alone; ["any"]: with all."""
+        """Let the table's unit speak only with these networks and its own machine; ["any"]: with all networks.
+
+        Returns the unit's drop-in file, which exists only where there is such a limit.
+        """
         folder = self._units / f"{TABLE}.d"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / _DROP_IN
@@ -44,7 +47,7 @@ class Machine:
         return path
 
     def start(self) -> bool:
-        """Start the table now, and at each boot. Whether the table became ready."""
+        """Start the table now, and at each boot. Returns whether the table became ready."""
         return self._systemctl("enable", TABLE) and self._systemctl("restart", TABLE)
 
     def _systemctl(self, *words: str) -> bool:

@@ -1,6 +1,6 @@
-"""What a setup asks, and where each answer is kept from the moment it is given.
+"""How a setup asks a question, and where each answer is kept from the moment that a person gives the answer.
 
-An answer is a text under a key. Where the table's file has such a key, the answer has the same: `pit.host`. The kept
+An answer is a text under a key. An answer for the table's file has that file's key, such as `pit.host`. The kept
 answers are TOML, so the file of one setup can answer for the next table of a fleet.
 """
 
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 
 class TakenBackError(Exception):
-    """The person takes the last answer back: the questions are gone through anew, up to the one of that answer."""
+    """The person takes the last answer back. The setup begins anew, and asks no earlier question again."""
 
 
 class Terminal:
@@ -34,13 +34,13 @@ class Terminal:
         self._begun = b""
 
     def forget(self) -> None:
-        """Drop what was typed so far: a question that is shown from now on is not answered by it."""
+        """Drop what was typed so far, so that it does not answer a question that is shown later."""
         self._begun = b""
         if os.isatty(self.into):
             termios.tcflush(self.into, termios.TCIFLUSH)
 
     def line(self, prompt: str) -> str:
-        """What the person answers. Raises TableError `terminal_closed` where nobody is there any more."""
+        """The line that the person types after `prompt`. Raises TableError `terminal_closed`."""
         print(prompt, end="", flush=True)
         while (line := self.line_within(None)) is None:
             pass
@@ -64,7 +64,7 @@ class Terminal:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. Lists are no answers."""
+    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. Of lists, only the seats' are."""
     answers: dict[str, str] = {}
     for name, value in values.items():
         key = f"{before}{name}"
@@ -91,7 +91,7 @@ def read_answers(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        do = f"Correct the file, or remove it: then every question is asked. It has lines such as {_EXAMPLE}."
+        do = f"Correct the file, or remove it: then every question is asked. A line of it: {_EXAMPLE}."
         raise TableError("answers_unreadable", f"The answers in {path} cannot be read: {error}.", do) from None
 
 
@@ -101,42 +101,43 @@ _EXAMPLE = 'pit.host = "broker.pit"'
 class Dialogue:
     """Asks each question at the terminal, or takes the answer that is there already.
 
-    `given` are the answers of a file that a person wrote: they stand, and nobody is asked again. `usual` are answers of
-    an earlier setup, or of the table's file: they are proposed, and without a `terminal` taken. `kept` is where the
-    answers that stand are kept.
+    `given` are the answers of a file that a person wrote: their questions are not asked. `usual` are answers of an
+    earlier setup or of the table's file. The dialogue proposes them, and takes them where there is no `terminal`.
+    `kept` is the file of the answers of this setup.
     """
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
         self.terminal = terminal
         self.stand: dict[str, str] = {}
-        """The answers of this setup, and of the broken-off one that it goes on with, in their order."""
+        """The answers of this setup, in their order. A setup that goes on with a broken-off one has its answers too."""
 
         self._given = given
         self._usual = dict(usual)
         self._kept_at = kept
-        self._asked: list[str] = []  # at the terminal, in order: what `back` takes back
+        self._asked: list[str] = []  # the keys that were asked at the terminal, in order: `back` takes back the last
 
     def known(self, key: str) -> str | None:
-        """The answer that stands without being asked for."""
+        """The answer that a file or this setup holds already, so that nobody is asked; None where there is none."""
         return self._given.get(key) or self.stand.get(key)
 
     def noted(self, key: str) -> str | None:
-        """What this very setup found, before it was broken off or an answer was taken back; None for another's file."""
+        """What this setup itself found under `key`; None where a person's file of answers has the key, or nothing was
+        found."""
         return None if key in self._given else self.stand.get(key)
 
     def usual(self, key: str, default: str) -> str:
-        """The answer of an earlier setup, or this one."""
+        """The answer of an earlier setup, or `default`."""
         return self._usual.get(key, default)
 
     def say(self, *lines: str) -> None:
-        """Tell the person, or the log of whoever runs this without a terminal."""
+        """Print these lines."""
         print("\n".join(lines), flush=True)
 
     def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
-        """The answer as `read` makes it of the text. `read` raises ValueError, whose text tells what is wrong.
+        """Ask `says`, and return what `read` makes of the answer. `read` raises ValueError with what is wrong.
 
-        A `?` explains, `back` takes the answer before back, an empty line is the default. Raises TableError
-        `answer_wrong` for a wrong answer in a file, and TakenBackError.
+        The person may type `?` for the explanation, `back` to take back the answer before, or an empty line for the
+        default. Raises TableError `answer_wrong` for a wrong answer in a file, and TakenBackError.
         """
         if (known := self.known(key)) is not None:
             value = self._read(key, known, read)
@@ -170,7 +171,7 @@ class Dialogue:
         return self.ask(key, says, explains, "yes" if default else "no", read_yes)
 
     def asks_again(self, *begins: str) -> None:
-        """Ask anew for what begins so: the answers are only defaults."""
+        """Ask again each question whose key begins so. The answers so far are only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
         self.stand = {key: text for key, text in self.stand.items() if not key.startswith(begins)}
 
@@ -186,11 +187,11 @@ class Dialogue:
             raise TableError("answers_unwritable", what, do) from None
 
     def settle(self) -> None:
-        """From here on `back` cannot take back an answer that was given before."""
+        """Make every answer so far final: `back` takes back only later answers."""
         self._asked.clear()
 
     def _take_back(self) -> None:
-        """Drop the last answer, and a walk of the wiring that came after it. Raises TakenBackError."""
+        """Drop the last answer, and what a walk of the wiring kept after that answer. Raises TakenBackError."""
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return
@@ -208,12 +209,12 @@ class Dialogue:
 
 
 def read_yes(text: str) -> bool:
-    """Whether `text` says yes. Raises ValueError where it says neither."""
+    """Whether `text` says yes. Raises ValueError where it says neither yes nor no."""
     if text.casefold() in ("yes", "y", "no", "n"):
         return text.casefold().startswith("y")
     raise ValueError("Answer yes or no.")
 
 
 def terminal() -> Terminal | None:
-    """The terminal that the command was said at."""
+    """The terminal at which the command was typed; None where there is none."""
     return Terminal() if sys.stdin.isatty() else None

@@ -1,5 +1,5 @@
-"""The commissioning report: one page to print and to file. The page also holds itself as JSON, signed with the key of
-the table.
+"""The commissioning report: one page to print and to file. The page also holds the report as JSON, signed with the
+table's key.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SHOWN = "</h1>\n"
 def made_report(
     config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None, rows: Iterable[Row]
 ) -> dict[str, Any]:
-    """What a setup came to: the table, its wiring, what was found, how the table stands (None: it does not run), and
-    what each check of the machine said."""
+    """The results of a setup: the table, its wiring, what was found, the table's `status` (None: the table does not
+    run), and what each check of the machine said."""
     pins = config.file.pins
     return {
         "table": config.file.table.id,
@@ -71,7 +71,7 @@ def _machine() -> dict[str, str]:
 
 
 def page(report: Mapping[str, Any], signing_key: Path) -> str:
-    """The report as a page that needs nothing else. Without a key (the table never started) it is not signed."""
+    """The report as a page that needs no other file. A table that never started has no key: its page is not signed."""
     key = load_or_make_key(signing_key) if signing_key.exists() else None
     signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
     sections = "".join(
@@ -105,7 +105,7 @@ def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tu
 
 
 def _rows(rows: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(said)}" for name, said in rows)
+    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(text)}" for name, text in rows)
 
 
 def _digest(sections: str) -> str:
@@ -113,7 +113,8 @@ def _digest(sections: str) -> str:
 
 
 def verified(path: Path) -> dict[str, Any]:
-    """The report of this page, whose signature holds. Raises TableError `report_unreadable`, `report_altered`."""
+    """The report of this page, once its signature was checked. Raises TableError `report_unreadable`,
+    `report_altered`."""
     try:
         shown, _, held = path.read_text("utf-8").partition(_BEGIN)
         report: dict[str, Any] = json.loads(held.partition(_END)[0])

@@ -1,4 +1,4 @@
-"""A table's file as text, written whole and never with a mistake in it."""
+"""A table's file as text, written as a whole, and only where the file has no mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from controller.keys import write_whole
 from controller.record.journal_file import sync_folder
 from controller.setup.questions import Dialogue
 
-_HEAD = "# Written by `tablectl setup`. What you change here stays; `tablectl check` reads the file.\n"
+_HEAD = "# Written by `tablectl setup`. You may change this file; `tablectl check` finds a mistake in it.\n"
 
 
 def table_toml(values: Mapping[str, Any]) -> str:
@@ -40,7 +40,7 @@ def _lines(keys: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)  # a text, number or truth of JSON is TOML's too
+    return json.dumps(value, ensure_ascii=False)  # TOML writes a text, a number, true and false as JSON does
 
 
 def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> Config:
@@ -55,18 +55,20 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
         config = load(new, reaching=True)
     except ConfigError as error:
         new.unlink()
-        told = "\n".join(map(str, error.problems)).replace(str(new), str(table))
+        lines = "\n".join(map(str, error.problems)).replace(str(new), str(table))
         do = "Run `tablectl setup` again, and give other answers where these lines name a mistake."
-        raise TableError("setup_not_written", f"With these answers the file would have mistakes:\n{told}", do) from None
+        raise TableError(
+            "setup_not_written", f"With these answers the file would have mistakes:\n{lines}", do
+        ) from None
     except OSError as error:
         do = "Run the same command again with sudo."
         raise TableError("setup_not_written", f"{new} cannot be written: {error.strerror}.", do) from None
     before = table.read_text("utf-8") if table.exists() else text
     if before != text:
-        lines = difflib.unified_diff(
+        changes = difflib.unified_diff(
             before.splitlines(), text.splitlines(), str(table), "as answered now", "", "", 1, ""
         )
-        dialogue.say(f"{table} is there already. What would change:", *lines)
+        dialogue.say(f"{table} is there already. What would change:", *changes)
         explains = f"The file that is there is kept as {table.name}.before."
         if not dialogue.agrees("setup.replace", "Write the new file in its place", explains, False):
             new.unlink()

@@ -1,6 +1,6 @@
 """The wiring is walked: each lamp is lit and a person says which one it is; a person presses each input.
 
-So what stands in the table's file is what hangs on the pins. Lamps are proposed on pins that stay dark while the Pi
+So the table's file names what is really wired to each pin. Lamps are proposed on pins that stay dark while the Pi
 boots, as in docs/wiring.md.
 """
 
@@ -33,7 +33,7 @@ _HEADER_FILE = "/var/lib/table-controller/header"
 
 
 def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> bool:
-    """Ask for `[pins]` and what locks the wagers, into `values`. Whether a person walked the wiring."""
+    """Ask for `[pins]` and what locks the wagers, into `values`. Returns whether a person walked the wiring."""
     pins = values.setdefault("pins", {})
     explains = "rpi_gpio: the header of a Raspberry Pi. simulated: a file in its place, for a machine without a header."
     default = "rpi_gpio" if BOARD.exists() and b"raspberrypi" in BOARD.read_bytes() else "simulated"
@@ -62,7 +62,7 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
         inputs.append("cut_card")  # a shoe that reports that card itself needs none
     _ask_pins(dialogue, pins, lamps, inputs, walks)
     locks = "deal" if "deal" in pins["inputs"] or play_of(rules).tableau is None else "first_card"
-    explains = "deal: the dealer's button locks the wagers. first_card: a round's first card does, without that button."
+    explains = "deal: the dealer's button locks the wagers. first_card: a round's first card locks them, and no button."
     read = choice("deal", "first_card")
     values["table"]["lock_on"] = dialogue.ask("table.lock_on", "What locks the wagers", explains, locks, read)
     return walks
@@ -89,8 +89,8 @@ def _ask_pins(dialogue: Dialogue, pins: dict[str, Any], lamps: list[str], inputs
     level = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low"))
     usual = [text.split()[0] for name in lamps if (text := dialogue.usual(f"pins.lamps.{name}", _NONE)) != _NONE]
     explains = (
-        "The BCM numbers of the pins that lamps hang on, in any order. The program drives these pins and no others. "
-        "docs/wiring.md says which pins are fit."
+        "The BCM numbers of the pins that lamps are wired to, in any order. The program drives only these pins. "
+        "docs/wiring.md says which pins suit a lamp."
     )
     default = " ".join(usual or map(str, _FOR_LAMPS[: len(lamps)]))
     on = dialogue.ask("setup.lamp_pins", "Pins of the lamps", explains, default, _bcms)
@@ -119,7 +119,7 @@ def _bcms(text: str) -> list[int]:
 def _known(
     dialogue: Dialogue, section: str, names: Sequence[str], proposed: Sequence[str], walks: bool
 ) -> dict[str, Any]:
-    """The wiring that stands without a walk: what was answered before, and where nobody walks what is usual."""
+    """The wiring that is known without a walk: earlier answers and, where nobody walks the wiring, the usual pins."""
     wired: dict[str, Any] = {}
     for name, usually in zip(names, [*proposed, *[_NONE] * len(names)], strict=False):
         key = f"{section}.{name}"
@@ -135,8 +135,8 @@ def _known(
 def _wiring(key: str, text: str) -> dict[str, Any]:
     found = re.fullmatch(r"([0-9]{1,2}) (high|low)(?: (up|down|off))?", text)
     if found is None:
-        do = 'Write the BCM number, the level, and of an input its pull: "16 high", "11 low up"; or "none".'
-        raise TableError("answer_wrong", f"{key} = {text!r} is no wiring.", do)
+        do = 'Write the BCM number, the level and, for an input, its pull: "16 high", "11 low up"; or "none".'
+        raise TableError("answer_wrong", f"{key} = {text!r} is not a wiring.", do)
     bcm, active, pull = found.groups()
     return {"bcm": int(bcm), "active": active} | ({} if pull is None else {"pull": pull})
 
@@ -169,7 +169,7 @@ def _walk_lamps(
 
 
 def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
-    """The lamp that the person sees lit. An empty line is no answer: a lamp that nobody looked at was not seen."""
+    """The lamp that the person sees lit. An empty line is no answer: perhaps the person did not look at the lamps."""
     planned = f" [yes: {left[0]}]" if left else ""
     while True:
         text = terminal.line(f"{says}{planned}: ")
@@ -184,7 +184,7 @@ def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
 def _walk_inputs(
     dialogue: Dialogue, terminal: Terminal, pins: dict[str, Any], free: Sequence[int], names: Sequence[str]
 ) -> None:
-    """Have each input pressed, and write down which pin changed and to what level."""
+    """Ask the person to press each input, and write down which pin changed and to what level."""
     on = [bcm for bcm in dict.fromkeys(free) if bcm not in {each["bcm"] for each in pins["inputs"].values()}]
     if all(name in pins["inputs"] or dialogue.known(f"pins.inputs.{name}") is not None for name in names):
         return
@@ -225,7 +225,7 @@ def _deed(name: str) -> str:
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:
-    """The one pin that is not as at `rest`, and whether it is low now; None where the person presses Enter instead."""
+    """The one pin whose level differs from `rest`, and whether its level is low; None after Enter."""
     since: dict[str, float] = {}
     while terminal.line_within(_POLL_S) is None:
         now = header.read()
@@ -238,7 +238,7 @@ def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> 
 
 
 def _await_release(terminal: Terminal, header: GpioPins, pin: str, low: bool) -> None:
-    """Wait until the pin has left this level for a moment, or the person presses Enter."""
+    """Wait until the pin has had the other level for `_STEADY_S`, or the person presses Enter."""
     since: float | None = None
     while terminal.line_within(_POLL_S) is None:
         since = (since or time.monotonic()) if header.read()[pin] != low else None

@@ -37,7 +37,8 @@ _STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
 def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
     """Ask, write the table's file, start the table and write the report.
 
-    `answers` is a file with answers for a fleet; a question that it answers is not asked. Raises TableError.
+    `answers` is a file with answers for a fleet: a question with an answer in that file is not asked. Raises
+    TableError.
     """
     machine = machine or Machine()
     table = table.absolute()
@@ -63,7 +64,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
         if earlier and not done:
             says = "An earlier setup was broken off. Go on with its answers"
             dialogue.stand = earlier
-            if not dialogue.agrees("setup.goes_on", says, "With no, its answers are only proposed.", True):
+            if not dialogue.agrees("setup.goes_on", says, "After a no, its answers are only proposed.", True):
                 dialogue.stand = {}
             dialogue.settle()
     while True:
@@ -93,16 +94,16 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     if faults := [row.part for row in rows if row.verdict is Verdict.FAULT]:
         dialogue.say(
             f"The table is NOT ready: the check found a fault at {', '.join(faults)}. Each line above says what to do. "
-            "Then look again: sudo tablectl doctor"
+            "Then check again: sudo tablectl doctor"
         )
     return 0
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
-    """Ask everything, and write the table's file. The table, what was found by looking, and its networks.
+    """Ask everything, and write the table's file. Returns the table, what was found at each part, and its networks.
 
-    Raises TableError, and TakenBackError where the person takes an answer back: then all is asked again, and what was
-    answered before stands.
+    Raises TableError, and TakenBackError where the person takes an answer back. The caller then asks everything again,
+    and the answers before that one count as given.
     """
     _let_go(dialogue, table, machine)
     values = _values(table)
@@ -121,7 +122,7 @@ def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config,
 
 
 def verify_report(path: Path) -> int:
-    """Say whose report this is and whether it is as the table signed it."""
+    """Print whose report this is. Raises TableError where the page is not as the table signed it."""
     report = verified(path)
     key = fingerprint(bytes.fromhex(report["public_key"]))
     print(f"{path}: table {report['table']}, {report['at']}, by {report['by']}. Signed with the key {key}.")
@@ -129,20 +130,21 @@ def verify_report(path: Path) -> int:
 
 
 def _values(table: Path) -> dict[str, Any]:
-    """What stands in the table's file, so that what no question asks for stays."""
+    """The values in the table's file, so that the new file keeps the keys that no question asks for."""
     values: dict[str, Any] = {name: {} for name in _SECTIONS}
     if table.exists():
         try:
             load(table)
         except ConfigError as error:
-            print(f"The table's file that is there cannot be used, so the setup takes nothing from it. {error}")
+            print(f"{table} has mistakes, so the setup takes nothing from that file. {error}")
             return values
         values |= tomllib.loads(table.read_text("utf-8"))
     return values
 
 
 def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
-    """Have the table that runs here let go of its shoe and pins. Raises TableError: `shoe_is_open`, `table_runs`."""
+    """Stop the table that runs here, so that its shoe and pins are free. Raises TableError: `shoe_is_open`,
+    `table_runs`."""
     if not table.exists():
         return
     try:
@@ -162,7 +164,8 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
 
 
 def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
-    """Where the journal, the key and the socket are. Nobody is asked; a fleet's answers may name others."""
+    """Put the usual places of journal, key and socket into `values`. Nobody is asked; a fleet's answers may name other
+    places."""
     own = values["table"]["id"]
     for section, key, usual in (
         ("journal", "path", f"{_STATE}/{own}.journal"),
@@ -175,8 +178,8 @@ def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
-    """Start the table under its unit. Returns its status once shoe and pit were found, or the time for that is over;
-    None where the table stays off."""
+    """Start the table under its unit. Returns the table's status once shoe and pit were found, at the latest after
+    `_PATIENCE_S`; None where the table stays off."""
     if not machine.has_unit():
         dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None
@@ -191,12 +194,12 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
         return None
     if not machine.start():
         do = "See why: journalctl -u table-controller. Then run `tablectl setup` again."
-        raise TableError("table_not_started", "The file is written, and the table did not become ready.", do)
-    return _status(table, lambda told: told["shoe"]["up"] and told["pit"]["key"]["offered"] is not None)
+        raise TableError("table_not_started", "The file is written, but the table did not become ready.", do)
+    return _status(table, lambda status: status["shoe"]["up"] and status["pit"]["key"]["offered"] is not None)
 
 
 def _status(table: Path, enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
-    """The table's status as soon as it is enough, or once there was time for it."""
+    """The table's status as soon as `enough` takes it, at the latest after `_PATIENCE_S`."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         status: Mapping[str, Any] = ask(table, {"do": "status"})["status"]

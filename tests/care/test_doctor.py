@@ -385,6 +385,13 @@ def test_a_configuration_with_mistakes_and_none_at_all_are_faults(pi: Pi, tmp_pa
     assert _bad([*examine(pi.machine, None, None)]) == {"no_table": Verdict.FAULT}
 
 
+def test_a_mistake_is_placed_as_check_places_it(pi: Pi, tmp_path: Path) -> None:
+    table = tmp_path / "table.toml"
+    table.write_text('[table]\ngame = "game.toml"\n[[seats]]\nnumber = "1"\n')
+    (told,) = (row.says for row in examine(pi.machine, table, None) if "'1' is not a whole number" in row.says)
+    assert "seats entry 1, number: " in told
+
+
 def test_the_command_tells_rows_and_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = simulated_table(tmp_path, 1)
     assert main(["doctor", str(table)]) == 1

@@ -167,8 +167,8 @@ def test_the_digest_is_of_the_values_of_both_files(tmp_path: Path) -> None:
     ("shoe", "lock_on", "drawn_in_error", "told"),
     [
         ("angel_eye", "deal", "simulated_hand", []),
-        ("angel_eye", "first_card", "simulated_hand", ["no effect but on a card that the shoe reports as kept"]),
-        ("beetek", "first_card", "simulated_hand", ["no effect, as no other"]),
+        ("angel_eye", "first_card", "simulated_hand", ["no effect, except on a card that the shoe reports as kept"]),
+        ("beetek", "first_card", "simulated_hand", ["so no card is drawn too early"]),
         ("beetek", "deal", "burn", []),
         ("angel_eye", "deal", "burn", ["takes a burned card for a round's first"]),
     ],
@@ -215,11 +215,11 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "a key missing": (lambda v: v["table"].pop("id"), "table.id", "missing"),
     "a wire without its pin": (lambda v: v["pins"]["lamps"]["tie"].pop("bcm"), "pins.lamps.tie.bcm", "missing"),
     "no k9": (lambda v: v["seats"][2].pop("k9"), "seats.2.k9", "missing"),
-    "an unknown section": (lambda v: v.update(pitt={}), "(the file)", "nobody knows the key pitt, is pit meant?"),
+    "an unknown section": (lambda v: v.update(pitt={}), "(the file)", "there is no key pitt, is pit meant?"),
     "an unknown key": (
         lambda v: v["pins"].update(debounc_ms=3),
         "pins",
-        "nobody knows the key debounc_ms, is debounce_ms meant?",
+        "there is no key debounc_ms, is debounce_ms meant?",
     ),
     "an unknown key of a wire": (lambda v: v["pins"]["lamps"]["tie"].update(pull="up"), "pins.lamps.tie", "pull"),
     "a text for a number": (lambda v: v["pit"].update(port="1883"), "pit.port", "'1883' is not a whole number"),
@@ -230,7 +230,11 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "a port of Windows": (lambda v: v["shoe"].update(port="COM3"), "shoe.port", "a port of another system"),
     "a port of macOS": (lambda v: v["shoe"].update(port="/dev/cu.usbserial"), "shoe.port", "another system"),
     "a port without its folder": (lambda v: v["shoe"].update(port="ttyUSB0"), "shoe.port", "full path"),
-    "a journal without its folder": (lambda v: v["journal"].update(path="my.journal"), "journal.path", "no full path"),
+    "a journal without its folder": (
+        lambda v: v["journal"].update(path="my.journal"),
+        "journal.path",
+        "is not a full path",
+    ),
     "a seat beyond the sheet's": (
         lambda v: v["seats"].append({"number": 8, "k9": "KC 9H"}),
         "seats.7.number",
@@ -260,27 +264,27 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "an id and a line": (lambda v: v["table"].update(id="a\n"), "table.id", "topic"),
     "a root with a wildcard": (lambda v: v["pit"].update(root="pit/#"), "pit.root", "root"),
     "a root with an end": (lambda v: v["pit"].update(root="pit/"), "pit.root", "root"),
-    "no host": (lambda v: v["pit"].update(host=""), "pit.host", "no host"),
-    "a host with a blank": (lambda v: v["pit"].update(host="the pit"), "pit.host", "no host"),
+    "no host": (lambda v: v["pit"].update(host=""), "pit.host", "is not a host"),
+    "a host with a blank": (lambda v: v["pit"].update(host="the pit"), "pit.host", "is not a host"),
     "no broker at all": (lambda v: v["pit"].pop("host"), "pit.host", "host is missing"),
     "a host beside hosts": (lambda v: v["pit"].update(hosts=["one.pit"]), "pit.hosts", "beside pit.host"),
     "no hosts": (_several, "pit.hosts", "names no broker"),
     "hosts that are a text": (lambda v: v["pit"].update(hosts="one.pit"), "pit.hosts", "not a list"),
-    "a broker twice": (lambda v: _several(v, "one.pit", "one.pit"), "pit.hosts", "one.pit stands twice"),
-    "a second host with a blank": (lambda v: _several(v, "one.pit", "two pit"), "pit.hosts", "'two pit' is no host"),
+    "a broker twice": (lambda v: _several(v, "one.pit", "one.pit"), "pit.hosts", "one.pit is listed twice"),
+    "a second host with a blank": (lambda v: _several(v, "one.pit", "two pit"), "pit.hosts", "'two pit' is not a host"),
     "a port of another kind": (lambda v: v["shoe"].update(port="loop://"), "shoe.port", "neither"),
     "a serial server without a port": (lambda v: v["shoe"].update(port="socket://shoe"), "shoe.port", "neither"),
-    "no shoe port": (lambda v: v["shoe"].update(port=""), "shoe.port", "no path"),
-    "no journal": (lambda v: v["journal"].update(path=""), "journal.path", "no path"),
+    "no shoe port": (lambda v: v["shoe"].update(port=""), "shoe.port", "is not a path"),
+    "no journal": (lambda v: v["journal"].update(path=""), "journal.path", "is not a path"),
     "a negative shoe": (lambda v: v["journal"].update(keep_shoes=-1), "journal.keep_shoes", "out of range"),
     "a tiny journal": (lambda v: v["journal"].update(most_bytes=999_999), "journal.most_bytes", "out of range"),
-    "no archive": (lambda v: v["journal"].update(archive=""), "journal.archive", "no path"),
+    "no archive": (lambda v: v["journal"].update(archive=""), "journal.archive", "is not a path"),
     "archives in the journal": (
         lambda v: v["journal"].update(archive=v["journal"]["path"]),
         "journal.archive",
         "taken by journal.path",
     ),
-    "a journal with a NUL": (lambda v: v["journal"].update(path="/var/\0"), "journal.path", "no path"),
+    "a journal with a NUL": (lambda v: v["journal"].update(path="/var/\0"), "journal.path", "is not a path"),
     "the key in the journal's place": (
         lambda v: v["journal"].update(signing_key=v["journal"]["path"]),
         "journal.signing_key",
@@ -298,14 +302,14 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "samples too fast": (lambda v: v["pins"].update(sample_ms=4), "pins.sample_ms", "out of range"),
     "samples too slow": (lambda v: v["pins"].update(sample_ms=51), "pins.sample_ms", "out of range"),
     "a long debounce": (lambda v: v["pins"].update(debounce_ms=501), "pins.debounce_ms", "out of range"),
-    "seat 0": (lambda v: v["seats"][0].update(number=0), "seats.0.number", "no seat number"),
-    "a seat twice": (lambda v: v["seats"][3].update(number=2), "seats.3.number", "seat 2 stands twice"),
+    "seat 0": (lambda v: v["seats"][0].update(number=0), "seats.0.number", "0 is not a seat number"),
+    "a seat twice": (lambda v: v["seats"][3].update(number=2), "seats.3.number", "seat 2 is listed twice"),
     "a k9 twice": (lambda v: v["seats"][3].update(k9="9S KS"), "seats.3.k9", "printed at seat 1 already"),
     "no seats": (lambda v: v.update(seats=[]), "seats", "no seats"),
     "a lamp of no seat": (
         lambda v: v["pins"]["lamps"].update(seat_8={"bcm": 27, "active": "high"}),
         "pins.lamps.seat_8",
-        "nobody knows",
+        "there is no key seat_8",
     ),
     "a misspelt lamp": (
         lambda v: v["pins"]["lamps"].update(bankr={"bcm": 27, "active": "high"}),
@@ -328,7 +332,7 @@ WRONG_IN_TABLE: dict[str, Case] = {
         "pins.lamps.tie.bcm",
         "not on the header",
     ),
-    "no deal button": (lambda v: v["pins"]["inputs"].pop("deal"), "pins.inputs.deal", "wagers are locked by it"),
+    "no deal button": (lambda v: v["pins"]["inputs"].pop("deal"), "pins.inputs.deal", "this button locks the wagers"),
     "simulated pins without a page": (lambda v: v["pins"].update(driver="simulated"), "pins.page", "missing"),
     "real pins with a page": (lambda v: v["pins"].update(page="/tmp/p"), "pins.page", "only for the simulated"),
     "a game that is not there": (lambda v: v["table"].update(game="nowhere.toml"), "(the file)", "cannot be read"),
@@ -348,7 +352,7 @@ WRONG_IN_GAME: dict[str, Case] = {
     "a section of another kind": (
         lambda v: v.update(lucky9=read(CONFIG / "games" / "lucky9.toml")["lucky9"]),
         "(the file)",
-        "nobody knows the key lucky9",
+        "there is no key lucky9",
     ),
     "odds that are a number": (
         lambda v: _row(v, "tie", 0).update(pays=8),
@@ -365,7 +369,7 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.2.rows.0.pays",
         "'-8:1' is not a ratio",
     ),
-    "odds of nothing": (lambda v: _row(v, "tie", 0).update(pays="0:1"), "bets.2.rows.0.pays", "no win"),
+    "odds of nothing": (lambda v: _row(v, "tie", 0).update(pays="0:1"), "bets.2.rows.0.pays", "0 to one is not a win"),
     "the whole win for commission": (
         lambda v: _row(v, "banker", 0).update(commission_taken="1:1"),
         "bets.1.rows.0.commission_taken",
@@ -419,19 +423,19 @@ WRONG_IN_GAME: dict[str, Case] = {
     "odds that a round's event cannot tell": (
         lambda v: _row(v, "dragon_player", 0).update(pays="3:2"),
         "bets.3.rows.0",
-        "in whole numbers",
+        "as a whole number",
     ),
     "a spot twice": (
         lambda v: v["bets"].append(_bet(v, "tie")),
         "bets.6.spot",
-        "tie stands twice",
+        "tie is listed twice",
     ),
     "a spot that is no name": (lambda v: _bet(v, "dragon_banker").update(spot="D!"), "bets.4.spot", "cannot be"),
     "a bet without rows": (lambda v: _bet(v, "dragon_player").update(rows=[]), "bets.3.rows", "nothing says when"),
     "a bet that needs what is not there": (
         lambda v: _bet(v, "dragon_player").update(needs=["corner"]),
         "bets.3.needs",
-        "corner is no other spot",
+        "corner is not another spot",
     ),
     "more than a meter": (
         lambda v: _row(v, "royal9", 0).update(share="11:10", meter="banker_personal"),
@@ -455,7 +459,7 @@ WRONG_IN_GAME: dict[str, Case] = {
     "Dragon Bonus, as it was": (lambda v: v.update(dragon_bonus={}), "dragon_bonus", "not how a bet is written"),
     "Royal 9, as it was": (lambda v: v.update(royal9={}), "royal9", "not how a bet is written"),
     "rounding sideways": (lambda v: v["rounding"].update(pays="near"), "rounding.pays", "'near' is not a choice"),
-    "no unit": (lambda v: v["rounding"].update(unit_cents=0), "rounding.unit_cents", "0 is no unit"),
+    "no unit": (lambda v: v["rounding"].update(unit_cents=0), "rounding.unit_cents", "0 is not a unit"),
     "no way to turn cards up": (
         lambda v: v["punto_banco"].update(midi_reveal="never"),
         "punto_banco.midi_reveal",
@@ -495,7 +499,7 @@ WRONG_IN_GAME: dict[str, Case] = {
     "one side of a misspelt spot": (
         lambda v: v["wagers"].update(one_of=[["playr", "banker"]]),
         "wagers.one_of.0",
-        "playr is no spot of this game",
+        "playr is not a spot of this game",
     ),
     "limits of back bettors whom nobody has": (
         lambda v: v["wagers"].update(counted_together="circles"),
@@ -517,7 +521,11 @@ WRONG_IN_GAME: dict[str, Case] = {
         "wagers",
         "increment_cents = 0 leaves no wager to make",
     ),
-    "no minimum": (lambda v: v["wagers"].update(side_minimum_cents=0), "wagers.side_minimum_cents", "0 is no minimum"),
+    "no minimum": (
+        lambda v: v["wagers"].update(side_minimum_cents=0),
+        "wagers.side_minimum_cents",
+        "0 is not a minimum",
+    ),
     "an increment that no wager keeps": (
         lambda v: v["wagers"].update(increment_cents=300_000, circle_minimum_cents=310_000, side_maximum_cents=300_000),
         "wagers.circle_maximum_cents",
@@ -558,7 +566,7 @@ WRONG_IN_GAME: dict[str, Case] = {
     "a row named otherwise": (
         lambda v: _third_cards(v).update(three=[1]),
         "punto_banco.tableau.banker_draws_on_third_card",
-        "three is no number",
+        "three is not a number",
     ),
     "rows that are a list": (
         lambda v: v["punto_banco"]["tableau"].update(banker_draws_on_third_card=[]),
@@ -652,7 +660,7 @@ WRONG_TOGETHER: dict[str, tuple[str, Change, str, str]] = {
         "sugarhouse.toml",
         lambda v: v["seats"][2].update(k9="KS 9S"),
         "seats.2.k9",
-        "this has none",
+        "this game has no such bet",
     ),
     "a sensor without the bet": (
         "sugarhouse.toml",
@@ -713,6 +721,18 @@ def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path
     table["table"]["game"] = "game.toml"
     (told,) = problems(written(tmp_path, table, game))
     assert (told.key, told.what) == ("bets.1.after_split", "an equal wager lies on each hand")
+
+
+@pytest.mark.parametrize(("spots", "count"), [([], "no"), (["hand", "tie"], "2")])
+def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, tmp_path: Path) -> None:
+    """Two such bets were told that there is none."""
+    game = read(CONFIG / "games" / "lucky9.toml")
+    for bet in game["bets"]:
+        bet["each_hand"] = bet["spot"] in spots
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    (told,) = (each for each in problems(written(tmp_path, table, game)) if each.key == "bets")
+    assert told.what == f"{count} bets lie on a seat's own hand, and exactly one bet must"
 
 
 @pytest.mark.parametrize("name", ["lucky9.toml", "baccarat_royal.toml"])
@@ -852,7 +872,7 @@ def test_missing_lamps_are_told_with_one_that_can_be_copied(tmp_path: Path) -> N
 
 def test_a_misspelt_section_is_one_mistake(tmp_path: Path) -> None:
     (told,) = problems(changed(tmp_path, lambda v: v.update(jurnal=v.pop("journal"))))
-    assert "nobody knows the key jurnal, is journal meant?" in told.what
+    assert "there is no key jurnal, is journal meant?" in told.what
 
 
 @pytest.mark.parametrize("what", ["a table's file as the game", "a game's file as the table", "an empty game"])

@@ -154,7 +154,7 @@ def test_mistakes_are_told_all_at_once_with_exit_78(tmp_path: Path, command: str
     done = tablectl(name, table, *rest, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (78, "")
     assert done.stderr.startswith("config_invalid: the configuration has 1 mistake\n")
-    assert "table.toml: shoe: nobody knows the key bauds, is baud meant?" in done.stderr
+    assert "table.toml: shoe: there is no key bauds, is baud meant?" in done.stderr
 
     table = simulated_table(tmp_path, 1, pit={"port": 0, "root": "#"})
     done = tablectl(name, table, *rest, stdin=subprocess.DEVNULL)

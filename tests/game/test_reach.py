@@ -53,21 +53,21 @@ def test_at_baccarat_royal_a_stake_alone_is_on_a_hand_of_the_bettors_own() -> No
 
 # What `check` alone looks for: rows that can decide no round. The bet's rows, the row told, words.
 UNREACHABLE: dict[str, tuple[list[dict[str, Any]], int, str]] = {
-    "a margin of a tie": ([{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no round is so"),
+    "a margin of a tie": ([{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "holds for no round"),
     "a natural on three cards": (
         [{"when": {"either": {"natural": True, "cards": 3}}, "pays": "8:1"}],
         0,
-        "no round is so",
+        "holds for no round",
     ),
     "Banker's three cards after Player's natural": (
         [{"when": {"player": {"natural": True}, "banker": {"cards": 3}}, "pays": "8:1"}],
         0,
-        "no round is so",
+        "holds for no round",
     ),
     "a perfect pair of aces that is no pair": (
         [{"when": {"player": {"pair": False, "first_two": ["A", "A"]}}, "pays": "8:1"}],
         0,
-        "no round is so",
+        "holds for no round",
     ),
     "a better row behind the rest": (
         [
@@ -75,12 +75,12 @@ UNREACHABLE: dict[str, tuple[list[dict[str, Any]], int, str]] = {
             {"when": {"both": {"pair": True, "suited": True}}, "pays": "200:1"},
         ],
         1,
-        "a row of other before it holds",
+        "this row of other holds, an earlier row holds too",
     ),
     "a row behind all hands": (
         [{"when": {}, "pays": "5:1"}, {"when": {"cards": 4}, "pays": "6:1"}],
         1,
-        "before",
+        "an earlier row holds too",
     ),
 }
 

@@ -241,7 +241,7 @@ def test_a_bench_gets_a_list_of_revoked_certificates(tmp_path: Path, capsys: pyt
 
 def test_what_is_not_made_cannot_be_revoked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certs", str(tmp_path / "tls"), NAME, "--revoke", "pit"]) == 1
-    assert "certs_name: pit: --revoked names a certificate that is not made now." in capsys.readouterr().err
+    assert "certs_name: pit: --revoke names a certificate that is not made now." in capsys.readouterr().err
     assert not (tmp_path / "tls").exists()
 
 
