@@ -28,8 +28,10 @@ from tests.support.waiting import PATIENCE_S
 _A_TAP_IS_SEEN_S = 10.0
 _ORDINARY = {
     ".",
+    "/usr/sbin/mosquitto",
     "apt",
     "apt-get",
+    "cat",
     "cd",
     "chmod",
     "chown",
@@ -42,6 +44,7 @@ _ORDINARY = {
     "install",
     "journalctl",
     "keepalived",
+    "kill",
     "ls",
     "man",
     "mkdir",
@@ -52,6 +55,7 @@ _ORDINARY = {
     "raspi-config",
     "rm",
     "sed",
+    "sh",
     "sleep",
     "sort",
     "sha256sum",
@@ -120,6 +124,8 @@ def _wrong_with(words: list[str]) -> str:
         case [python, "-m", "pytest", *paths] if Path(python).name == "python":
             named = [path for path in paths if path.startswith("tests/")]
             return "".join(f"there is no {path}" for path in named if not (ROOT / path).exists())
+        case [python, "-"] if Path(python).name == "python":
+            return ""
         case [program, *arguments] if Path(program).name in _PROGRAMS:
             return _parses(_PROGRAMS[Path(program).name](), arguments)
         case ["make", target, *variables]:

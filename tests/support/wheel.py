@@ -1,0 +1,45 @@
+"""The package's wheel in an environment of its own, far from the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+from controller.bench.daemon import ROOT
+
+_PATIENCE_S = 120
+
+
+def installed_wheel(folder: Path) -> Path:
+    """An environment in `folder` with the wheel in it: its folder of programs. What the project depends on comes from
+    the environment of the tests."""
+    for name in ("controller", "drivers", "config"):
+        shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder / "source")
+    venv.create(folder / "venv")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "source"))
+    (wheel,) = folder.glob("*.whl")
+    run(*pip, "--python", str(folder / "venv" / "bin" / "python"), "install", "--no-deps", "--no-index", str(wheel))
+    shutil.rmtree(folder / "source")
+    return folder / "venv" / "bin"
+
+
+def environment() -> dict[str, str]:
+    """The environment in which a program of that wheel runs."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    return inherited | {"PYTHONPATH": sysconfig.get_path("purelib")}
+
+
+def run(*command: str, folder: Path | None = None) -> str:
+    """What the command prints, run in `folder`. It must succeed."""
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
