@@ -17,7 +17,7 @@ from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
 from controller.table.acts.every import ACTS
 
 _LOOKS = {"pit-key": client.pit_key}
-"""What a `look` act shows where it is said without its arguments."""
+"""What a `look` act prints where a person gives no argument."""
 
 
 def commands() -> Iterator[Command]:

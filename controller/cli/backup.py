@@ -1,7 +1,8 @@
 """`tablectl backup` and `tablectl restore`: a table's state in one file, and that table on another machine.
 
-A restored table goes on in its epoch only where nothing can have been said after the backup: the backup was *moved*,
-which set the journal aside where it was. Every other restore begins a new epoch, which the pit must adopt.
+A restored table goes on in its epoch only where the old machine can have sent nothing after the backup: the backup was
+made with `--move`, which set the old machine's journal aside. Every other restore begins a new epoch, which the pit
+must adopt.
 """
 
 from __future__ import annotations
@@ -30,20 +31,19 @@ from controller.record.journal_file import JournalFile, set_aside, sync_folder
 
 
 def backup(table: Path, to: Path, moved_by: str | None) -> int:
-    """Write a backup of the table, running or not. With `moved_by` the table must be stopped, and is no table any more.
+    """Write a backup of the table, which may run. With `moved_by` the table must be stopped, and cannot run here again.
 
     Raises TableError: `backup_unwritable`, `table_runs`, and what reading the journal raises.
     """
     file = load(table).file
     journal, to = Path(os.path.realpath(file.journal.path)), to.absolute()
     new = to.with_name(f"{to.name}.new")
-    read_origin(journal)  # there is one
+    read_origin(journal)  # raises TableError where there is no journal
     with ExitStack() as ends, _unwritten(to):
         if to.exists():
-            raise FileExistsError(errno.EEXIST, "there is such a file already")
+            raise FileExistsError(errno.EEXIST, "there is a file of this name already")
         if moved_by is not None:
-            held = _held(journal)
-            ends.callback(held.close)
+            ends.callback(_locked(journal).close)
         copy = Path(ends.enter_context(tempfile.TemporaryDirectory(dir=to.parent))) / "journal"
         archives = copied(journal, copy, file.journal.archives)
         good = verify(copy, None, file.journal.archives, beside(journal))
@@ -62,7 +62,8 @@ def backup(table: Path, to: Path, moved_by: str | None) -> int:
     print(f"{to}: table {good.table}, {good.rows} rows of epoch {good.epoch}, {len(archives)} archives; read back.")
     print("The backup holds the table's signing key: keep the file where only supervisors come.")
     if moved_by is not None:
-        print("This machine is no table any more: its journal is set aside. On the new one: tablectl restore FILE")
+        print("This machine is no table any more: its journal is set aside.")
+        print("On the new machine: tablectl restore FILE")
     return 0
 
 
@@ -75,7 +76,8 @@ def _unwritten(to: Path) -> Iterator[None]:
         raise TableError("backup_unwritable", f"The backup {to} was not made: {error.strerror or error}.", do) from None
 
 
-def _held(journal: Path) -> JournalFile:
+def _locked(journal: Path) -> JournalFile:
+    """The journal, locked, so that no table starts on it. Raises TableError `table_runs`."""
     try:
         return JournalFile(journal)
     except TableError as error:
@@ -101,7 +103,7 @@ def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kep
 
 
 def restore(source: Path, by: str | None) -> int:
-    """Make this machine the table of a backup. `by` says that a new epoch begins, where the backup is a copy.
+    """Make this machine the table of a backup. `by` is who decides that a new epoch begins, where the backup is a copy.
 
     Raises TableError: `backup_damaged`, `restore_begins_anew`, `restore_in_the_way`, `journal_in_use`.
     """
@@ -131,14 +133,16 @@ def restore(source: Path, by: str | None) -> int:
             for_owner(path, journal.parent)
     else:
         print(f"The table goes on where it was when {told.moved_by} moved it, at {told.at}.")
-    print("Look at this machine: sudo tablectl doctor. Then start it: sudo systemctl enable --now table-controller")
+    print("Check this machine: sudo tablectl doctor. Then start the table:")
+    print("  sudo systemctl enable --now table-controller")
     return 0
 
 
 def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Path]:
-    """Put every file of the backup to its place; the table's file, and where the journal lies.
+    """Put every file of the backup in its place. Returns the paths of the table's file and of the journal.
 
-    A copy's journal never stands under the journal's own name: no power cut leaves a table that goes on with the copy.
+    The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on with
+    the copy.
     """
     table, laid = Path(told.files[0].path), Path()
     journal: JournalSection | None = None
@@ -171,7 +175,8 @@ def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Pat
 
 
 def _configured(each: Kept, unpacked: Path) -> None:
-    """The table's file or the game's. One that is there and says otherwise stays, and the other lies beside it."""
+    """Put the table's file or the game's in its place. A different file that is there stays, and the backup's file is
+    put beside that file."""
     path = Path(each.path)
     if path.exists():
         if kept(each.kind, path).sha256 == each.sha256:
@@ -183,20 +188,21 @@ def _configured(each: Kept, unpacked: Path) -> None:
 
 
 def _check_free(told: Backup, section: JournalSection) -> None:
-    """Raises TableError where a journal or a key of this machine would go, and where a table runs on them."""
+    """Raises TableError where a good journal or another table's key is in the way, and where a table runs on the
+    journal. An older or a damaged journal is set aside."""
     journal, key = Path(os.path.realpath(section.path)), Path(section.signing_key)
     (key_before,) = (each for each in told.files if each.kind == "key")
-    do = "Is this the machine that you mean? Then move what is in the way to another folder, and keep it."
+    do = "Is this the right machine? Then move that file to another folder, keep it, and run the same command again."
     if key.exists() and kept("key", key).sha256 != key_before.sha256:
         raise TableError("restore_in_the_way", f"This machine has another table's key, {key}.", do)
     if not journal.exists():
-        set_aside(journal)  # what its write-ahead log left: SQLite would take the log for the new journal's
+        set_aside(journal)  # a write-ahead log that was left: SQLite would take it for the new journal's log
         return
-    JournalFile(journal).close()  # refused where a table runs on it
+    JournalFile(journal).close()  # raises TableError where a table runs on the journal
     try:
         there = verify(journal, None, section.archives)
     except TableError:
-        pass  # damaged: that is what backups are for
+        pass  # a damaged journal: the backup takes its place
     else:
         if (there.table, there.epoch) != (told.table, told.epoch) or there.rows >= told.rows:
             what = (
@@ -208,7 +214,8 @@ def _check_free(told: Backup, section: JournalSection) -> None:
 
 
 def _put(source: Path, to: Path, owner: Path | None) -> None:
-    """Have these bytes at that place for good, for the account alone to which the folder `owner` belongs."""
+    """Copy the file `source` to `to`, safe from a power cut. Only the account that owns the folder `owner` may read the
+    copy; None: only this user."""
     to.parent.mkdir(parents=True, exist_ok=True)
     new = to.with_name(f"{to.name}.new")
     new.unlink(missing_ok=True)
@@ -223,7 +230,7 @@ def _put(source: Path, to: Path, owner: Path | None) -> None:
 
 
 def _tell_shoe(journal: Path, told: Backup) -> None:
-    """What people do with the shoe that was open at the backup."""
+    """Print what people do with the shoe that was open at the backup."""
     try:
         shoe = open_shoe(journal)
     except TableError:

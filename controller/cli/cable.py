@@ -1,4 +1,4 @@
-"""A network cable on the loopback. It can be pulled while the machines at its ends run on."""
+"""A network cable on the loopback, which can be pulled while the programs at its ends run on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BYTES = 65536
 
 
 class NetworkCable:
-    """Leads from `port` to the port `to_port` of this machine, from the start until `pull`."""
+    """A cable from `port` to the port `to_port` of this machine. The cable is plugged in until `pull`."""
 
     def __init__(self, port: int, to_port: int) -> None:
         self.port = port
@@ -21,7 +21,7 @@ class NetworkCable:
         self.plug()
 
     def plug(self) -> None:
-        """Put the cable in, if it is not."""
+        """Put the cable in, where it is out."""
         if self._ends:
             return
         listener = socket.create_server((_HOST, self.port))

@@ -22,7 +22,8 @@ _PATIENCE_S = 10.0
 
 
 def ask(table: Path, request: dict[str, object], control: str | None = None) -> dict[str, Any]:
-    """The table's answer to `request`. `control` is its control socket, for a caller that asks often.
+    """The table's answer to `request`. A caller that asks often names the control socket with `control`; without it the
+    table's file is read.
 
     Raises TableError with the table's own words where the table refuses, or `table_not_running`.
     """
@@ -40,20 +41,20 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
 
 
 def watch(table: Path) -> Iterator[dict[str, Any]]:
-    """The table's status now, and again a few times a second where it differs.
+    """The table's status now, and again a few times a second where the status differs.
 
-    Raises TableError, which says why it ends: `table_stopped`, `table_ended`, or the table's refusal.
+    Raises TableError at the end of this view, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
     """
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
         for line in channel.makefile("rb"):
             if not line.endswith(b"\n"):
                 break  # the table's last line was cut off
-            told = json.loads(line)
-            if not told["ok"]:
-                raise TableError(told["code"], told["what"], told["do"])
-            yield told["status"]
-    do = "Look at its log: journalctl -u table-controller."
+            answer = json.loads(line)
+            if not answer["ok"]:
+                raise TableError(answer["code"], answer["what"], answer["do"])
+            yield answer["status"]
+    do = "Look at the table's log: journalctl -u table-controller."
     raise TableError("table_ended", "The table's program ended, or dropped this view, without a reason.", do)
 
 
@@ -61,14 +62,14 @@ def shoe_rounds(table: Path) -> list[dict[str, Any]]:
     """The finished rounds of a running table's open shoe, from its feed."""
     with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
         for line in channel.makefile("rb"):
-            if "rounds" in (told := json.loads(line)):
-                hands: list[dict[str, Any]] = told["rounds"]["hands"]
+            if "rounds" in (message := json.loads(line)):
+                hands: list[dict[str, Any]] = message["rounds"]["hands"]
                 return hands
     raise TableError("table_silent", "The table closed the line without an answer.", "Look at the table's log.")
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Have the table do this; 0 once it is done and journalled, or waits for a second person."""
+    """Send the act `request` to the table. Returns 0 once the act is journalled, or waits for a second person."""
     waits = ask(table, request).get("waits")
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
     if "fault" in request and not (shoe := ask(table, {"do": "status"})["status"]["shoe"])["up"]:
@@ -77,8 +78,8 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 
 def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
-    """What a request adds to leave a fault: the fault's id. `fault` was seen before; None: the fault that stands now,
-    which is shown."""
+    """The argument by which a request leaves a fault: the fault's id. `fault` is the id that the person saw; None: the
+    standing fault, which is then printed."""
     if fault is None:
         standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
         if standing is not None:
@@ -88,7 +89,8 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
 
 
 def witness(table: Path, by: str, proposal: int | None) -> int:
-    """Confirm another person's act: `proposal`, which was seen before; None: the act that waits now, which is shown."""
+    """Confirm another person's act. `proposal` is the number that the person saw; None: the act that waits now, which
+    is then printed."""
     if proposal is None:
         waits = ask(table, {"do": "status"})["status"]["second_person"]
         if waits is not None:
@@ -98,53 +100,55 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 
 
 def status(table: Path, as_json: bool, language_name: str = "en") -> int:
-    """Print how the table is, in the language of this name."""
-    told: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    """Print the table's status, in the language of this name."""
+    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
     if as_json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(now, indent=2))
         return 0
-    waits_for, *around = status_lines(told, table, language(language_name))
-    style = "red" if told["face"]["fault"] else "bold"
+    waits_for, *around = status_lines(now, table, language(language_name))
+    style = "red" if now["face"]["fault"] else "bold"
     print("\n".join((painted(waits_for, style, sys.stdout), *around)))
     return 0
 
 
 def pit_key(table: Path) -> int:
-    """Print the pit's keys, the offered and the pinned."""
-    told: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    key = told["pit"]["key"]
+    """Print the pit's offered key and its pinned key, as fingerprints."""
+    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    key = now["pit"]["key"]
     print(f"offered: {key['offered'] or 'none: no pit has said its key'}")
     print(f"pinned:  {key['pinned'] or 'none'}")
-    print("\n".join(pit_lines(told, table)))
+    print("\n".join(pit_lines(now, table)))
     return 0
 
 
-def _group_of(path: str) -> str:
-    """The group that may use this socket; that of its folder where nobody else may look into the folder."""
+def _group_of(path: str) -> str | None:
+    """The group that may use this socket: the socket's, or else its folder's. None where neither group has a name."""
     for each in (Path(path), Path(path).parent):
         with suppress(OSError, KeyError):
             return each.group()
-    return "that the socket's folder has"
+    return None
 
 
 @contextmanager
 def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
-    """A line to the running table. Its errors are words for people."""
+    """A connection to the running table. Raises TableError `not_allowed`, `table_silent`, `table_not_running`."""
     path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:
-            # A table whose line of waiting callers is full lets a blocking caller wait for its turn.
+            # Where the table's queue of waiting callers is full, `connect` waits for at most this time.
             channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(_PATIENCE_S), 0))
             channel.connect(path)
             channel.settimeout(_PATIENCE_S)
             yield channel
     except PermissionError:
-        group = _group_of(path)
-        do = f"Join the group {group}: sudo adduser YOURNAME {group}. Then log in anew. Or ask somebody who is in it."
+        do = "Run the same command again with sudo."
+        if (group := _group_of(path)) is not None:
+            join = f"Join the group {group}: sudo adduser YOURNAME {group}. Then log out and in."
+            do = f"{join} Or ask somebody of that group."
         raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
     except (TimeoutError, BlockingIOError):
         do = "Look at the table's log: its disk may be failing."
-        raise TableError("table_silent", "The table runs and does not answer.", do) from None
+        raise TableError("table_silent", "The table runs, but does not answer.", do) from None
     except OSError as error:
         raise TableError(
             "table_not_running",

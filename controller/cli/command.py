@@ -43,7 +43,7 @@ class File(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `name` may have two words, as "sim shoe". `example` is what follows the name.
+    """One command. `name` may have two words, such as "sim shoe". `example` is what a person may type after the name.
 
     `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.
     """

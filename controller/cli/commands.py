@@ -26,13 +26,15 @@ def _run(options: Namespace) -> int:
 def _dark(options: Namespace) -> int:
     from controller.header import darken
 
-    # Set by systemd for what runs after a service: "success" for a table that was stopped. Run by hand, there is none.
+    # systemd sets this for the command after a service: "success" after a table that was stopped. A shell has none.
     darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
     return 0
 
 
 def _add_backup(parser: ArgumentParser) -> None:
-    parser.add_argument("to", type=Path, metavar="FILE", help="the backup; for its user alone, and never written over")
+    parser.add_argument(
+        "to", type=Path, metavar="FILE", help="the file to write, for its owner alone; no existing file is replaced"
+    )
     moves = "the table moves to another machine: it must be stopped, and its journal is set aside here"
     parser.add_argument("--move", action="store_true", help=moves)
     parser.add_argument("--by", metavar="NAME", help="with --move: who moves it")
@@ -48,7 +50,7 @@ def _backup(options: Namespace) -> int:
 
 def _add_restore(parser: ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="FILE", help="what `tablectl backup` wrote")
-    anew = "who says that a new epoch begins, which the pit must adopt: where the backup is a copy and no move"
+    anew = "for a backup that was made without --move: who decides that a new epoch begins, which the pit must adopt"
     parser.add_argument("--by", metavar="NAME", help=anew)
 
 
@@ -60,7 +62,10 @@ def _restore(options: Namespace) -> int:
 
 def _add_setup(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--answers", type=Path, metavar="FILE", help="answers for a fleet; what it answers is not asked"
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="answers for a fleet; a question that is answered there is not asked",
     )
     table = "the table's file that is written (default: %(default)s)"
     parser.add_argument("--table", type=Path, default=CONFIGURATION / "table.toml", metavar="TABLE.toml", help=table)
@@ -105,8 +110,8 @@ def _check(options: Namespace) -> int:
     config = load(options.table, reaching=True)
     if (tls := config.file.pit.tls) is not None:
         wrong = wrong_with(tls, config.rules.table)
-        if told := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
-            raise ConfigError(told)
+        if problems := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
+            raise ConfigError(problems)
     pins = config.file.pins
     of_meters = meter_lines(config.rules, options.pit_settings)
     for line in (*of_meters, *edge_lines(options.table, options.highest_edge / 100)):
@@ -242,7 +247,7 @@ def _roads(options: Namespace) -> int:
 
 
 def _add_screen(parser: ArgumentParser) -> None:
-    where = "where to serve it; 0.0.0.0:8080 lets other machines look too (default: %(default)s)"
+    where = "the address of the pages; 0.0.0.0:8080 lets other machines look too (default: %(default)s)"
     parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
     mine = "also show finished rounds with their frames, to whoever has the printed address; run this as a supervisor"
     parser.add_argument("--supervisor", action="store_true", help=mine)
@@ -268,12 +273,12 @@ def _kiosk(options: Namespace) -> int:
 
 
 def _add_archive(parser: ArgumentParser) -> None:
-    where = "the folder of its archives (default: the folder in the journal, or beside it)"
+    where = "the folder of the archives (default: the folder that the journal names, or the folder beside the journal)"
     parser.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
 
 
 def _add_verify(parser: ArgumentParser) -> None:
-    against = "compare it with a pit's log too: the events that the pit committed, one JSON line each"
+    against = "compare the journal with a pit's log too: the events that the pit committed, one JSON line each"
     parser.add_argument("--against", type=Path, metavar="LOG", help=against)
     _add_archive(parser)
 
@@ -311,7 +316,9 @@ def _add_status(parser: ArgumentParser) -> None:
 def _add_language(parser: ArgumentParser) -> None:
     from controller.words.language import LANGUAGES
 
-    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the sentences (default: en)")
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="en", help="the language of the sentences (default: en)"
+    )
 
 
 def _status(options: Namespace) -> int:
@@ -347,7 +354,9 @@ def _add_sim_shoe(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="decides the cards")
     parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="the time between two cards")
     parser.add_argument("--rounds", type=int, metavar="N", help="stop after N rounds (default: at Ctrl-C)")
-    parser.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` shows how")
+    parser.add_argument(
+        "--verbs", action="store_true", help="follow the verbs on standard input; the verb `help` lists them"
+    )
 
 
 def _sim_shoe(options: Namespace) -> int:
@@ -396,7 +405,9 @@ def _versions(_options: Namespace) -> int:
 
 
 def _add_now(parser: ArgumentParser) -> None:
-    parser.add_argument("--now", action="store_true", help="inside a shoe too; the table then asks for a count")
+    parser.add_argument(
+        "--now", action="store_true", help="do not wait for the shoe's end; the table then asks for a count"
+    )
 
 
 def _add_update(parser: ArgumentParser) -> None:

@@ -25,7 +25,7 @@ from controller.table.states import NoShoe, ShoeEnded, Table
 
 @dataclass(frozen=True, slots=True)
 class OpenShoe:
-    """An open shoe as a person knows it who watched it, with the rules that it opened with."""
+    """An open shoe, as a person knows it who watched every card, with the rules under which it was opened."""
 
     number: int
     round: int | None
@@ -51,13 +51,13 @@ def open_shoe(journal: Path) -> OpenShoe:
     if table is None or table.shoe is None or isinstance(table.phase, NoShoe | ShoeEnded):
         raise TableError("no_open_shoe", f"No shoe is open in {journal}.", "Ask again once a shoe is dealt.")
     seen |= {finished.number: cards_of(finished.done) for finished in table.finished}  # as corrected
-    lay = Counter(card for hand in seen.values() for card in hand)
-    unseen = {card: max(many - lay[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
+    gone = Counter(card for cards in seen.values() for card in cards)
+    unseen = {card: max(many - gone[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
     return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """The cards that lie face up now, by their hand, and the first card of the burn."""
+    """The cards that lie face up now: by the round's number those of its hands, and the burn's first card."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

@@ -17,9 +17,9 @@ from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
-    """Play the script in the file `script` ("-": standard input). 0 where every token was played without a fault.
+    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played.
 
-    Each event is printed as its JSON, or `in_words` for people, with what became of every wager.
+    Each event is printed as its JSON, or `in_words` for people, with the result of every wager.
     """
     text = _read(script)
     exit_code = 0

@@ -1,8 +1,8 @@
 """`tablectl demo`: the real daemon on this machine, with the far end of each of its wires simulated.
 
-It runs a private Mosquitto, the reference pit, a simulated shoe on a pty, and a dealer and players on simulated pins.
-The first shoe is a story (`drivers/sim/story.py`); then the people deal on at random. What is shown comes from where a
-person or the pit would get it: the control socket and the broker.
+The demo runs a private Mosquitto, the reference pit, a simulated shoe on a pty, and a dealer and players on simulated
+pins. The first shoe follows a story (`drivers/sim/story.py`). Then the people deal on at random. The demo shows only
+what the control socket and the broker say, as they would say it to a person or to the pit.
 """
 
 from __future__ import annotations
@@ -47,20 +47,22 @@ from controller.words.language import language
 from drivers.sim.run import Habits, run_table
 
 _ACK_PATIENCE_S = 10.0
-_REFRESH_S = 0.1  # the shortest stretch of a lamp's pattern is 120 ms
+_REFRESH_S = 0.1  # the shortest part of a lamp's pattern is 120 ms
 _POLL_S = 0.02
 _SCREEN_PORT = 8080
-_SLIPS = 0.03
+_ERROR_RATE = 0.03
 
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
-    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. 0 where it ended as it should.
+    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. Returns 0 where all went well.
 
-    `speed` 2 is twice as fast as people, 0 has no pauses. `game` names an example table or an example game. `shoe` None
-    is the table's own shoe. Raises TableError `demo_options` for options that do not go together.
+    With `speed` 2 the people are twice as fast as real people, with 0 they make no pauses. `game` names an example
+    table or an example game. With `shoe` None the table has its own shoe. Raises TableError `demo_options` for options
+    that do not go together.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
-        raise TableError("demo_options", "ROUNDS must be 1 or more, SPEED 0 or more.", "For example ROUNDS=5 SPEED=0.")
+        do = "For example: tablectl demo --rounds 5 --speed 0, or make demo ROUNDS=5 SPEED=0."
+        raise TableError("demo_options", "ROUNDS must be 1 or more, SPEED 0 or more.", do)
     if game not in (names := surroundings.example_names()):
         likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
         do = f"{likely}GAME is one of: {', '.join(names)}."
@@ -137,7 +139,7 @@ class _Show(Protocol):
 
 
 class _Demo:
-    """The processes of a demo, and what they were heard to say. This is the stage of the story."""
+    """The processes of a demo, and the table's events. The story plays on this object, its stage."""
 
     def __init__(
         self,
@@ -150,7 +152,7 @@ class _Demo:
         stopping: threading.Event,
     ) -> None:
         self._folder = folder
-        self._habits = Habits(seed=seed, rounds=rounds, speed=speed, error_rate=_SLIPS)
+        self._habits = Habits(seed=seed, rounds=rounds, speed=speed, error_rate=_ERROR_RATE)
         self._game = game
         self._shoe = shoe
         self._stopping = stopping
@@ -205,7 +207,7 @@ class _Demo:
         self._lines.put((caption, True))
 
     def pay(self) -> None:
-        """Verify and pay the awards that can be decided now: the pit waits until it has heard of all hits."""
+        """Verify and pay the awards that can be decided now. Others wait until the pit has heard of all hits."""
         with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
             for award in ledger.awards():
                 if award.step == "pending":
@@ -320,11 +322,11 @@ class _Plain:
     """Plain lines, for a file or a pipe."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print it, a caption with a mark before it."""
+        """Print the line. A caption has a mark before it."""
         print(f"* {text}" if caption else text, flush=True)
 
     def status(self, status: dict[str, Any]) -> None:
-        """Nothing is painted."""
+        """Paint nothing."""
 
 
 class _Live:
@@ -354,7 +356,7 @@ def _wrapped(text: str, indent: int) -> str:
 
 
 def _legend(rules: TableRules) -> Iterator[str]:
-    """What the lamps say in this game, and two words that need an explanation."""
+    """What the lamps say in this game, and what two words of the demo's lines mean."""
     simulated = rules.shoe.drawn_in_error == "simulated_hand"
     turns = rules.play.calls or rules.play.squeezed
     patterns = {
@@ -382,8 +384,8 @@ def _legend(rules: TableRules) -> Iterator[str]:
                 says = words.sections["sign"][pattern]
             yield f"  {lamp:<6}{how:<25}{says}"
     if any(seat.k9 for seat in rules.seats):
-        yield "Two cards stand at each seat, its own King and 9: with them its player wins most."
-    yield "house: what the casino won with a round's wagers, or lost (-)." + " A meter's award is apart." * bool(
+        yield "A King and a 9 are printed at each seat: with these two cards the seat's player wins most."
+    yield "house: what the casino won with a round's wagers, or lost (-)." + " A meter's award is not in it." * bool(
         rules.meters
     )
 

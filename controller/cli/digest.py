@@ -1,4 +1,4 @@
-"""`tablectl digest`: what this machine's table runs, as digests to hold against another table's."""
+"""`tablectl digest`: digests of what this machine's table runs, to compare with another table's."""
 
 from __future__ import annotations
 

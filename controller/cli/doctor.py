@@ -21,7 +21,7 @@ _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
 
 
 def doctor(table: Path | None, as_json: bool) -> int:
-    """Print what each check found; 1 where one found a fault."""
+    """Print what each check found. Returns 1 where a check found a fault, else 0."""
     rows = [*examine_here(table)]
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
@@ -33,7 +33,7 @@ def doctor(table: Path | None, as_json: bool) -> int:
 
 
 def examine_here(table: Path | None) -> Iterable[Row]:
-    """The rows of this machine. `table` is the table's file; None: this machine's only one."""
+    """The rows of this machine. `table` is the table's file; None: the default table's."""
     told: dict[str, Any] | TableError | None = None
     try:
         table = table or default_table()

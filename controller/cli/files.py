@@ -26,7 +26,7 @@ def default_table() -> Path:
     if len(found) == 1:
         return found[0]
     there = f"{CONFIGURATION} holds {', '.join(path.name for path in found) or 'none'}"
-    do = f"Name its file: tablectl status TABLE.toml. Or set {VARIABLE} to it."
+    do = f"Name the table's file: tablectl status TABLE.toml. Or set {VARIABLE} to that file's path."
     raise TableError("no_table", f"No table is named, and {there}.", do)
 
 

@@ -1,4 +1,4 @@
-"""`tablectl rounds` and `tablectl replay`: a journal's past, for technicians."""
+"""`tablectl verify`, `tablectl rounds` and `tablectl replay`: a journal's past, for technicians."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_A_ROUND = ("round", "void", "correction")
 
 def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
     """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
-    # The pit's log first: it names the event, where the journal could only say that a row was altered.
+    # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
     agreed = compare(path, log, archive) if log else None
     good = verify(path, archive)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
@@ -35,7 +35,7 @@ def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
 
 def _after(log_head: int, journal_head: int) -> str:
     more = journal_head - log_head
-    return f"the journal has {more} more, to {journal_head}" if more else "the journal ends with that event too"
+    return f"the journal has {more} more, up to {journal_head}" if more else "the journal ends with that event too"
 
 
 def rounds(path: Path, archive: Path | None = None) -> int:

@@ -38,7 +38,7 @@ or of another process are not here, since they may pass."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit code. An error is told on standard error, with what to do."""
+    """Run one command and return the exit code. An error is printed to standard error, with what to do."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     starts = words[:1] == ["run"]
     try:
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = options.command.run(options)
     except PermissionError as error:
         if starts:
-            raise  # a program that runs under its unit has no other user to be
+            raise  # the unit says under which user the table runs: sudo is no advice there
         do = "Run the same command again with sudo."
         _print(TableError("not_allowed", f"You may not use {error.filename}.", do))
         return EXIT_TROUBLE
@@ -90,27 +90,27 @@ def _named(words: list[str], commands: Iterable[Command]) -> Command | None:
 
 
 def _with_file(command: Command, words: list[str]) -> list[str]:
-    """The words, with the default file where the command needs a file and they name none."""
-    name, said = words[: len(command.name.split())], words[len(command.name.split()) :]
+    """The words, with the default file where the command needs a file and the words name no file."""
+    name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
     match command.file:
-        case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in said):
-            return [*name, str(default_table()), *said]
-        case File.JOURNAL if _positionals(said) < 1 + (command.name == "replay"):
-            return [*name, str(default_journal()), *said]
+        case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in rest):
+            return [*name, str(default_table()), *rest]
+        case File.JOURNAL if _positionals(rest) < 1 + (command.name == "replay"):
+            return [*name, str(default_journal()), *rest]
         case _:
             return words
 
 
 def _is_other_table(command: Command, word: str) -> bool:
-    """Whether the word is a path that can only be meant as the table's file."""
+    """Whether the word can only be the path of the table's file, under a name that does not end in .toml."""
     return command.name != "deal" and "/" in word and Path(word).is_file()
 
 
-def _positionals(said: list[str]) -> int:
+def _positionals(words: list[str]) -> int:
     """How many of the words are neither options nor options' values. Each option of a journal's reader has a value."""
     return sum(
-        not word.startswith("-") and not (place and said[place - 1].startswith("--") and "=" not in said[place - 1])
-        for place, word in enumerate(said)
+        not word.startswith("-") and not (place and words[place - 1].startswith("--") and "=" not in words[place - 1])
+        for place, word in enumerate(words)
     )
 
 

@@ -40,7 +40,7 @@ def _page(parser: ArgumentParser, commands: tuple[Command, ...]) -> str:
         "COMMAND [TABLE.toml] ...",
         ".SH DESCRIPTION",
         "Without TABLE.toml, the command uses the file in TABLE_CONTROLLER_TABLE, or the only one in",
-        "/etc/table-controller. An error is told on standard error: a code, what happened, what to do.",
+        "/etc/table-controller. An error is printed to standard error: a code, what happened, what to do.",
     ]
     for group in GROUPS:
         lines.append(f".SH {group.upper()}")
@@ -54,8 +54,8 @@ def _page(parser: ArgumentParser, commands: tuple[Command, ...]) -> str:
                 if action.dest != "help" and action.help:
                     name = action.option_strings[0] if action.option_strings else ""
                     word = action.metavar if isinstance(action.metavar, str) else ""
-                    told = action.help % {"default": action.default}
-                    lines += [".br", f".I {_roff(f'{name} {word}'.strip())}", _sentence(told)]
+                    says = action.help % {"default": action.default}
+                    lines += [".br", f".I {_roff(f'{name} {word}'.strip())}", _sentence(says)]
             lines += [".br", f"Example: {_roff(f'tablectl {command.name} {command.example}'.rstrip())}"]
     lines += [".SH EXIT STATUS"]
     for code, says in EXIT_CODES:
@@ -77,8 +77,8 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        do = "Install shtab where you make the file, not at the table: pip install shtab."
-        raise TableError("shtab_missing", "The program shtab makes completion, and is not installed.", do) from None
+        do = "Install shtab on the machine where you make the file, and not on the table's: pip install shtab."
+        raise TableError("shtab_missing", "The library shtab makes completion, and is not installed.", do) from None
     for own in parsers(parser).values():
         for action in own._actions:
             kind = shtab.DIRECTORY if action.metavar == "FOLDER" else shtab.FILE if action.metavar in _FILES else None

@@ -1,4 +1,7 @@
-"""Where each progressive meter must begin: at the worth of the awards below the meter's own."""
+"""The least amount at which each progressive meter must begin, so that a smaller award never pays more than the meter.
+
+Example: the cards that win the meter would win a fixed award of $1,500 too. So the meter must begin at $1,500 or more.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from controller.words.events import dollars
 
 
 def meter_lines(rules: TableRules, settings: Path | None) -> list[str]:
-    """Where the pit must begin each meter that the table awards; nothing where the pit's `settings` are given.
+    """A line with the least cents of each meter that the table awards; none where the pit's `settings` are given.
 
     Raises ConfigError where a seed in the settings is too low or missing, TableError where they cannot be read.
     """
@@ -33,5 +36,5 @@ def _wrong(least_cents: dict[str, int], settings: Path) -> Iterator[Problem]:
         if meter not in terms:
             yield Problem(str(settings), f"meters.{meter}", "is missing, and this table awards it", "Add its terms.")
         elif terms[meter].seed_cents < least:
-            what = f"{terms[meter].seed_cents} is less than an award below the meter's own can be worth"
+            what = f"{terms[meter].seed_cents} cents are less than a fixed award that the same cards can win"
             yield Problem(str(settings), f"meters.{meter}.seed_cents", what, f"Write {least} or more.")

@@ -26,7 +26,7 @@ def new_journal(table: Path, by: str) -> int:
         raise TableError(
             "journal_in_use",
             f"The journal {path} could not be set aside: {error}.",
-            "Stop the table first, and run this as the table's user.",
+            "Stop the table first, and run this command as the table's user.",
         ) from error
     key, journal = open_journal(path, Path(file.journal.signing_key), file.table.id, file.journal.archives, by)
     with closing(journal):

@@ -1,4 +1,4 @@
-"""`tablectl par`: what every bet of a game or a table is worth, and the edges for `tablectl check`."""
+"""`tablectl par`: what every bet of a game or a table is worth, and the house edges for `tablectl check`."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def par_sheet(
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:
-    """The bets of the open shoe: fresh, and as the shoe is now."""
+    """Print what the open shoe's bets are worth: with a fresh shoe, and with the shoe's unseen cards."""
     from controller.cli.composition import open_shoe
 
     shoe = open_shoe(Path(load(table).file.journal.path))
     rules = shoe.rules
-    of = replace(
+    table_now = replace(
         subject(table),
         digest=shoe.config_digest,
         seats=rules.seats,
@@ -58,7 +58,7 @@ def _composition(table: Path, levels: Levels, as_json: bool) -> int:
     if not as_json:
         print(f"shoe {shoe.number}, round {shoe.round or '-'}: what each bet is worth with the unseen cards")
         print("for surveillance, never for players; burned and face-down cards count as unseen")
-    _print_differences(par(of), par(of, shoe.unseen), levels, as_json)
+    _print_differences(par(table_now), par(table_now, shoe.unseen), levels, as_json)
     return 0
 
 

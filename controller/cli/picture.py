@@ -1,6 +1,6 @@
-"""The live picture of a table in a terminal: what it waits for, cards, lamps, hits, and how far the pit has got.
+"""The live picture of a table in a terminal: what the table waits for, cards, lamps, hits, and what the pit has.
 
-The picture fits 80 columns and uses more where there are more. Its lamps blink as the table's do.
+The picture fits 80 columns, and fills a wider terminal. Its lamps blink as the table's lamps do.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _lamp(name: str, patterns: dict[str, str]) -> Text:
 
 
 def _burning(name: str, pattern: str) -> Text:
-    """A lamp as it is now."""
+    """A lamp as its pattern has it at this moment, lit or dark."""
     lit = Pattern[pattern.upper()].lit(time.monotonic_ns() // 1_000_000)
     style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
     return Text("●" if lit else "○", style=style)

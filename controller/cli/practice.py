@@ -29,7 +29,7 @@ _LOOK_EVERY_S = 0.1
 
 
 def practice(folder: Path, game: str) -> int:
-    """Run the table of an example game in `folder`, and do what standard input says until that ends.
+    """Run the table of an example game in `folder`, and follow the verbs on standard input until the input ends.
 
     Raises TableError `practice_options` for a game without an example table, or a folder that cannot be used.
     """
@@ -66,14 +66,14 @@ def practice(folder: Path, game: str) -> int:
 
 
 def _tell(table: Path) -> None:
-    """Say what changes at the table, a line for each change."""
+    """Print what changes at the table, a line for each change."""
     with suppress(TableError):  # the prompt ends with the table
         for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)
 
 
 def _tell_refusals(log: Path) -> None:
-    """Say each refusal with its reason, as the table's log tells it from now on."""
+    """Print each refusal that the table's log has from now on, with its reason."""
     with log.open(encoding="utf-8", errors="replace") as lines:
         lines.seek(0, os.SEEK_END)
         line = ""
@@ -82,7 +82,7 @@ def _tell_refusals(log: Path) -> None:
             if not line.endswith("\n"):
                 time.sleep(_LOOK_EVERY_S)
                 continue
-            _, refused, told = line.partition(" INFO controller.runtime: refused ")
+            _, refused, what = line.partition(" INFO controller.runtime: refused ")
             if refused:
-                print(f"  refused {told}", end="", flush=True)
+                print(f"  refused {what}", end="", flush=True)
             line = ""

@@ -17,7 +17,7 @@ from controller.pins.header_map import PHYSICAL
 from controller.setup.questions import Terminal
 
 _POLL_S = 0.1
-_TOLD_WITHIN_S = 10.0
+_ACKED_WITHIN_S = 10.0
 _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 
 
@@ -41,11 +41,11 @@ def self_test(table: Path, by: str) -> int:
 
 
 def _doing(table: Path, control: str, by: str) -> Callable[..., dict[str, Any]]:
-    """Ask the running table for something, an act in this person's name."""
+    """A function that asks the running table for its status, or for an act in the name of the person `by`."""
 
     def do(what: str, **arguments: object) -> dict[str, Any]:
-        said = {} if what == "status" else {"by": by}
-        return ask(table, {"do": what, **arguments, **said}, control)
+        named = {} if what == "status" else {"by": by}
+        return ask(table, {"do": what, **arguments, **named}, control)
 
     return do
 
@@ -78,14 +78,14 @@ def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str
                 begun_s = time.monotonic()
             pressed = do("status")["status"]["inputs"]
             if name in pressed:
-                yield ok(f"input {name}", "The input came.")
+                yield ok(f"input {name}", "The table saw this input.")
                 break
             if person.line_within(_POLL_S) is not None:
                 look = (
                     f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `pull`."
                 )
-                others = f" Pressed was: {', '.join(pressed)}." if pressed else ""
-                yield fault(f"input {name}", "input_not_seen", f"The input did not come.{others}", look)
+                others = f" It saw: {', '.join(pressed)}." if pressed else ""
+                yield fault(f"input {name}", "input_not_seen", f"The table did not see this input.{others}", look)
                 break
 
 
@@ -95,23 +95,23 @@ def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iter
     except TableError as refused:
         yield absent("test hit", f"Not tried: {refused.what}", refused.do)
         return
-    told = do("status")["status"]["pit"]["head_seq"]
+    hit_seq = do("status")["status"]["pit"]["head_seq"]
     if not _yes(person, f"Does the lamp of seat {seat} blink fast?"):
         do_ = "Look at the row of that lamp in this list."
         yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
-    ends_s = time.monotonic() + _TOLD_WITHIN_S
-    while do("status")["status"]["pit"]["acked_seq"] < told:
+    ends_s = time.monotonic() + _ACKED_WITHIN_S
+    while do("status")["status"]["pit"]["acked_seq"] < hit_seq:
         if time.monotonic() >= ends_s:
-            says = f"The pit has not acknowledged the test hit, event {told}, within {_TOLD_WITHIN_S:.0f} seconds."
+            says = f"The pit has not acknowledged the test hit, event {hit_seq}, within {_ACKED_WITHIN_S:.0f} seconds."
             yield fault("test hit", "hit_not_told", says, "tablectl status says how the table finds its pit.")
             return
         time.sleep(_POLL_S)
-    yield ok("test hit", f"The pit has it, event {told}; no meter moved by it.")
+    yield ok("test hit", f"The pit has the test hit, event {hit_seq}. A test hit moves no meter.")
 
 
 def _yes(person: Terminal, question: str) -> bool:
-    """What the person says once the question stands there. A stray Enter is neither yes nor no."""
+    """Whether the person answers yes. Letters that were typed before the question do not count."""
     person.forget()
-    while (said := person.line(f"{question} [y/n]\n").casefold()) not in ("y", "yes", "n", "no"):
+    while (answer := person.line(f"{question} [y/n]\n").casefold()) not in ("y", "yes", "n", "no"):
         print("Answer y or n.", flush=True)
-    return said.startswith("y")
+    return answer.startswith("y")

@@ -28,10 +28,10 @@ def sim_shoe(
     rounds: int | None,
     verbs: bool,
 ) -> int:
-    """A shoe on a pty or a serial port deals until `rounds` are dealt; standard output tells what it dealt.
+    """A shoe on a pty or a serial port deals until `rounds` are dealt, and prints what it dealt.
 
-    With `verbs` it deals nothing by itself, and does what standard input says. `driver` is as in a table file's
-    `[shoe]`. Without `baud` the port has the usual speed of that shoe.
+    With `verbs` the shoe deals nothing by itself, and follows the verbs on standard input. `driver` is the brand, as in
+    a table file's `[shoe]`. Without `baud` the port has that brand's usual speed.
     """
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or maker(driver).baud)
     try:
@@ -46,7 +46,7 @@ def sim_shoe(
 
 
 def sim_pins(table: Path) -> int:
-    """The front of this file's table, whose pins are simulated. It does what standard input says."""
+    """The buttons, sensors and lamps of a table with simulated pins, which follow the verbs on standard input."""
     pins = simulated_pins(load(table))
     console.prompt("the table's buttons, sensors and lamps")
     console.converse(console.pins_verbs(pins), sys.stdin)
@@ -54,7 +54,7 @@ def sim_pins(table: Path) -> int:
 
 
 def simulated_pins(config: Config) -> SimulatedPins:
-    """The front of a table whose pins are simulated. Raises TableError `sim_not_simulated` for any other table."""
+    """The simulated pins of a table. Raises TableError `sim_not_simulated` for a table with real pins."""
     wiring = config.file.pins
     if wiring.page is None:
         do = 'Set pins.driver = "simulated" and pins.page, or press the real buttons.'
@@ -69,7 +69,7 @@ def simulated_pins(config: Config) -> SimulatedPins:
 
 
 def sim_pit(table: Path) -> int:
-    """A pit for this file's table, on its broker. It prints what it hears, and does what standard input says.
+    """A pit for a table, on the table's broker. It prints what it hears, and follows the verbs on standard input.
 
     Raises TableError `sim_pit_tls` for a table whose pit needs TLS, before anything is sent to its broker.
     """

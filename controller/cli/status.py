@@ -13,45 +13,45 @@ _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "ba
 """The section of a language that says what a lamp means, by the lamp. `seat` and `fault` have sections of their own."""
 
 
-def status_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def status_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
     """The lines of a table's status. The last says how long it has been up. `table` is its file, for commands to
     copy."""
     words = words or language()
-    face = told["face"]
+    face = status["face"]
     return [
-        waiting(told, words),
+        waiting(status, words),
         *_table(face, words),
         *_fault(face, table, words),
-        *_second_person(told["second_person"], table, words),
+        *_second_person(status["second_person"], table, words),
         *_wagers(face, words),
-        *_lamps(told["lamps"], told["test"], words),
-        *_shoe(told["shoe"], words),
-        *pit_lines(told, table, words),
-        *_tail(told, words),
+        *_lamps(status["lamps"], status["test"], words),
+        *_shoe(status["shoe"], words),
+        *pit_lines(status, table, words),
+        *_tail(status, words),
     ]
 
 
-def happening_lines(told: dict[str, Any], table: Path, words: Language) -> list[str]:
+def happening_lines(status: dict[str, Any], table: Path, words: Language) -> list[str]:
     """The lines that change only where something happens: without lines that count, and without the lamps."""
-    face = told["face"]
+    face = status["face"]
     return [
-        waiting(told, words),
+        waiting(status, words),
         *_table(face, words),
         *_fault(face, table, words),
         *_wagers(face, words),
-        *_shoe(told["shoe"], words),
-        pit_lines(told, table, words)[0],
+        *_shoe(status["shoe"], words),
+        pit_lines(status, table, words)[0],
     ]
 
 
-def waiting(told: dict[str, Any], words: Language) -> str:
+def waiting(status: dict[str, Any], words: Language) -> str:
     """What the table waits for, in a sentence."""
-    face, say = told["face"], words.sections["waiting"]
-    if told["journal"]["error"]:
-        return str(say["journal"].format(error=told["journal"]["error"]))
+    face, say = status["face"], words.sections["waiting"]
+    if status["journal"]["error"]:
+        return str(say["journal"].format(error=status["journal"]["error"]))
     if face["fault"]:
         return f"{say['fault']} {words.fault(face['fault']['code']).what}"
-    if told["second_person"]:
+    if status["second_person"]:
         return str(say["second_person"])
     if (due := waits_for(face, words)) is not None:
         return due
@@ -107,18 +107,18 @@ def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = Non
     return lines
 
 
-def pit_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def pit_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
     """How the table finds the pit, what to do about that with the whole command, and how far the pit has got."""
     words = words or language()
-    pit, say = told["pit"], words.sections["say"]
+    pit, say = status["pit"], words.sections["say"]
     code, details = pit["standing"]["code"], pit["standing"]["details"]
     what, do = words.pit(code)
     lines = [f"{say['pit']} {what.format(**details)}"]
     if do:
-        lines.append(f"  {say['do']} {do.format(**details, fingerprint=told['key_fingerprint'])}")
+        lines.append(f"  {say['do']} {do.format(**details, fingerprint=status['key_fingerprint'])}")
     match code:
         case "not_adopted":
-            adopt = f'{told["face"]["table"]} {pit["epoch"]} "{told["key_fingerprint"]}"'
+            adopt = f'{status["face"]["table"]} {pit["epoch"]} "{status["key_fingerprint"]}"'
             lines.append(f"    sudo pitctl adopt {adopt}")
         case "key_unpinned" | "key_differs":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
@@ -239,17 +239,17 @@ def _shoe(shoe: dict[str, Any], words: Language) -> Iterator[str]:
     yield line
 
 
-def _tail(told: dict[str, Any], words: Language) -> Iterator[str]:
-    say, journal = words.sections["say"], told["journal"]
-    yield from (say["meters"].format(levels=line) for line in [meters_line(told["pit"])] if line)
-    yield say["key"].format(fingerprint=told["key_fingerprint"])
+def _tail(status: dict[str, Any], words: Language) -> Iterator[str]:
+    say, journal = words.sections["say"], status["journal"]
+    yield from (say["meters"].format(levels=line) for line in [meters_line(status["pit"])] if line)
+    yield say["key"].format(fingerprint=status["key_fingerprint"])
     line = say["journal"].format(path=journal["path"], boot=journal["boot"])
     if journal["archived_rows"]:
         line += "; " + say["archived"].format(rows=journal["archived_rows"])
     if journal["archive_error"]:
         line += "; " + say["not_archived"].format(error=journal["archive_error"])
     yield line
-    yield say["version"].format(version=told["version"], up_s=told["up_s"])
+    yield say["version"].format(version=status["version"], up_s=status["up_s"])
 
 
 def _value(value: str | int, words: Language) -> str:

@@ -1,6 +1,6 @@
 """A table's surroundings on one machine: a private broker, a table file whose hardware is simulated, its processes.
 
-The demo, the practice table and the tests use it. Everything is on the loopback and below one folder.
+The demo, the practice table and the tests use this module. Everything is on the loopback and below one folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "tab
 EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 
 _PORTS = (10_000, 32_768)  # below the ports of Linux's outgoing connections
-_claims: deque[socket.socket] = deque(maxlen=64)  # keeps each of the last given ports reserved
+_claims: deque[socket.socket] = deque(maxlen=64)  # the open sockets reserve the last 64 ports that were given
 
 _PATIENCE_S = 10.0
 _START_PATIENCE_S = 20.0
@@ -55,7 +55,7 @@ def example_game(name: str) -> Path:
 
 
 def free_port(wanted: int = 0) -> int:
-    """A free TCP port on the loopback: the port that is wanted, if it is free.
+    """A free TCP port on the loopback: `wanted`, where that port is free.
 
     No other call of this function gives the same port while this process lives and asks for fewer than 64 other ports.
     The ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute
@@ -73,7 +73,7 @@ def free_port(wanted: int = 0) -> int:
 
 
 def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:
-    """A table file in `folder`, made from `example`, with every wire simulated there. `sections` change more keys."""
+    """Write a table file into `folder`: the `example` with simulated hardware. `sections` change more of its keys."""
     values = tomllib.loads(example.read_text("utf-8"))
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
     values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
@@ -99,7 +99,7 @@ def mosquitto_program() -> str | None:
 
 @contextmanager
 def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A Mosquitto of our own on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
+    """A private Mosquitto on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
     program = mosquitto_program()
     if program is None:
         do = "Install it: sudo apt-get install -y mosquitto"
@@ -112,7 +112,7 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The reference pit at the broker on this port. It adopts every table that is new to it."""
+    """The reference pit at the broker on this port. The pit adopts every new table without asking a person."""
     command = python("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
     return started([*command, "--adopt-new"], folder / "pit.log")
 
@@ -142,7 +142,7 @@ def log_end(log: Path) -> str:
 
 @contextmanager
 def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process whose output goes to `log`, stopped at the end. Ctrl-C at our terminal does not reach it."""
+    """A process whose output goes to `log`, stopped at the end. Ctrl-C at our terminal does not reach the process."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     try:

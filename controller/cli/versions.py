@@ -24,10 +24,11 @@ from controller.record.journal_file import sync_folder
 
 FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")
-"""What the package installed: a folder named after its version. dpkg removes it with the next version."""
+"""Where the package installs a folder that is named after its version. dpkg removes that folder with the next version.
+"""
 TABLE, PIT, SWITCH = "table-controller.service", "table-pit.service", "table-controller-switch.service"
 _SERVICES = (TABLE, PIT)
-"""What must become ready again. A pit is switched at any time: its tables keep their events for these seconds."""
+"""The services that must become ready again. A pit is switched at any time: its tables keep their events meanwhile."""
 _PAGES = ("table-screen.service", "table-pit-page.service")
 _ACCOUNT: str | None = "table-controller"
 _CREDENTIALS = f"/run/credentials/{TABLE}/"
@@ -214,8 +215,8 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Whether the table has an open shoe. For a stopped table the journal tells. A table that does not answer as it
-    should counts as having one."""
+    """Whether the table has an open shoe. The journal says so for a stopped table. A running table that does not answer
+    counts as a table with an open shoe."""
     try:
         table = default_table()
     except TableError:
@@ -239,7 +240,7 @@ def _left_open(journal: Path) -> bool:
 def _unfit(version: Path) -> str | None:
     """Why this version cannot run this machine's table, in the version's own words; None where it can.
 
-    Asked before anything is stopped, under the account of the table.
+    The version's own `tablectl` runs under the account of the table, before anything is stopped.
     """
     try:
         table = str(default_table())
@@ -253,8 +254,8 @@ def _unfit(version: Path) -> str | None:
 
 
 def _lacks_credentials_alone(refusal: str) -> bool:
-    """Whether each mistake is a file that systemd shows to the table's own unit alone. The table reads it at its start,
-    and a version that does not become ready is left."""
+    """Whether each mistake is a file that only the table's own unit may read. The table reads such a file at its start.
+    Where that fails, the version does not become ready, and the switch goes back."""
     mistakes = [line for line in refusal.splitlines()[1:] if not line.startswith(" ")]
     return bool(mistakes) and all(f"'{_CREDENTIALS}" in line and "cannot be read" in line for line in mistakes)
 
@@ -273,5 +274,5 @@ def _last_words(unit: str) -> str:
     command: Sequence[str] = ("journalctl", "--unit", unit, "--lines", "5", "--output", "cat", "--no-pager")
     if shutil.which(command[0]) is None:
         return ""
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return f"Its last words:\n{said}" if said else ""
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f"The log of {unit} ends:\n{lines}" if lines else ""

@@ -13,7 +13,7 @@ from controller.cli.status import happening_lines
 from controller.config import load
 from controller.words.language import Language, language
 
-_A_SECOND = 10  # pictures each second: the shortest stretch of a lamp's pattern is 120 ms
+_PICTURES_PER_S = 10  # the shortest part of a lamp's pattern is 120 ms
 
 
 def watch_table(table: Path, language_name: str) -> int:
@@ -33,7 +33,7 @@ def watch_table(table: Path, language_name: str) -> int:
     config = load(table)
     title = f"{config.file.table.name} - Ctrl-C ends this view, not the table"
     picture = Picture(title, config.rules, words)
-    with keys_unseen(), Live(picture, refresh_per_second=_A_SECOND) as live:
+    with keys_unseen(), Live(picture, refresh_per_second=_PICTURES_PER_S) as live:
         for status in watch(table):
             picture.status = status
             live.refresh()
@@ -42,11 +42,11 @@ def watch_table(table: Path, language_name: str) -> int:
 
 def changes(statuses: Iterable[dict[str, Any]], table: Path, words: Language) -> Iterator[str]:
     """The lines of each status that the status before did not have."""
-    told: list[str] = []
+    shown: list[str] = []
     before: dict[str, Any] = {}
     for status in statuses:
         if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
-            status["pit"]["standing"] = before["pit"]["standing"]  # the growing time is no change
+            status["pit"]["standing"] = before["pit"]["standing"]  # only the time in its details has grown
         lines = happening_lines(status, table, words)
-        yield from (line for line in lines if line not in told)
-        told, before = lines, status
+        yield from (line for line in lines if line not in shown)
+        shown, before = lines, status

@@ -30,7 +30,7 @@ def event_sentence(event: dict[str, Any]) -> str:
             return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
-            pays = f"${fixed['cents'] / 100:,.0f}" if fixed else of_meter(meter)
+            pays = dollars(fixed["cents"]).removesuffix(".00") if fixed else of_meter(meter)
             return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}"
         case "fault":
             return f"{event['code']}: {language().fault(event['code']).what}"

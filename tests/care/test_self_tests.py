@@ -154,5 +154,5 @@ def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
     assert code == 1
     assert re.findall(r"\((\w+)\)", re.sub(r"BCM.*", "", told)) == ["lamp_not_lit", "input_not_seen"]
     assert "ok      lamp fault: This lamp alone was lit." in told
-    assert "ok      input key: The input came." in told
-    assert "ok      test hit: The pit has it" in told
+    assert "ok      input key: The table saw this input." in told
+    assert "ok      test hit: The pit has the test hit" in told

@@ -108,7 +108,7 @@ def test_a_log_that_is_shorter_agrees_and_it_is_said_how_far(case: Case, capsys:
         assert compare(case.journal, case.log) == length
     assert main(["verify", str(case.journal), "--against", str(case.log)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == (
-        f"the pit's log agrees from event 1 to its last, {last - 1}; the journal has 1 more, to {last}"
+        f"the pit's log agrees from event 1 to its last, {last - 1}; the journal has 1 more, up to {last}"
     )
 
 

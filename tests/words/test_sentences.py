@@ -20,7 +20,7 @@ from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
 from controller.table.lamps import Pattern, SeatSign
 from controller.words import language as languages
-from controller.words.events import asked, locked_lines
+from controller.words.events import asked, event_sentence, locked_lines
 from controller.words.language import LANGUAGES, language
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
@@ -204,3 +204,10 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
     ]
     told = locked_lines({"actives": None, "in_play": [], "wagers": [], "refused": [], "progressive": bets})
     assert told == [f"seat 2, 5 fortune: refused: {language().refusal('pit_stale')}"]
+
+
+@pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
+def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
+    """An award of $12.50 was shown as $12."""
+    hit = {"type": "hit", "seat": 3, "spot": "pairs", "tier": "suited", "fixed": {"cents": cents}, "progressive": None}
+    assert event_sentence(hit) == f"seat 3 pairs, suited: {line}"
