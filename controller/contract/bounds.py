@@ -14,6 +14,9 @@ MOST_CENTS = 10**12
 MOST_WAGER_CENTS = 100_000_000
 """The largest wager: $1,000,000. A larger wager is a mistake of the sender."""
 
+MOST_SEAT = 99
+"""The highest number of a seat."""
+
 MOST_METERS = 100
 """The most meters of a house."""
 
@@ -46,16 +49,16 @@ clients (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 NAME = re.compile(r"[a-z0-9_]{1,60}")
 """The name of a spot, a tier or a meter."""
 
-TABLE = re.compile(r"[a-z0-9-]+")
+TABLE = re.compile(r"[a-z0-9-]{1,60}")
 """A table's id."""
 
-EPOCH = re.compile(r"[a-z0-9]+")
+EPOCH = re.compile(r"[a-z0-9]{1,60}")
 """An epoch's name."""
 
 HASH = re.compile(r"[0-9a-f]{64}")
 """32 bytes in hex: a chain, or a public key."""
 
-EVENT_ID = re.compile(r"([a-z0-9-]+)/([a-z0-9]+)/([1-9][0-9]{0,17})")
+EVENT_ID = re.compile(r"([a-z0-9-]{1,60})/([a-z0-9]{1,60})/([1-9][0-9]{0,17})")
 """An event's id: its table, its epoch and its number."""
 
 

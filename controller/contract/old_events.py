@@ -46,8 +46,8 @@ def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, An
                 now["progressive"] = now["progressive"] | {"share": "1:1"}
         case "award":
             now["spot"] = _SPOT
-        case "fault" | "fault_cleared" if now.get("code") in _CODES:
-            now["code"] = _CODES[now["code"]]
+        case "fault" | "fault_cleared" if (code := _CODES.get(str(now.get("code")))) is not None:
+            now["code"] = code
             if isinstance(now.get("details"), dict):
                 now["details"] = now["details"] | {"spot": _SPOT}
     return now

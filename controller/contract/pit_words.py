@@ -19,6 +19,7 @@ from controller.contract.bounds import (
     MOST_CENTS,
     MOST_METERS,
     MOST_ROTATIONS,
+    MOST_SEAT,
     MOST_SEQ,
     NAME,
     TABLE,
@@ -29,7 +30,7 @@ from controller.contract.signing import Signer, signature_of, signed
 STEPS = ("pending", "verified", "paid", "rejected")
 
 _AT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
-_AWARD = re.compile(r"[a-z0-9-]{1,100}[.][1-9][0-9]{0,17}")
+_AWARD = re.compile(r"[a-z0-9-]{1,60}[.][1-9][0-9]{0,17}")
 _LONGEST_NAME_OF_A_PERSON = 200
 
 
@@ -134,12 +135,12 @@ class AwardStep(Word):
                 and _AWARD.fullmatch(award)
                 and (parts := EVENT_ID.fullmatch(hit)) is not None
                 and parts[1] == table
-                and is_count(seat, 1, 99)
+                and is_count(seat, 1, MOST_SEAT)
                 and NAME.fullmatch(tier)
                 and (meter is None or NAME.fullmatch(meter))
                 and is_count(cents, 0, MOST_CENTS)
                 and step in STEPS
-                and _is_name_of_a_person(by)
+                and is_name_of_a_person(by)
                 and is_count(seq, 1, MOST_SEQ)
                 and moment_ms(at) is not None
             ):
@@ -224,5 +225,6 @@ class PitKeyWord(Word):
                 return None
 
 
-def _is_name_of_a_person(by: str) -> bool:
+def is_name_of_a_person(by: str) -> bool:
+    """Whether a message may name a person so: printable letters, and not too many."""
     return by.isprintable() and bool(by.strip()) and len(by) <= _LONGEST_NAME_OF_A_PERSON

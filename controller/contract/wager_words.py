@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.bounds import MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.bounds import MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.canonical import canonical
 from controller.game.wagers import Wager
 
@@ -22,7 +22,7 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
         case {"seat": int(seat), "spot": str(spot), "cents": int(cents), **rest} if (
             rest.keys() <= {"back"}
             and isinstance(back := rest.get("back", False), bool)
-            and is_count(seat, 1, 99)
+            and is_count(seat, 1, MOST_SEAT)
             and is_count(cents, 0, MOST_WAGER_CENTS)
             and NAME.fullmatch(spot)
         ):

@@ -7,12 +7,12 @@ never adopted share one room, so a person who invents tables fills neither the d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from controller.contract.canonical import parse_object
-from controller.errors import TableError
 from controller.pit.clock import now_text
-from controller.pit.incoming import in_form
+from controller.pit.incoming import RefusedError, in_form
 from controller.pit.store import Store
 
 SCHEMA = """
@@ -78,25 +78,34 @@ class LeftOut:
         return f"{self.last_at}  {whose}  not kept  {self.code}\n    {self.count:,} more came, the last of them then."
 
 
-def keep(db: Store, table: str, refusal: TableError) -> bool:
-    """Keep a refusal that is not kept yet, inside the ledger's transaction. False where there is no room."""
-    key = tuple(text[:_MOST_CHARACTERS] for text in (table, refusal.code, refusal.what))
-    if db.execute("SELECT 1 FROM refusal WHERE table_id = ? AND code = ? AND what = ?", key).fetchone() is not None:
-        return True
-    room = room_of(db, key[0])
-    (beside,) = db.execute(
-        "SELECT count(*) FROM refusal WHERE code = ? AND CASE ? WHEN '' THEN"
-        " table_id NOT IN (SELECT table_id FROM adoption) ELSE table_id = ? END",
-        (refusal.code, room, room),
-    ).fetchone()
-    if beside >= MOST_OF_A_CODE:
-        return False
-    db.execute(
-        'INSERT INTO refusal (after_event, at, table_id, code, what, "do")'
-        " SELECT coalesce(max(number), 0), ?, ?, ?, ?, ? FROM event",
-        (now_text(), *key, refusal.do[:_MOST_CHARACTERS]),
-    )
-    return True
+def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[RefusedError]:
+    """Keep refusals that are not kept yet, each of a table, inside the ledger's transaction.
+
+    Returns those for which there is no room.
+    """
+    left_out: list[RefusedError] = []
+    beside: dict[tuple[str, str], int] = {}
+    for table, refusal in refusals:
+        key = tuple(text[:_MOST_CHARACTERS] for text in (table, refusal.code, refusal.what))
+        if db.execute("SELECT 1 FROM refusal WHERE table_id = ? AND code = ? AND what = ?", key).fetchone() is not None:
+            continue
+        room = room_of(db, key[0])
+        if (room, refusal.code) not in beside:
+            (beside[room, refusal.code],) = db.execute(
+                "SELECT count(*) FROM refusal WHERE code = ? AND CASE ? WHEN '' THEN"
+                " table_id NOT IN (SELECT table_id FROM adoption) ELSE table_id = ? END",
+                (refusal.code, room, room),
+            ).fetchone()
+        if beside[room, refusal.code] >= MOST_OF_A_CODE:
+            left_out.append(refusal)
+            continue
+        beside[room, refusal.code] += 1
+        db.execute(
+            'INSERT INTO refusal (after_event, at, table_id, code, what, "do")'
+            " SELECT coalesce(max(number), 0), ?, ?, ?, ?, ? FROM event",
+            (now_text(), *key, refusal.do[:_MOST_CHARACTERS]),
+        )
+    return left_out
 
 
 def count_left_out(db: Store, table: str, code: str, count: int) -> None:

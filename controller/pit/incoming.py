@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from controller.contract.bounds import EPOCH, HASH, TABLE
+from controller.contract.bounds import EPOCH, HASH, NAME, TABLE
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACTS_READ
 from controller.errors import TableError
@@ -14,7 +13,7 @@ from controller.errors import TableError
 FORMS = {
     "table": TABLE,
     "epoch": EPOCH,
-    "type": re.compile(r"[a-z0-9_]+"),
+    "type": NAME,
     "chain": HASH,
     "public_key": HASH,
 }
@@ -48,6 +47,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
             "chain": str(chain),
         } if (
             type(seq) is int
+            and type(contract) is int
             and seq >= 1
             and in_form(table=name, epoch=epoch, type=type_, chain=chain)
             and _is_canonical(payload, message)

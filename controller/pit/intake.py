@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from controller.contract.bounds import EVENT_ID, MOST_CENTS, NAME, is_count
+from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.old_events import as_now
-from controller.contract.pit_words import STEPS
+from controller.contract.pit_words import STEPS, is_name_of_a_person
 from controller.errors import TableError
 from controller.pit.awards import Awards
 from controller.pit.books import Books
@@ -36,7 +36,6 @@ CREATE TABLE alarm (
 CREATE INDEX alarm_hand ON alarm (hand);
 """
 
-_MOST_SEATS = 100
 _STEP = re.compile("|".join(STEPS))
 _SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
 
@@ -172,7 +171,7 @@ class Intake:
         message = event.message
         hit, step, cents = _word(message, "hit", EVENT_ID), _word(message, "step", _STEP), _cents(message, "cents")
         by = message.get("by")
-        if not isinstance(by, str) or not by.strip() or not by.isprintable():
+        if not isinstance(by, str) or not is_name_of_a_person(by):
             raise _NotUnderstoodError("by is nobody's name")
         hand = self._awards.hand_of(table, hit)
         if hand is None:
@@ -220,7 +219,7 @@ def _cents(message: dict[str, object], key: str) -> int:
 
 
 def _seat(value: object) -> int:
-    return _whole(value, 1, _MOST_SEATS, "a seat")
+    return _whole(value, 1, MOST_SEAT, "a seat")
 
 
 def _bets(message: dict[str, object]) -> list[dict[str, object]]:
@@ -238,7 +237,8 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
     meters = bet.get("meters")
     if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
         raise _NotUnderstoodError("meters is no list of meters")
-    return _word(bet, "spot"), _seats(bet), _cents(bet, "price_cents"), [_as_word(name, "meters") for name in meters]
+    price_cents = _whole(bet.get("price_cents"), 0, MOST_WAGER_CENTS, "price_cents")
+    return _word(bet, "spot"), _seats(bet), price_cents, [_as_word(name, "meters") for name in meters]
 
 
 def _seats(bet: dict[str, object]) -> tuple[int, ...]:

@@ -42,7 +42,7 @@ from controller.pit.meters import Terms
 from controller.pit.session import Head, Session
 from controller.pit.store import Store, damaged, nonsense_explained, undone_if_raised
 
-_MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
+_MOST_KEYS_TRIED = 4  # and named, of those seen in an epoch: each takes a tenth of a millisecond an event
 
 _INSTALLED = Path("/usr/bin/pitctl")
 _HEX_OF_KEY = 64
@@ -121,6 +121,7 @@ class Ledger:
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
+        self._shown: dict[tuple[str, str], list[bytes]] = {}  # by table and epoch: keys shown, not kept yet
         self._met: dict[str, Adoption] = {}  # tables of which a state tells nothing new, until somebody else writes
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
@@ -172,7 +173,7 @@ class Ledger:
         if len(digits) == _HEX_OF_KEY:
             return Adoption(epoch, bytes.fromhex(digits))
         with self._reading():
-            for seen in self._adoptions.keys_seen(table, epoch):
+            for seen in self._keys_seen(table, epoch):
                 if "".join(fingerprint(seen).split()) == digits:
                     return Adoption(epoch, seen)
         raise RefusedError(
@@ -270,16 +271,16 @@ class Ledger:
     def _stranger(self, table: str, shown: Adoption) -> RefusedError:
         """Why the epoch or the key that a table shows is not heard."""
         epoch = shown.epoch
-        with self._db.transaction():
-            adopted = self._adoptions.key_of(table, epoch)
-            others = [key for key in self._adoptions.keys_seen(table, epoch) if key != shown.public_key]
-            if len(others) == len(self._adoptions.keys_seen(table, epoch)):
-                self._adoptions.see_key(table, epoch, shown.public_key)
+        with self._db.explained():
+            adopted, seen = self._adoptions.key_of(table, epoch), self._keys_seen(table, epoch)
+        others = [key for key in seen if key != shown.public_key]
+        if len(others) == len(seen):
+            self._shown.setdefault((table, epoch), []).append(shown.public_key)
         if adopted not in (None, shown.public_key):
             return self._of_another_key(table, epoch, shown.public_key, adopted)
         command = self._command("adopt", table, epoch, shown.public_key.hex())
         if others:
-            shown_before = " and ".join(sorted(map(fingerprint, others)))
+            shown_before = " and ".join(sorted(map(fingerprint, others[:_MOST_KEYS_TRIED])))
             return RefusedError(
                 "epoch_of_another_key",
                 f"Table {table} speaks in the epoch {epoch} with two keys: now {shown.fingerprint}, and {shown_before}"
@@ -294,6 +295,10 @@ class Ledger:
             "If the table's journal is known to be new, and `tablectl status` at the table shows this very key, adopt"
             f" it: {command}",
         )
+
+    def _keys_seen(self, table: str, epoch: str) -> list[bytes]:
+        """The keys that states showed with an epoch, those that have yet to be kept too."""
+        return [*self._adoptions.keys_seen(table, epoch), *self._shown.get((table, epoch), ())]
 
     def _command(self, act: str, *words: str) -> str:
         """The whole command of a person; of the package's own pit as short as it can be."""
@@ -392,21 +397,18 @@ class Ledger:
         Raises RefusedError `ledger_behind_acks` where the ledger has less than the ack says: the ledger is then an
         older copy. Raises RefusedError `ack_malformed` where the message is no ack.
         """
-        match parse_object(payload):
-            case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain)} if is_count(seq, 0, MOST_SEQ) and in_form(
-                table=table, epoch=epoch, chain=chain
-            ):
-                pass
-            case _:
-                if not payload:
-                    return  # an empty retained message: nobody said anything
-                raise RefusedError(
-                    "ack_malformed",
-                    f"What the broker retains on the ack topic of {table!r} is no acknowledgement.",
-                    "Find out who publishes there: only the pit may.",
-                )
+        if not payload:
+            return  # an empty retained message: nobody said anything
+        ack = AckWord.read(parse_object(payload))
+        if ack is None or ack.table != table:  # an ack of another table could be repeated here by anybody
+            raise RefusedError(
+                "ack_malformed",
+                f"What the broker retains on the ack topic of {table!r} is no acknowledgement for that table.",
+                "Find out who publishes there: only the pit may.",
+            )
+        epoch, seq = ack.epoch, ack.seq
         with self._db.transaction():
-            if seq == 0 or self._has(table, epoch, seq, chain):
+            if seq == 0 or self._has(table, epoch, seq, ack.chain):
                 return
             self._session.said(table, epoch, seq)
         raise RefusedError(
@@ -442,13 +444,20 @@ class Ledger:
         with self._asked():
             return self._books.set_terms(meters)
 
-    def keep(self, table: str, refusal: RefusedError) -> bool:
-        """Keep a refusal of what came on a table's topic, once per table, code and wording.
+    def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
+        """Keep refusals, each of what came on a table's topic, once per table, code and wording. With them are kept
+        the keys that the states of unknown epochs showed since the last call: all in one transaction.
 
-        False where so many refusals are kept that there is no room. Whatever is raised, the ledger is as it was.
+        Returns those for which there is no room. Whatever is raised, the ledger is as it was.
         """
+        shown, self._shown = self._shown, {}
+        if not (refusals or shown):
+            return []
         with self._db.transaction():
-            return alarms.keep(self._db, table, refusal)
+            for (table, epoch), keys in shown.items():
+                for key in keys:
+                    self._adoptions.see_key(table, epoch, key)
+            return alarms.keep(self._db, refusals)
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
         """Count refusals that found no room. An empty `table` stands for all tables that were never adopted."""
@@ -554,7 +563,7 @@ class Ledger:
         if body == payload:
             return None
         if not signature_holds(event.message, adopted.public_key):
-            for key in self._adoptions.keys_seen(table, event.epoch):
+            for key in self._keys_seen(table, event.epoch):
                 if key != adopted.public_key and signature_holds(event.message, key):
                     raise self._of_another_key(table, event.epoch, key, adopted.public_key)
             raise RefusedError(
@@ -585,7 +594,7 @@ class Ledger:
 
     def _of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
         """Why an event of an epoch that is not adopted is refused."""
-        seen = self._adoptions.keys_seen(table, event.epoch)[:_MOST_KEYS_TRIED]
+        seen = self._keys_seen(table, event.epoch)[:_MOST_KEYS_TRIED]
         if seen and not any(signature_holds(event.message, key) for key in seen):
             return RefusedError(
                 "epoch_of_another_key",

@@ -94,7 +94,7 @@ class Pit:
         self._every_table = Topics(root, "+")
         self._run = new_run()
         self._our_words = user_properties(PacketTypes.PUBLISH, **{RUN: self._run})
-        self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
+        self._arrived: list[tuple[str, bytes]] = []  # topics and payloads that nobody has looked at
         self._arrived_bytes = 0
         self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
         self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
@@ -116,6 +116,7 @@ class Pit:
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what was said when the connection ended, until one stands again
         self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that stand, by table and code
+        self._untold: list[tuple[str, TableError]] = []  # alarms, each with its table, for the ledger and for people
         self._sayings = Sayings()
         self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
         self._awards_due = True  # whether to look at that again
@@ -191,7 +192,7 @@ class Pit:
 
     def _take_in(self, link: Link) -> None:
         """Wait for the network, then turn the network until no message waits in it."""
-        before, wait_s = -1, 0.0 if self._left else _WAIT_S
+        before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
         self._arrived_bytes = 0
         while before < len(self._arrived) and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
             if before >= 0 and len(self._left) + len(self._arrived) >= _BATCH:
@@ -233,7 +234,11 @@ class Pit:
             )
 
     def _settle(self, link: Link) -> None:
-        """Take to the ledger what arrived, then acknowledge, then tell people."""
+        """Take to the ledger what arrived, then acknowledge, then tell people.
+
+        What there is no time for waits: one who sends much holds nobody up for long.
+        """
+        until_s = time.monotonic() + _BATCH_S
         arrived, self._arrived = self._arrived, []
         unreadable, self._unreadable = self._unreadable, []
         for topic, why in unreadable:
@@ -241,13 +246,16 @@ class Pit:
             do = "Find out who publishes there: only the table may. Take back what the broker retains of it."
             self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
         events, self._left = self._left, []
-        for topic, payload in arrived:
+        for place, (topic, payload) in enumerate(arrived):
+            if place and time.monotonic() >= until_s:
+                self._arrived = arrived[place:]
+                break
             table, kind = self._table_of(topic), topic.rpartition("/")[2]
             if table is None or kind not in ("event", "state", "ack"):
                 what = f"A message came on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
                 self._alarm("", RefusedError("topic_unknown", what, "Find out what the broker is: Mosquitto does not."))
             elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
-                what = f"A message on {topic} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
+                what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
                 do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
                 self._alarm(table, RefusedError("message_too_long", what, do))
             elif kind == "event":
@@ -256,6 +264,7 @@ class Pit:
                 self._hear_own_ack(table, payload)
             else:
                 self._meet(link, table, payload)
+        self._tell_alarms()
         if not events:
             return
         received = self._ledger.receive(events, _BATCH_S)
@@ -270,6 +279,7 @@ class Pit:
                 self._alarm(event.table, alarm)
         for table, refusal in received.refused:
             self._alarm(table, refusal)
+        self._tell_alarms()
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
         """Judge what the broker retains on an ack topic: perhaps said over a newer ledger, perhaps not by this pit."""
@@ -329,12 +339,14 @@ class Pit:
             if self._ledger.meet(table, payload, self._adopt_new):
                 _say(f"adopted table {table}, which was new")
                 self._awards_due = True
+            well = True
         except RefusedError as alarm:
             self._alarm(table, alarm)
-        else:
-            self._notice_return(table, payload)
+            well = False
         if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
             self._acknowledge(link, table, ack)
+        if well and table in self._acked:
+            self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
         """A table that came back may have missed the step that was said last, so that step is due again."""
@@ -397,20 +409,22 @@ class Pit:
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
-            kept = not isinstance(alarm, RefusedError) or self._keep(table, alarm)
-            if self._sayings.may_say(self._ledger.room_of(table), alarm, kept, time.monotonic()):
-                _print(str(alarm), sys.stderr)
+            self._untold.append((table, alarm))
 
-    def _keep(self, table: str, refusal: RefusedError) -> bool:
-        """Whether the ledger has room for the refusal, which is then kept.
+    def _tell_alarms(self) -> None:
+        """Keep the refusals among the alarms, in one transaction, and tell people.
 
-        Where a full disk does not take the refusal, the pit goes on and tells people: no table's stream depends on it.
+        Where a full disk does not take the refusals, the pit goes on: no table's stream depends on them.
         """
+        untold, self._untold = self._untold, []
+        left_out: list[RefusedError] = []
         try:
-            return self._ledger.keep(table, refusal)
+            left_out = self._ledger.keep([(table, each) for table, each in untold if isinstance(each, RefusedError)])
         except TableError as error:
-            _say(f"the next alarm is not kept: {error.what}")
-            return True
+            _say(f"the next alarms are not kept: {error.what}")
+        for table, alarm in untold:
+            if self._sayings.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
+                _print(str(alarm), sys.stderr)
 
     def _tell_what_was_counted(self) -> None:
         """Tell once a minute of the alarms that were counted, and keep the count of those that found no room."""

@@ -117,6 +117,7 @@ def test_the_keys_that_are_kept_for_it_are_bounded(at: Place) -> None:
         for number in range(30):
             with pytest.raises(Exception, match="adopt"):
                 ledger.meet(TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
+        ledger.keep([])
     assert rows(at, "SELECT count(*) FROM key_seen") == [(20,)]
 
 
@@ -133,6 +134,7 @@ def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(at: Pla
     with closing(Ledger(at)) as ledger:
         first = what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=False))
         assert (first.partition(":")[0], THEIRS in first) == ("epoch_to_adopt", True)
+        ledger.keep([])
     with closing(Ledger(at)) as ledger:  # also after a restart of the pit
         for key, other in ((KEY, THEIRS), (THIEF, OURS)):
             told = what_is_said(lambda key=key: ledger.meet(TABLE, shown(TABLE, key), adopt_new=False))
@@ -405,7 +407,7 @@ def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, 
         assert ledger.recall("t-1.1", "Carl").step == "verified"
         ledger.unadopt("t-1", EPOCH, *BY)
         balanced(ledger)
-        assert ledger.keep("t-0", ledger._of_another_key("t-0", EPOCH, THIEF.public, KEY.public))
+        assert not ledger.keep([("t-0", ledger._of_another_key("t-0", EPOCH, THIEF.public, KEY.public))])
     assert list(read_log(form_3, "t-0", None)) == bodies
     with closing(Ledger(form_3)) as ledger:
         balanced(ledger)

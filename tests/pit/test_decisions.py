@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger
+from controller.pit.ledger import Ack, Ledger
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
@@ -262,6 +262,11 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
         assert code_of(lambda: ledger.take_step(AWARD, "verified", "Ann")) == "tables_unheard"
 
 
+def own_ack(seq: int, epoch: str = EPOCH, table: str = "t-0") -> bytes:
+    """As the pit says it, and as the broker retains it."""
+    return Ack(epoch, seq, f"{seq:064x}").payload(table, "2026-01-01T20:00:00.000Z", KEY)
+
+
 @pytest.mark.parametrize(
     ("seq", "epoch", "code"),
     [
@@ -277,7 +282,7 @@ def test_an_own_ack_that_is_further_than_the_ledger_is_an_older_copy(
     with closing(opened(tmp_path / "ledger")) as ledger:
         table = TableEvening("t-0")
         give(ledger, table, table.lock(1), table.hit(1, "banker_personal", 500))
-        said = ack(seq).replace(EPOCH.encode(), epoch.encode())
+        said = own_ack(seq, epoch)
         if code == "step_not_next":
             ledger.said("t-0", said)
         else:
@@ -285,7 +290,7 @@ def test_an_own_ack_that_is_further_than_the_ledger_is_an_older_copy(
         assert code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann")) == code
 
 
-@pytest.mark.parametrize("payload", [b"[", b"{}", b'{"epoch":"ab12cd","seq":true,"chain":"00"}', ack(2**63)])
+@pytest.mark.parametrize("payload", [b"[", b"{}", own_ack(True), own_ack(2**63), own_ack(3, table="t-1")])
 def test_an_own_ack_that_is_none_is_told(tmp_path: Path, payload: bytes) -> None:
     with closing(opened(tmp_path / "ledger")) as ledger:
         assert code_of(lambda: ledger.said("t-0", payload)) == "ack_malformed"

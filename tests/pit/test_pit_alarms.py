@@ -72,6 +72,11 @@ def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
     return evening
 
 
+def keep(ledger: Ledger, table: str, refusal: RefusedError) -> bool:
+    """Whether the ledger had room."""
+    return not ledger.keep([(table, refusal)])
+
+
 # Kept with an event.
 
 
@@ -127,10 +132,10 @@ def test_refusals_stand_among_the_others_in_the_order_they_came_and_by_table(
     ledger: Ledger, path: Path, capsys: Told
 ) -> None:
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
-    ledger.keep(TABLE, refusal("signature_invalid"))
-    ledger.keep(TABLE, refusal("event_malformed"))
+    keep(ledger, TABLE, refusal("signature_invalid"))
+    keep(ledger, TABLE, refusal("event_malformed"))
     corrected(ledger)
-    ledger.keep("royal9-02", refusal())
+    keep(ledger, "royal9-02", refusal())
     corrected(ledger, "royal9-02")
     first = [[TABLE, "not taken", "signature_invalid"], [TABLE, "not taken", "event_malformed"]]
     first.append([TABLE, f"{TABLE}/{EPOCH}/3", "hits_corrected"])
@@ -142,10 +147,10 @@ def test_refusals_stand_among_the_others_in_the_order_they_came_and_by_table(
 
 def test_a_refusal_is_kept_once_per_table_code_and_wording(ledger: Ledger, path: Path, capsys: Told) -> None:
     for _ in range(3):
-        ledger.keep(TABLE, refusal())
-        ledger.keep("royal9-02", refusal())
-        ledger.keep(TABLE, refusal("signature_invalid"))
-        ledger.keep(TABLE, refusal(what="Yet another body came."))
+        keep(ledger, TABLE, refusal())
+        keep(ledger, "royal9-02", refusal())
+        keep(ledger, TABLE, refusal("signature_invalid"))
+        keep(ledger, TABLE, refusal(what="Yet another body came."))
     assert listed(path, capsys) == [
         [TABLE, "not taken", "body_differs"],
         ["royal9-02", "not taken", "body_differs"],
@@ -158,13 +163,13 @@ def test_a_flood_of_new_wordings_does_not_fill_the_disk(
     ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 2)
-    ledger.keep(TABLE, refusal(what="x" * 60_000))
-    assert ledger.keep("t" * 60_000, refusal())
-    assert ledger.keep(TABLE, refusal())
+    keep(ledger, TABLE, refusal(what="x" * 60_000))
+    assert keep(ledger, "t" * 60_000, refusal())
+    assert keep(ledger, TABLE, refusal())
     for what in ("One more.", "Another."):
-        assert not ledger.keep(TABLE, refusal(what=what))
-    assert ledger.keep(TABLE, refusal(what="x" * 60_000)), "is kept, so nothing is to be added"
-    assert ledger.keep(TABLE, refusal("signature_invalid"))
+        assert not keep(ledger, TABLE, refusal(what=what))
+    assert keep(ledger, TABLE, refusal(what="x" * 60_000)), "is kept, so nothing is to be added"
+    assert keep(ledger, TABLE, refusal("signature_invalid"))
     lines = printed(path, capsys)
     assert len(lines) == 4 * 3
     assert max(map(len, lines)) < 1_200
@@ -173,7 +178,7 @@ def test_a_flood_of_new_wordings_does_not_fill_the_disk(
 def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
     ledger: Ledger, path: Path, capsys: Told
 ) -> None:
-    ledger.keep("\x1b[2J", refusal())
+    keep(ledger, "\x1b[2J", refusal())
     assert listed(path, capsys) == [[r"'\x1b[2J'", "not taken", "body_differs"]]
 
 
@@ -183,13 +188,13 @@ def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
     """So a table, or somebody who invents tables, keeps nobody else's alarms out."""
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 3)
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
-    kept = [ledger.keep(TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
+    kept = [keep(ledger, TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
     assert kept == [True] * 3 + [False] * 2
-    assert ledger.keep("royal9-02", refusal())
-    assert ledger.keep(TABLE, refusal("signature_invalid"))
-    strangers = [ledger.keep(f"stranger-{number}", refusal()) for number in range(5)]
+    assert keep(ledger, "royal9-02", refusal())
+    assert keep(ledger, TABLE, refusal("signature_invalid"))
+    strangers = [keep(ledger, f"stranger-{number}", refusal()) for number in range(5)]
     assert strangers == [True] * 3 + [False] * 2
-    assert ledger.keep("royal9-02", refusal(what="Another."))
+    assert keep(ledger, "royal9-02", refusal(what="Another."))
 
     for room, count in ((TABLE, 1_000), (TABLE, 97), ("", 7)):
         ledger.count_left_out(room, "body_differs", count)
@@ -272,7 +277,7 @@ def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Tol
     _no_file_may_grow(pit.process.pid)
     far.send_events(event(1, what="Something else."))
     told = until(pit.err, "body_differs")
-    assert any("is not kept" in line and "cannot be used" in line for line in told)
+    assert any("are not kept" in line and "cannot be used" in line for line in told)
     assert printed(house.ledger, capsys) == ["no alarms are kept"]
 
     _no_file_may_grow(pit.process.pid, no=False)

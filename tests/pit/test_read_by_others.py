@@ -72,7 +72,7 @@ def test_what_another_process_reads_is_what_the_ledger_says(at: Place) -> None:
     table = TableEvening("t-0")
     with closing(opened(at)) as open_:
         give(open_, table, table.lock(1, 2), table.finish((2, "all")), table.hit(2, "all", "big"))
-        open_.keep("t-1", RefusedError("x", "What came.", "Look."))
+        open_.keep([("t-1", RefusedError("x", "What came.", "Look."))])
         standing, awards = read_standing(at), tuple(open_.awards())
         assert standing.running
         assert standing.undecidable is None

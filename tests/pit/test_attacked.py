@@ -1,0 +1,98 @@
+"""The pit beside neighbours that are broken or mean ill: what they send costs nobody else's stream."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import string
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from controller.keys import SigningKey
+from controller.pit.ledger import Ledger, Place
+from controller.pit.ledger_file import LedgerFile
+from controller.pit.service import Pit
+from tests.pit.evening import KEY, TableEvening
+from tests.pit.house import TABLE, House, ack, state
+from tests.pit.postgresql import over_both, rows
+from tests.pit.test_meters import code_of, give, opened
+from tests.pit.test_pit_service import event
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import until
+
+
+@pytest.fixture
+def ledger(at: Place) -> Iterator[Ledger]:
+    with closing(opened(at)) as ledger:
+        yield ledger
+
+
+@over_both
+def test_a_name_longer_than_any_is_refused_before_a_database_must_index_it(ledger: Ledger) -> None:
+    """PostgreSQL takes no key of more than 2,704 bytes: the retained state of one table held every pit up."""
+    epoch = "".join(random.Random(1).choices(string.ascii_lowercase, k=100_000))
+    for table, of in (("t-2", epoch), ("t-2", "e" * 61), ("t" * 61, "ab12cd")):
+        said = json.dumps({"online": True, "table": table, "epoch": of, "public_key": KEY.public.hex()}).encode()
+        assert code_of(partial(ledger.meet, table, said, adopt_new=True)) == "state_malformed"
+    assert ledger.keep([]) == []
+
+
+@pytest.mark.parametrize("type_", ["fault", "fault_cleared"])
+@pytest.mark.parametrize("code", [[], {"a": 1}, None, 10**400])
+def test_an_old_event_of_any_code_is_committed(ledger: Ledger, type_: str, code: object) -> None:
+    table = TableEvening("t-0")
+    assert give(ledger, table, table.say(type_, contract=2, code=code)) == []
+
+
+def test_true_is_no_version_of_the_contract(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    ((_, refusal),) = ledger.receive([("t-0", table.say("shoe_closed", contract=True))]).refused
+    assert refusal.code == "event_malformed"
+
+
+def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> None:
+    """A hit at seat 100 made an award that no table takes, and a name of 300 letters a step that no table reads."""
+    table, levels = TableEvening("t-0"), ledger.levels()
+    assert give(ledger, table, table.lock(1, price_cents=10**8 + 1)) == ["event_not_understood"]
+    assert give(ledger, table, table.lock(100)) == ["event_not_understood"]
+    assert give(ledger, table, hit := table.hit(100, "all", "big")) == ["event_not_understood"]
+    assert give(ledger, table, table.award(hit, "paid", 5, "N" * 201)) == ["event_not_understood"]
+    assert (ledger.levels(), ledger.awards()) == (levels, [])
+
+
+def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
+    """One transaction each took three syncs of the disk: 10,000 invented tables kept the true ones waiting for 29 s."""
+    with closing(opened(path)) as ledger:
+        commits: list[str] = []
+        assert isinstance(ledger._db, LedgerFile)
+        ledger._db.connection.set_trace_callback(lambda said: commits.append(said) if said == "COMMIT" else None)
+        pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
+        for number in range(100):
+            other = SigningKey(bytes([number] * 32))
+            pit.link_message(f"pit/v1/x{number}/state", state(f"x{number}", key=other), True)
+            pit.link_message("pit/v1/evil/state", state("evil", key=other), True)
+            pit.link_message("pit/v1/evil/ack", b"[%d]" % number, True)
+        pit._settle(pit._new_link())
+        assert len(commits) == 1
+    assert rows(path, "SELECT count(*) FROM key_seen") == [(120,)], "20 of one table"
+    assert rows(path, "SELECT code, count(*) FROM refusal GROUP BY code") == [
+        ("ack_forged", 1),
+        ("epoch_of_another_key", 99),
+        ("epoch_to_adopt", 101),
+    ]
+
+
+@needs_mosquitto
+def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> None:
+    far, pit = house.adopting()
+    far.ack(ack(0))
+    far.publish("pit/v1/\u202eevil/state", b" " * 250_001)
+    assert "'pit/v1/\\u202eevil/state'" in until(pit.err, "message_too_long")[-1]
+    far.send_events(event(1))
+    far.ack(ack(1))
+    assert pit.ended(signal.SIGTERM) == 0
+    assert rows(house.ledger, "SELECT count(*) FROM event WHERE table_id = ?", TABLE) == [(1,)]
