@@ -22,7 +22,7 @@ from controller.pit.awards import Award, Step, Telling
 from controller.pit.keeping import Kept, back_up, restore
 from controller.pit.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.meters import money
-from controller.pit.service import Pit
+from controller.pit.service import Pit, say
 from controller.pit.settings import DEFAULT, load
 from controller.pit.store import locked, missing, unusable
 
@@ -30,14 +30,14 @@ OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
 """The ledger of the pit that the package runs as a service."""
 
 _STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed")
-"""After these a pit on a database goes off the broker and stands by until it may lead again."""
+"""After these errors a pit on a database leaves the broker, and stands by until it may lead again."""
 
 _STAND_BY_S = 0.5
 _FOLLOW_S = 1.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code. Trouble is told on standard error, with what to do."""
+    """Run one command. Returns the exit code. An error goes to standard error, with what to do."""
     options = parser().parse_args(arguments)
     try:
         code: int = options.command(options)
@@ -58,26 +58,28 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     what = "a file, or postgresql://HOST[,HOST]/DATABASE for pits that take over from each other; begun if missing"
-    run = _add(commands, "run", "commit and acknowledge until SIGTERM or Ctrl-C", _run, ledger=what)
+    does = "run the pit: commit and acknowledge what tables send, until SIGTERM or Ctrl-C"
+    run = _add(commands, "run", does, _run, ledger=what)
     add_broker(run, "the pit's")
     run.add_argument(
-        "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
+        "--adopt-new", action="store_true", help="adopt the first epoch of a new table unasked: for demos and tests"
     )
     run.add_argument(
         "--replicated",
         action="store_true",
-        help="with PostgreSQL: acknowledge only what a synchronous standby of the database has too",
+        help="with PostgreSQL: acknowledge an event only once a synchronous standby of the database has it too",
     )
     run.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="the meters' terms from now on; without it the ledger's own, for a new one config/pit.toml's",
+        help="the meters' terms from now on; without this option a ledger keeps its terms, and a new ledger gets those"
+        " of config/pit.toml",
     )
     _add_key(run)
 
     _add_key(_add(commands, "key", "the fingerprint of the pit's key, to be compared with `tablectl pit-key`", _key))
-    what = "give the pit a new key, which the former one signs; not while it runs"
+    what = "give the pit a new key, which the former key signs; not while the pit runs"
     _add_key(_add(commands, "rotate-key", what, _rotate_key))
 
     adopt = _add(commands, "adopt", "hear a table in this epoch from now on; also while the pit runs", _adopt)
@@ -88,65 +90,67 @@ def parser() -> argparse.ArgumentParser:
     )
     adopt.add_argument("--yes", action="store_true", help="do not ask: for scripts that have compared the key")
 
-    what = "an adoption was wrong, and nothing of it was paid: what came under it counts no more"
+    what = "take back a wrong adoption of which no award is paid: what came under the adoption counts no more"
     unadopt = _add(commands, "unadopt", what, _unadopt, by="who takes the adoption back")
     unadopt.add_argument("table", metavar="TABLE")
     unadopt.add_argument("epoch", metavar="EPOCH")
     unadopt.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
 
-    what = "a table is gone for good: it is not waited for, and not heard until it is adopted again"
+    what = "a table is gone for good: neither wait for the table nor hear it, until somebody adopts it again"
     retire = _add(commands, "retire", what, _retire, by="who says so", witness="a second person who has seen it")
     retire.add_argument("table", metavar="TABLE")
     retire.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
 
     what = "print a table's log, for `tablectl verify --against`; or every table's events, for head office"
     events = _add(commands, "events", what, _events, ledger="read only; also while the pit runs")
-    events.add_argument("table", nargs="?", metavar="TABLE", help="without it every table's, for head office")
-    events.add_argument("--epoch", metavar="EPOCH", help="of a table; without it the one adopted last")
-    what = "of every table: the events after this position (%(default)s: from the beginning)"
+    events.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's, for head office")
+    events.add_argument("--epoch", metavar="EPOCH", help="of TABLE; without this option the epoch adopted last")
+    what = "of every table: the events after position N (%(default)s: from the beginning)"
     events.add_argument("--from", type=int, default=0, dest="after", metavar="N", help=what)
     form = events.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="of every table: signed events with positions (the default)")
     form.add_argument("--csv", action="store_true", help="of every table: a spreadsheet, which proves nothing")
-    events.add_argument("--follow", action="store_true", help="of every table: go on with what comes, until Ctrl-C")
+    events.add_argument("--follow", action="store_true", help="of every table: print new events too, until Ctrl-C")
 
     what = "print how the ledger stands, signed: the last line of a log for head office; also while the pit runs"
     _add_key(_add(commands, "statement", what, _statement, ledger="read only"))
 
-    what = "copy the ledger and the pit's key into a new folder, with checks; also while the pit runs"
+    what = "copy the ledger and the pit's key into a new folder, and read the copy back; also while the pit runs"
     backup = _add(commands, "backup", what, _backup, ledger="a file")
     backup.add_argument("to", type=Path, metavar="FOLDER")
     _add_key(backup)
     what = "put a backup in the place of the ledger, which is set aside; not while the pit runs"
-    restore = _add(commands, "restore", what, _restore, ledger="a file; the pit's place for it")
+    restore = _add(commands, "restore", what, _restore, ledger="the file to put the backup's ledger in")
     restore.add_argument("source", type=Path, metavar="FOLDER")
-    restore.add_argument("--by", metavar="NAME", help="who says so, where the ledger in place has more than the backup")
+    restore.add_argument("--by", metavar="NAME", help="who decides so, if the ledger in place has more than the backup")
     _add_key(restore)
 
     what = "print every alarm that was kept, oldest first; also while the pit runs"
     alarms = _add(commands, "alarms", what, _alarms, ledger="read only")
-    alarms.add_argument("table", nargs="?", metavar="TABLE", help="without it every table's")
+    alarms.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
 
     award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
     acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
     listing = _add(acts, "list", "the awards that are pending or verified", _list_awards)
-    listing.add_argument("--all", action="store_true", help="the paid and rejected ones too")
+    listing.add_argument("--all", action="store_true", help="the paid and rejected awards too")
     steps: tuple[tuple[str, Step, str], ...] = (
         ("verify", "verified", "the hit is true: the cards, the seat and the amount were checked"),
         ("pay", "paid", "a verified award is paid"),
-        ("reject", "rejected", "the hit is not true: its amount goes back on its meter"),
+        ("reject", "rejected", "the hit is not true: the amount goes back on the meter"),
     )
     for act, step, what in steps:
         decision = _add(acts, act, what, _decide, by="who decides this")
         decision.add_argument("award", metavar="AWARD")
         decision.set_defaults(step=step)
-    what = "this ledger is an older copy: it takes over what the table told of the award"
-    _add(acts, "recall", what, _recall, by="who has seen that it is true").add_argument("award", metavar="AWARD")
-    what = "what the table told of the award is false, and nobody did so: two people say that"
-    dismiss = _add(acts, "dismiss", what, _dismiss, by="who has seen that it is false", witness="the second person")
+    what = "this ledger is an older copy: take over the steps that the table told of the award"
+    seen = "who has seen that the steps are true"
+    _add(acts, "recall", what, _recall, by=seen).add_argument("award", metavar="AWARD")
+    what = "nobody took the steps that the table told of the award: two people dismiss what the table told"
+    seen = "who has seen that the steps are false"
+    dismiss = _add(acts, "dismiss", what, _dismiss, by=seen, witness="the second person")
     dismiss.add_argument("award", metavar="AWARD")
 
-    _add(commands, "account", "draw up the meters' account; exit code 1 when it does not balance", _account)
+    _add(commands, "account", "draw up the meters' account; exit code 1 where the account does not balance", _account)
     return parser
 
 
@@ -159,12 +163,12 @@ def _add(
     by: str | None = None,
     witness: str | None = None,
 ) -> argparse.ArgumentParser:
-    """A command on a ledger. `by` and `witness`: what the command's help says of the people whom it asks for."""
+    """Add a command on a ledger. `ledger`, `by` and `witness` are what the help says of these options."""
     added = commands.add_parser(name, help=help_)
     runs = name == "run"  # a pit is never started on a ledger that nobody named
     default = None if runs else OF_THE_PACKAGE
-    told = ", ".join((*([ledger] if ledger else []), *([] if runs else ["the package's where none is named"])))
-    added.add_argument("--ledger", type=place, required=runs, default=default, metavar="FILE|URL", help=told)
+    says = "; ".join((*([ledger] if ledger else []), *([] if runs else [f"without this option {OF_THE_PACKAGE}"])))
+    added.add_argument("--ledger", type=place, required=runs, default=default, metavar="FILE|URL", help=says)
     for option, person in (("--by", by), ("--witness", witness)):
         if person is not None:
             added.add_argument(option, required=True, metavar="NAME", help=person)
@@ -177,7 +181,7 @@ def _add_key(command: argparse.ArgumentParser) -> None:
         "--signing-key",
         type=Path,
         metavar="FILE",
-        help="the pit's own key; beside a file it is made at the first run (LEDGER.key)",
+        help="the pit's own key; for a ledger in a file LEDGER.key, which the first run makes",
     )
 
 
@@ -187,14 +191,17 @@ def place(text: str) -> Place:
 
 
 def _key_file(options: argparse.Namespace) -> Path:
-    """Raises TableError `signing_key_missing`: the pits of one database have one key, which no pit can choose alone."""
+    """The file of the pit's key. Raises TableError `signing_key_missing`.
+
+    The pits of one database have one key, so no pit makes a key there.
+    """
     ledger: Place = options.ledger
     given: Path | None = options.signing_key
     if isinstance(ledger, Path):
         return given or ledger.with_name(ledger.name + ".key")
     if given is None:
         do = "Name the key's file with --signing-key: the same key on each of the pit's machines."
-        raise TableError("signing_key_missing", "Beside a ledger in PostgreSQL lies no key.", do)
+        raise TableError("signing_key_missing", "The pit's key is not kept with a ledger in PostgreSQL.", do)
     if options.command is not _key and not given.exists():
         do = f"Copy the pit's key there, with its rotations. For a new pit make one, once: key --signing-key {given}"
         raise TableError("signing_key_missing", f"There is no key {given}.", do)
@@ -202,7 +209,7 @@ def _key_file(options: argparse.Namespace) -> Path:
 
 
 def _run(options: argparse.Namespace) -> int:
-    # Leaving at any point is safe, as being killed is: what is not committed is not acknowledged.
+    # An exit at any point is safe, as a kill is: what is not committed is not acknowledged.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     host, port = options.broker
@@ -220,17 +227,17 @@ def _run(options: argparse.Namespace) -> int:
     def stand_by(why: str) -> None:
         if why not in said:
             said.add(why)
-            _say(why)
-            notify("READY=1")  # it takes over as soon as it may
+            say(why)
+            notify("READY=1")  # a pit that stands by is ready to take over
 
     def lead() -> NoReturn:
         with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
             ledger.serve(stand_by)
             said.clear()
             for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
-                _say(change)
+                say(change)
             key = load_or_make_key(key_file)
-            _say(f"its key's fingerprint is {fingerprint(key.public)}")
+            say(f"the pit's key has the fingerprint {fingerprint(key.public)}")
             rotations = rotations_of(key_file, key.public)
             pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
             notify("READY=1")
@@ -244,10 +251,6 @@ def _run(options: argparse.Namespace) -> int:
                 raise
             stand_by(str(error))
             time.sleep(_STAND_BY_S)
-
-
-def _say(what: str) -> None:
-    print(f"pit: {what}", file=sys.stderr, flush=True)
 
 
 def _key(options: argparse.Namespace) -> int:
@@ -264,7 +267,7 @@ def _rotate_key(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         ledger.serve(refuse)  # no pit runs meanwhile
         key = rotate_key(_key_file(options))
-    print(f"the pit's new key has the fingerprint {fingerprint(key.public)}; start the pit: it tells its tables")
+    print(f"the pit's new key has the fingerprint {fingerprint(key.public)}; start the pit, which tells its tables")
     return 0
 
 
@@ -287,7 +290,7 @@ def _confirm_adoption(table: str, offered: Adoption) -> None:
             "An adoption is a person's decision, and standard input is no terminal.",
             "Compare the key with `tablectl status` at the table; then run this on a terminal, or with --yes.",
         )
-    print("Compare the key with `tablectl status` at the table: a thief's table shows another one.")
+    print("Compare the key with `tablectl status` at the table: a thief's machine has another key.")
     try:
         answer = input("Adopt this key? Write the whole word yes, or no: ")
     except EOFError:
@@ -300,8 +303,8 @@ def _confirm_adoption(table: str, offered: Adoption) -> None:
 def _unadopt(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         set_aside_as = ledger.unadopt(options.table, options.epoch, options.by, options.reason)
-    print(f"table {options.table} is not heard in the epoch {options.epoch} any more, and what it sent counts no more")
-    print(f"it is kept for the audit: events --epoch {set_aside_as}")
+    print(f"table {options.table} is not heard in the epoch {options.epoch} any more; its events there count no more")
+    print(f"those events are kept for the audit: events --epoch {set_aside_as}")
     return 0
 
 
@@ -309,7 +312,7 @@ def _retire(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         ledger.retire(options.table, options.by, options.witness, options.reason)
     print(f"table {options.table} is not heard any more, until somebody adopts it again")
-    print("its awards can be decided on, and what it knows of them is not asked: see that none was paid")
+    print("people can decide on its awards without what the table knows: see that none of these awards was paid")
     return 0
 
 
@@ -318,7 +321,7 @@ def _events(options: argparse.Namespace) -> int:
         return _every_event(options)
     for body in read_log(options.ledger, options.table, options.epoch):
         sys.stdout.buffer.write(body + b"\n")
-    sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
     return 0
 
 
@@ -349,8 +352,8 @@ def _statement(options: argparse.Namespace) -> int:
 def _backup(options: argparse.Namespace) -> int:
     kept = back_up(options.ledger, _key_beside(options), options.to)
     print(f"{options.to}: {kept.events}; read back")
-    print("It holds the pit's signing key: keep it where only supervisors come.")
-    return _told_findings(kept)
+    print("The backup holds the pit's signing key: keep the backup where only supervisors come.")
+    return _print_findings(kept)
 
 
 def _restore(options: argparse.Namespace) -> int:
@@ -358,17 +361,17 @@ def _restore(options: argparse.Namespace) -> int:
     if aside is not None:
         print(f"The ledger that was here is kept as {aside}.")
     print(f"{options.ledger} is as it was at {kept.at}: {kept.events}.")
-    print("Start the pit: the tables send again what it lacks, and nobody decides on an award before that.")
-    print("Then look at `award list`: what was decided since, the tables tell, and people recall it.")
-    print("What was paid and not told to a table yet only the cashier knows: ask before you pay.")
-    return _told_findings(kept)
+    print("Start the pit: the tables send again what the ledger lacks. Until then nobody can decide on an award.")
+    print("Then look at `award list`: it shows what was decided since the backup, as the tables tell, to be recalled.")
+    print("An award may have been paid while no table was told of the payment. Ask the cashier before you pay.")
+    return _print_findings(kept)
 
 
 def _key_beside(options: argparse.Namespace) -> Path:
     return _key_file(options) if isinstance(options.ledger, Path) else Path()
 
 
-def _told_findings(kept: Kept) -> int:
+def _print_findings(kept: Kept) -> int:
     for finding in kept.findings:
         print(f"does not balance: {finding}", file=sys.stderr)
     return 1 if kept.findings else 0
@@ -380,7 +383,7 @@ def _alarms(options: argparse.Namespace) -> int:
         print(alarm)
     if not kept:
         print("no alarms are kept" + ("" if options.table is None else f" of {options.table}"))
-    sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
     return 0
 
 
@@ -391,11 +394,11 @@ def _list_awards(options: argparse.Namespace) -> int:
     for award in shown:
         print(_award_line(award))
         if award.house_cents:
-            print(f"    {money(award.house_cents)} of it is the house's: it was told at another amount than it is here")
+            print(f"    the house added {money(award.house_cents)}: the table told another amount than this ledger had")
         for telling in award.tellings:
             print(f"    told by the table: {telling}, {_became(telling)}")
         if award.more:
-            print(f"    {award.more} more winning wagers of this round are still to be told")
+            print(f"    the table has yet to tell of {award.more} more winning wagers of this round")
         for alarm in award.alarms:
             print(f"    ! {alarm}")
     if not shown:
@@ -442,7 +445,7 @@ def _account(options: argparse.Namespace) -> int:
         print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")
     print(f"awards owed {money(account.owed_cents)}, paid {money(account.paid_cents)}")
     if account.recalled_cents:
-        print(f"of that, added by the house to what was recalled: {money(account.recalled_cents)}")
+        print(f"of these amounts the house added to recalled awards: {money(account.recalled_cents)}")
     for finding in account.findings:
         print(f"does not balance: {finding}", file=sys.stderr)
     if not account.findings:

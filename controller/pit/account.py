@@ -23,9 +23,9 @@ from controller.pit.store import Store
 class MeterAccount:
     """How a meter came to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
 
-    `seeds` is what the house put in. Contributions are less what voids took back. `returned` is what rejected awards
-    gave back. Where other hits then shared that amount, it is among the awards again. `carried` and `reserve_carried`
-    are parts of a cent.
+    `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
+    rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried` and
+    `reserve_carried` are parts of a cent.
     """
 
     meter: str
@@ -48,7 +48,7 @@ class MeterAccount:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Every meter's account; what is owed and paid, in cents; and what does not balance, in words.
+    """Every meter's account; the awards owed and paid, in cents; and what does not balance, in words.
 
     `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
     """
@@ -85,7 +85,7 @@ _Funds = dict[str, tuple[int, Fraction]]
 
 
 def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
-    """The meter's entries, summed by what they are for and where they are from."""
+    """The account of one meter, from the sums of its entries by their reason."""
     account, reserve = f"meter:{name}", f"reserve:{name}"
     by_why = dict(
         db.execute(
@@ -122,7 +122,7 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
     for account in sorted(sums.keys() | funds.keys()):
         balance, carried = funds.get(account, (0, Fraction(0)))
         if balance != sums.get(account, 0):
-            yield f"{account} says {balance} cents, and its entries {sums.get(account, 0)}"
+            yield f"{account} says {balance} cents, and its entries make {sums.get(account, 0)}"
         if not 0 <= carried < 1:
             yield f"{account} carries {carried} of a cent"
     for meter in meters:
@@ -185,7 +185,7 @@ def _given_by_events(db: Store) -> dict[str, Fraction]:
         event = as_now(json.loads(body))
         for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
             if not bet["seats"]:
-                continue  # the intake asks such a bet for nothing more
+                continue  # a bet without wagers need not have a price
             stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
             if event["type"] == "void":
                 voided = {(stake, seat) for seat in seats} & open_wagers
@@ -202,7 +202,7 @@ def _given_by_events(db: Store) -> dict[str, Fraction]:
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:
-    """The streams that were set aside, the last first: the number of the next event, the table, the epoch's name."""
+    """The streams that were set aside, the last first: the number of the event that came next, table, epoch's name."""
     return db.execute(
         "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
         " ORDER BY before_event DESC"
@@ -223,7 +223,7 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 
 def _won(db: Store) -> dict[str, list[tuple[int, int, Fraction]]]:
-    """For each meter: the locks that count, by generation, each with that, its event and the share that it won."""
+    """For each meter the locks that are not undone, in order: generation, event and the share that was won."""
     won: dict[str, list[tuple[int, int, Fraction]]] = {}
     for meter, generation, event, share in db.execute(
         "SELECT meter, generation, event, share FROM lock WHERE undone = 0 ORDER BY generation"
@@ -252,12 +252,12 @@ def _locks_amiss(db: Store) -> Iterator[str]:
     for (meter,) in db.execute(
         "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND undone = 0)"
     ):
-        yield f"{meter} has another generation than it has locks"
+        yield f"the generation of {meter} is not the number of its locks"
     for (lock,) in db.execute(
         "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
         " AND undone = 0 AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
     ):
-        yield f"lock {lock} is not undone, and no award of it stands"
+        yield f"every award of lock {lock} is rejected, and the lock is not undone"
 
 
 def _recalled(db: Store) -> int:
@@ -270,7 +270,7 @@ def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
     for account, steps in (("awards", ("pending", "verified")), ("paid", ("paid",))):
         balance, stands = funds.get(account, (0, Fraction(0)))[0], sum(by_step.get(step, 0) for step in steps)
         if balance != stands:
-            yield f"{account} says {balance} cents, and the awards {stands}"
+            yield f"{account} says {balance} cents, and the awards make {stands}"
     returned = dict(
         db.execute(
             "SELECT lock, sum(entry.cents) FROM posting JOIN award ON award.number = posting.award"
@@ -289,7 +289,7 @@ def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
         " WHERE why = 'recalled' AND account = 'house'"
     ).fetchone()
     if added != _recalled(db):
-        yield f"the house added {added} cents to recalled awards, and they have {_recalled(db)}"
+        yield f"the house added {added} cents to recalled awards, and the awards say {_recalled(db)}"
     for number, body in db.stream(
         f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
     ):

@@ -1,4 +1,4 @@
-"""Which tables the pit hears, in which epoch and under which key: people's decisions, and what keys were seen.
+"""Which tables the pit hears, in which epoch and under which key: people's decisions, and the keys that were seen.
 
 The last adoption of a table holds. Two decisions end an adoption. A table that is *retired* is heard no more until
 somebody adopts the table again; what the table sent stands. An adoption that is *taken back* was wrong, for example
@@ -33,7 +33,7 @@ CREATE TABLE adoption (
     ended_at TEXT, -- NULL while a later adoption alone can end it
     ended_by TEXT,
     ended_why TEXT,
-    set_aside_as TEXT, -- the epoch's name since the adoption was taken back, NULL for one that was not
+    set_aside_as TEXT, -- the epoch's name since the adoption was taken back, NULL where it was not taken back
     before_event INTEGER -- the adoption was taken back before the event of this number
 ) STRICT;
 CREATE INDEX adoption_table ON adoption (table_id, number);
@@ -49,7 +49,7 @@ ALTER TABLE adoption ADD COLUMN before_event INTEGER;
 
 _MOST_KEYS_OF_A_TABLE = 20
 _MOST_KEYS = 2_000
-"""Whoever shows ever new keys does not fill the disk."""
+"""A client that shows ever new keys does not fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Adoptions:
         return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
 
     def key_of(self, table: str, epoch: str) -> bytes | None:
-        """The key that was adopted with an epoch; None where none was, or the adoption was taken back."""
+        """The key that was adopted with an epoch; None where nobody adopted the epoch, or took the adoption back."""
         row = self._db.execute(
             "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
@@ -122,7 +122,7 @@ class Adoptions:
         return None if number is None else int(number)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, by: str, why: str) -> None:
-        """The epoch was adopted wrongly, however often."""
+        """End every adoption of an epoch that was adopted wrongly."""
         self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ?, set_aside_as = ?, before_event = ?"
             " WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL",

@@ -1,7 +1,7 @@
 """The alarms that the ledger keeps: of committed events, and refusals of what was not taken.
 
-There is room for so many refusals of each table and code. Refusals that find no room are counted. Tables that were
-never adopted share one room, so a person who invents tables fills neither the disk nor the room of the real tables.
+There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are counted. Tables that
+were never adopted share one room, so a person who invents tables fills neither the disk nor the real tables' room.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from controller.pit.store import Store
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per table, code and wording
     number INTEGER PRIMARY KEY,
-    after_event INTEGER NOT NULL, -- the last one that was committed then: the order, whatever the clocks say
+    after_event INTEGER NOT NULL, -- the event that was committed last: the order, whatever the clocks say
     at TEXT NOT NULL,
     table_id TEXT NOT NULL,
     code TEXT NOT NULL,
@@ -34,10 +34,10 @@ CREATE TABLE left_out ( -- how many refusals found no room
     PRIMARY KEY (table_id, code)
 ) STRICT, WITHOUT ROWID;
 """
-"""In form 3 `refusal` was made with the first of them, and `left_out` was not there."""
+"""A ledger of form 3 has no `left_out`, and has `refusal` only where something was refused."""
 
 MOST_OF_A_CODE = 1000
-"""So many refusals of one code are kept of each table, so that a flood of them does not fill the pit's disk."""
+"""At most so many refusals of one code are kept of each table: a flood of refusals does not fill the pit's disk."""
 
 _MOST_CHARACTERS = 1000  # of a wording: a topic's name may be of 65,535 bytes
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
@@ -75,7 +75,7 @@ class LeftOut:
 
     def __str__(self) -> str:
         whose = self.table or "tables that nobody adopted"
-        return f"{self.last_at}  {whose}  not kept  {self.code}\n    {self.count:,} more came, the last of them then."
+        return f"{self.last_at}  {whose}  not kept  {self.code}\n    {self.count:,} more came, the last at this time."
 
 
 def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[RefusedError]:
@@ -131,7 +131,7 @@ def left_out(db: Store) -> list[LeftOut]:
 
 
 def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
-    """The `newest` alarms that are kept, oldest first; without that number every one."""
+    """The `newest` alarms that are kept, oldest first; without `newest`, all of them."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
@@ -152,7 +152,7 @@ def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
 
 
 def by_code(db: Store) -> dict[str, int]:
-    """How many alarms of each code there were, with those that found no room."""
+    """How many alarms of each code there were, also the alarms that found no room."""
     return dict(
         db.execute(
             "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"

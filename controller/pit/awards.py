@@ -87,7 +87,7 @@ ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
 
 FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
 FROM_FORM_5 = "DROP INDEX step_unheard; CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0"
-"""Until form 5 the index was of `NOT heard`. SQLite uses it only for a statement that asks in the same words."""
+"""Until form 5 the index was of `NOT heard`. SQLite uses such an index only for a statement with the same condition."""
 
 _HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
 
@@ -102,7 +102,7 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A step of an award that a table's event told of and that this ledger had not taken: see the head of this file."""
+    """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
 
     award: str
     step: str
@@ -124,7 +124,9 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """An award as it stands. `shoe` and `round` name its round, `spot` its bet. `more` hits of that round are to come.
+    """An award in its present step.
+
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
 
     A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
     house added, or below 0 what the house kept.
@@ -164,10 +166,10 @@ class Awards:
     def hit(
         self, event: int, hit: str, hand: int, spot: str, seat: int, tier: str, won: tuple[str, Fraction] | int
     ) -> bool:
-        """A hit is committed, and its award is pending. `won` is a meter and the share that is won, or fixed cents.
+        """Make the pending award of a committed hit. `won` is a meter and the share that is won, or fixed cents.
 
-        False where people had decided on the level before this hit came. The award is then 0 cents, for people to
-        judge.
+        Returns False where people had decided on the level before this hit came. The award is then 0 cents, and people
+        settle the hit by hand.
         """
         meter, lock, cents, settled = None, None, 0, False
         if isinstance(won, tuple):
@@ -205,7 +207,7 @@ class Awards:
         if (first := self._first_to_recall(award)) is not None:
             raise _to_recall(first)
         if award.step not in _AFTER[step]:
-            do = "Verify it first." if (step, award.step) == ("paid", "pending") else "What was decided stands."
+            do = "Verify the award first." if (step, award.step) == ("paid", "pending") else "The decision stands."
             raise TableError("step_not_next", f"Award {id_} is {award.step}; it cannot become {step}.", do)
         if step != "rejected" and self._is_disputed(award):
             raise _disputed(award.table, id_, award.cents)
@@ -226,20 +228,21 @@ class Awards:
     def recall(self, id_: str, by: str) -> Award:
         """A person lets the ledger take over what the table told of the award. Returns the award as it stands then.
 
-        The award gets the step that was told last, with its name and amount; where "paid" was ever told, the award is
-        paid. For example: told are "verified" at $100 and "paid" at $120, and the award here is pending at $100. The
-        award becomes paid at $120, and the house adds $20. Awards that share a level are recalled in the order in which
-        their steps were told. Raises TableError `award_unknown`, `name_missing`, `nothing_to_recall`, or `award_told`
-        where another award is to be recalled first.
+        The award gets the step that the table told last, with its name and amount. Where the table ever told "paid",
+        the award is paid. For example: the award is pending at $100 here, and the table told "verified" at $100 and
+        "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are recalled
+        in the order in which the table told their steps. Raises TableError `award_unknown`, `name_missing`,
+        `nothing_to_recall`, or `award_told` where another award is to be recalled first.
         """
         award, by = self._award(id_), name(by)
         first = self._first_to_recall(award)
         if first is None:
-            raise TableError("nothing_to_recall", f"Award {id_} is as its table told of it.", "Decide on it as usual.")
+            what = f"This ledger has every step of award {id_} that its table told of."
+            raise TableError("nothing_to_recall", what, "Decide on the award as usual.")
         if first.award != id_:
             raise _to_recall(first)
         *before, last = sorted(
-            (telling for telling in award.tellings if telling.holds), key=lambda told: told.step == "paid"
+            (telling for telling in award.tellings if telling.holds), key=lambda telling: telling.step == "paid"
         )
         for telling in before:
             self._take(award.number, telling.step, telling.by, telling.cents)
@@ -263,8 +266,8 @@ class Awards:
         award = self._award(id_)
         first, second = two_people(by, witness)
         if not award.held:
-            what = f"Award {id_} is as its table told of it."
-            raise TableError("nothing_to_dismiss", what, "See what was told of each: award list --all.")
+            what = f"This ledger has every step of award {id_} that its table told of."
+            raise TableError("nothing_to_dismiss", what, "See what the tables told of each award: award list --all.")
         self._db.execute(
             f"UPDATE telling SET dismissed_by = ?, dismissed_witness = ? WHERE award = ? AND {_HOLDS}",
             (first, second, award.number),
@@ -273,9 +276,9 @@ class Awards:
         return self._award(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
-        """An adoption was wrong: each award of its stream is rejected, and nobody is told of those awards any more.
+        """An adoption was wrong: reject each award of its stream, and tell no table of those awards any more.
 
-        Their tellings are deleted; the events that told of them are kept. Raises TableError `award_paid`.
+        The tellings of those awards are deleted, and their events are kept. Raises TableError `award_paid`.
         """
         of_epoch = f"{table}/{epoch}/"
         awards = self.listed("substr(hit, 1, ?) = ?", len(of_epoch), of_epoch)
@@ -317,10 +320,10 @@ class Awards:
         return None if row is None else int(row[0])
 
     def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
-        """The event, committed under this number, tells of a step of a hit's award. The step need not be told again.
+        """The event, committed under this number, tells of a step of a hit's award. The pit says that step no more.
 
-        Returns the alarm `award_told` where this ledger has not taken that step. The step "pending" gives no reason for
-        an alarm: the pit takes that step by itself, and nothing is decided by it.
+        Returns the alarm `award_told` where this ledger does not have that step. The step "pending" raises no alarm:
+        the pit takes that step by itself, and nobody decides anything by it.
         """
         number, id_, table, stands = self._db.execute(
             "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
@@ -376,7 +379,7 @@ class Awards:
     def unheard(self, table: str, after_seq: int, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
         """The steps of a table's awards, numbered above `after_seq`, that the table's stream has not told of; in order.
 
-        With `epoch`, those of hits in that epoch alone; with `most`, the first so many.
+        With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
 
         Steps of a held award are left out: the table knows more of that award than this ledger does. For example: the
         table told that award 7 is paid. To tell the table that award 7 is verified would be false.
@@ -397,7 +400,7 @@ class Awards:
     def _award(self, id_: str) -> Award:
         found = self.listed("id = ?", id_)
         if not found:
-            raise TableError("award_unknown", f"There is no award {id_!r}.", "Take it from `award list --all`.")
+            raise TableError("award_unknown", f"There is no award {id_!r}.", "See the awards: `award list --all`.")
         return found[0]
 
     def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
@@ -479,7 +482,7 @@ class Awards:
         )
 
     def _undo_locks(self, award: Award, meter: str) -> None:
-        """Undo the meter's last lock where no award of that lock stands; then likewise the lock before, and so on."""
+        """Undo the meter's last locks, from the last one back to the last lock of which an award stands."""
         standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
         while (lock := self._books.last_lock(meter)) is not None:
             if self._db.execute(standing, (lock,)).fetchone() is not None:
@@ -487,9 +490,9 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """The table told that the award is pending again: remove what it told before, if that was "verified" alone.
+        """The table told that the award is pending again: delete its tellings, where all of them tell "verified".
 
-        Tellings stay where "paid" or "rejected" is among them: such an award does not become pending again.
+        Where one tells "paid" or "rejected", all stay: such an award does not become pending again.
         """
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"

@@ -34,7 +34,7 @@ from controller.pit.meters import Fund, Reseed, Terms, left_after, reseed
 from controller.pit.store import Store, marks
 
 SCHEMA = """
-CREATE TABLE terms ( -- every set of terms a meter was ever run by
+CREATE TABLE terms ( -- every set of terms that a meter ever had
     number INTEGER PRIMARY KEY,
     meter TEXT NOT NULL,
     since TEXT NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE posting (
     why TEXT NOT NULL,
     event INTEGER,
     award INTEGER,
-    adoption INTEGER -- that was taken back
+    adoption INTEGER -- the adoption that was taken back, where that is the reason
 ) STRICT;
 CREATE TABLE entry (
     posting INTEGER NOT NULL REFERENCES posting,
@@ -88,7 +88,7 @@ CREATE TABLE wager (
     voided_by INTEGER, -- the event that voided the wager, or before which the adoption was taken back
     PRIMARY KEY (stake, seat)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE feeding ( -- on which terms a stake's wagers went on which generation of a meter
+CREATE TABLE feeding ( -- a meter that a stake's wagers fed: on which terms, and in which generation of the meter
     stake INTEGER NOT NULL REFERENCES stake,
     meter TEXT NOT NULL,
     terms INTEGER NOT NULL REFERENCES terms,
@@ -133,7 +133,7 @@ _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand value
 
 @dataclass(frozen=True, slots=True)
 class _Meter:
-    """What a wager of this moment goes on: the meter's generation, and the number of its terms."""
+    """A meter as the next locked wager finds it: its generation, its terms and their number."""
 
     terms_number: int
     generation: int
@@ -142,12 +142,12 @@ class _Meter:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """What the books of many events have read in common, and have yet to write."""
+    """What the books have read, and have yet to write, for many events together."""
 
     meters: dict[str, _Meter] = field(default_factory=dict)
     funds: dict[str, Fund] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)  # the accounts among them whose balance is to be written
-    rows: dict[str, list[Sequence[object]]] = field(default_factory=dict)  # by the table and columns they belong into
+    changed: set[str] = field(default_factory=set)  # the accounts of `funds` whose balance is to be written
+    rows: dict[str, list[Sequence[object]]] = field(default_factory=dict)  # by their table and columns
 
 
 class Books:
@@ -159,9 +159,9 @@ class Books:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """Inside the transaction, while the books of many events are kept: a balance is read once and written once.
+        """A block inside the transaction that books many events: each balance is read once and written once.
 
-        Where the block raises, no balance is written: the caller undoes the rest.
+        Where the block raises, no balance is written, and the caller undoes the rest.
         """
         self._gathered = gathered = _Gathered()
         try:
@@ -172,11 +172,11 @@ class Books:
             self._gathered = None
 
     def terms(self) -> dict[str, Terms]:
-        """The terms that the meters are run by."""
+        """The meters' terms, by the meter's name."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """Run the meters on these terms from now on. A new meter begins at its seed. Returns each change as a line.
+        """Give the meters these terms from now on. A new meter begins at its seed. Returns each change as a line.
 
         Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
         must not vanish because a file does not name the meter.
@@ -232,9 +232,9 @@ class Books:
     def lock_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
     ) -> bool:
-        """The wagers on a progressive bet at these seats are locked, and the meters that the bet awards grow.
+        """Book the locked wagers on a progressive bet at these seats: the meters that the bet awards grow.
 
-        False where the round's wagers on that bet were locked before. Nothing changes then.
+        Returns False, and books nothing, where the round's wagers on that bet were locked before.
         """
         row = self._db.execute(
             "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
@@ -263,7 +263,7 @@ class Books:
     ) -> tuple[int, ...]:
         """Give back what these seats' wagers gave. Returns the seats that have no locked wager to void.
 
-        Either the event voids the wagers, or `adoption` was taken back before the event of that number.
+        Without `adoption`, the event voids the wagers. With `adoption`, that adoption was taken back before the event.
         """
         self._put_rows()
         stake, price_cents = self._db.execute(
@@ -333,23 +333,23 @@ class Books:
         return int(lock), won
 
     def owe(self, event: int, cents: int) -> None:
-        """A fixed award is won: the house owes its cents."""
+        """Book a hit of a fixed award: the house owes its cents."""
         self.post("fixed", {"house": -cents}, "awards", event)
 
     def pay(self, award: int, cents: int) -> None:
-        """An award is paid."""
+        """Book the payment of an award."""
         self.post("paid", {"awards": -cents}, "paid", award=award)
 
     def give_back(self, award: int, cents: int, meter: str | None) -> None:
-        """An award is rejected: its amount goes back to its meter, that of a fixed award to the house."""
+        """Book a rejected award: its amount goes back to its meter, or to the house where the award is fixed."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
     def share(self, award: int, cents: int, meter: str) -> None:
-        """What a rejected award gave back to its meter goes to the other awards that share the level."""
+        """Book that what a rejected award gave back to its meter goes to the other awards that share the level."""
         self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
 
     def add(self, award: int, cents: int) -> None:
-        """The house adds so many cents to an award that was recalled with another amount; below 0, takes them back."""
+        """Book what the house adds to an award that was recalled with another amount; below 0, what the house keeps."""
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
@@ -362,11 +362,11 @@ class Books:
         return None if row is None else int(row[0])
 
     def undo_lock(self, award: int, lock: int) -> None:
-        """No hit of a meter's last lock stands: the meter goes on as if this level had not been won.
+        """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
 
         What the meter began again with goes back to the reserve and the house. Wagers from before the lock can be
-        voided in full again. Where such a wager was voided since the lock, the house bore the share that had been won;
-        now the meter bears that share.
+        voided in full again. Where such a wager was voided since the lock, the house bore the share that had been won.
+        Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
@@ -404,7 +404,7 @@ class Books:
         award: int | None = None,
         adoption: int | None = None,
     ) -> None:
-        """Add exact amounts to accounts. `against` loses as many whole cents as the other accounts have grown by."""
+        """Add exact amounts to accounts. The account `against` loses the whole cents by which these accounts grow."""
         assert against not in amounts, "an account is not posted against itself"
         before = self._funds([*amounts, against])
         after = {account: before[account].plus(amount) for account, amount in amounts.items()}
@@ -425,7 +425,7 @@ class Books:
             self._gather("entry", [(number, *row) for row in rows])
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """What each account gets of so many cents of the stake's wagers; below 0, what each account gives back."""
+        """What each account gets of this amount of the stake's wagers; below 0, what each account gives back."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -498,7 +498,7 @@ class Books:
             self._put_rows()
 
     def _put_rows(self) -> None:
-        """Insert what is gathered. To be called before wagers are read."""
+        """Insert the gathered rows. To be called before wagers are read."""
         if self._gathered is not None:
             for into, rows in self._gathered.rows.items():
                 self._insert(into, rows)

@@ -30,12 +30,12 @@ def highest_number() -> int:
 
 
 def number_text(number: int) -> str:
-    """The time to say with a number: now, or the number's own time where that is ahead of the clock."""
+    """The time in a message that has this number: now, or the number's own time where that is ahead of the clock."""
     return Stamp(max(number, _now_ms()), True).text()
 
 
 class Moments:
-    """Times of messages that are believed in order: the times never go back, also where the clock is set back."""
+    """Times of messages that a table believes only in order: these times do not go back when the clock is set back."""
 
     def __init__(self) -> None:
         self._last_ms = 0

@@ -27,7 +27,7 @@ STATEMENT_FORM = 1
 _TERMS = ("meter", "since", "contribution", "reserve", "seed_cents")
 COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "spot", "seat", "tier", "meter",
            "award", "step", "cents")  # fmt: skip
-"""The columns of the log as CSV, in which the signatures are left out: for people's spreadsheets, and for no proof."""
+"""The columns of the log as CSV, for spreadsheets. Without the signatures this proves nothing."""
 
 
 def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -58,13 +58,13 @@ def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
     if now.get("type") == "hit":
         more |= {"meter": meter["meter"] if isinstance(meter, dict) else None}
         more |= {"cents": fixed["cents"] if isinstance(fixed, dict) else None}
-    told = io.StringIO()
-    csv.DictWriter(told, COLUMNS, extrasaction="ignore", lineterminator="").writerow(now | more)
-    return told.getvalue()
+    line = io.StringIO()
+    csv.DictWriter(line, COLUMNS, extrasaction="ignore", lineterminator="").writerow(now | more)
+    return line.getvalue()
 
 
 def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
-    """How the ledger stands now, signed. Over a large ledger this takes long: the account is drawn up."""
+    """How the ledger stands now, signed. On a large ledger this takes long: the account is drawn up."""
     with read_only(at) as db:
         account, books = draw_up(db), Books(db)
         (position,) = db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
@@ -85,7 +85,7 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         ).fetchall()
         awards = Awards(db, books).listed()
     names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
-    said: dict[str, object] = {
+    body: dict[str, object] = {
         "statement": STATEMENT_FORM,
         "at": now_text(),
         "position": position,
@@ -93,7 +93,7 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "heads": heads,
         "adoptions": [dict(zip(names, (*row[:2], bytes(row[2]).hex(), *row[3:]), strict=True)) for row in adopted],
         "meters": [
-            {name: said for name, said in asdict(each).items() if isinstance(said, str | int)}
+            {name: value for name, value in asdict(each).items() if isinstance(value, str | int)}
             for each in account.meters
         ],
         "terms": [dict(zip(_TERMS, row, strict=True)) for row in terms],
@@ -112,4 +112,4 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "paid_cents": account.paid_cents,
         "findings": list(account.findings),
     }
-    return signed(said, signer)
+    return signed(body, signer)

@@ -1,4 +1,4 @@
-"""What comes from a table, checked in itself before the ledger sees it: form, names, canonical bytes, signature."""
+"""A table's message, checked by itself before the ledger sees the message: its form, its names, its canonical bytes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
     if id_ != f"{name}/{epoch}/{seq}":
         raise RefusedError(
             "event_id_differs",
-            f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
+            f"An event of {table} is {table}/{epoch}/{seq} by its fields, and has another id.",
             "Find out which machine speaks for the table. No table controller makes such an event.",
         )
     if contract not in CONTRACTS_READ:
@@ -76,7 +76,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
             "contract_unknown",
             f"Table {table} speaks version {contract} of the contract; this pit knows versions "
             f"{' and '.join(map(str, CONTRACTS_READ))}.",
-            "Run the pit's version that goes with the table's.",
+            "Run the version of the pit that goes with the table's version.",
         )
     return TableEvent(epoch, seq, type_, message)
 

@@ -1,9 +1,8 @@
-"""What each committed event does to the meters and the awards, and which alarms it gives reason to.
+"""What each committed event does to the meters and the awards, and which alarms the event raises.
 
 A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
-of the contradiction; the alarm is kept beside the round that it is about. Only one kind of event is not taken: a wager
-or a hit on a meter that the pit does not have. The table keeps that event, and sends it again until the settings name
-the meter.
+of the contradiction. The alarm is kept with its round. Only one kind of event is not committed: a wager or a hit on a
+meter that the pit does not have. The table keeps that event, and sends it again until the settings name the meter.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _HAS = {"wagers_locked": "wager", "hit": "hit"}
 
 
 class _NotUnderstoodError(Exception):
-    """An event's body is not as the contract has it."""
+    """An event's body does not keep the contract."""
 
 
 class Intake:
@@ -56,7 +55,7 @@ class Intake:
         self._awards = awards
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Called before the event is committed. Raises RefusedError `meter_unknown`."""
+        """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
         meters: list[object] = []
         match self._as_now(event).message:
             case {"type": "hit", "progressive": {"meter": meter}}:
@@ -77,7 +76,7 @@ class Intake:
                 )
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
-        """Do what the event, committed under this number, means. Returns the alarms that the event gave reason to."""
+        """Book the event, committed under this number. Returns the alarms that the event raised."""
         try:
             alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
         except _NotUnderstoodError as error:
@@ -108,10 +107,7 @@ class Intake:
                     if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
                         yield hand, _contradiction(table, event, "locks the wagers of a round whose wagers were locked")
                     if (part := self._books.part_taken(meters)) > 1:
-                        what = (
-                            f"Table {table}: of each wager on {spot} its meters take {part}, which is more than the"
-                            " wager."
-                        )
+                        what = f"Of each wager on {spot} at table {table} the meters take {part}, more than the wager."
                         do = "Correct the contributions and reserves in the settings, and start the pit again."
                         yield hand, TableError("meters_take_too_much", what, do)
             case "void":
@@ -127,7 +123,7 @@ class Intake:
             case "correction":
                 if message.get("awards") != message.get("awards_before"):
                     hand = self._hand(table, event)
-                    what = f"Table {table} corrected {_named(event)}. Its hits are others since the correction."
+                    what = f"Table {table} corrected {_named(event)}. The correction changed the round's hits."
                     do = "Compare the hits with the felt. Reject what was no hit, and settle a missing hit by hand."
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
@@ -141,11 +137,9 @@ class Intake:
         hand = self._hand(table, event)
         has_hit = self._db.execute("SELECT 1 FROM award WHERE hand = ?", (hand,)).fetchone() is not None
         missing = {spot: self._books.void_wagers(number, hand, spot, seats) for spot, seats in wagers}
-        if told := ", ".join(f"{spot} at {seat}" for spot, seats in missing.items() for seat in seats):
-            yield (
-                hand,
-                _contradiction(table, event, f"voids wagers that were never locked, or were voided before: {told}"),
-            )
+        if not_open := ", ".join(f"{spot} at {seat}" for spot, seats in missing.items() for seat in seats):
+            what = f"voids wagers that were never locked, or were voided before: {not_open}"
+            yield hand, _contradiction(table, event, what)
         if has_hit:
             yield hand, _contradiction(table, event, "voids a round that has had a hit")
 
@@ -156,12 +150,8 @@ class Intake:
         repeated = self._db.execute(
             "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
         ).fetchone()
-        told = f"{table}/{event.epoch}/{event.seq}"
-        if not self._awards.hit(number, told, hand, spot, seat, tier, won):
-            yield (
-                hand,
-                _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before"),
-            )
+        if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won):
+            yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
         if repeated is not None:
             yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one round")
         if not self._books.has_wager(hand, spot, seat):
@@ -172,7 +162,7 @@ class Intake:
         hit, step, cents = _word(message, "hit", EVENT_ID), _word(message, "step", _STEP), _cents(message, "cents")
         by = message.get("by")
         if not isinstance(by, str) or not is_name_of_a_person(by):
-            raise _NotUnderstoodError("by is nobody's name")
+            raise _NotUnderstoodError("by is no person's name")
         hand = self._awards.hand_of(table, hit)
         if hand is None:
             yield None, _contradiction(table, event, "is a step of an award of a hit that this ledger does not have")
@@ -182,7 +172,7 @@ class Intake:
     def _disputed_award(self, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         details = event.message.get("details")
         if not isinstance(details, dict):
-            raise _NotUnderstoodError("details are none")
+            raise _NotUnderstoodError("details is no object")
         hit, cents = _word(details, "hit", EVENT_ID), _cents(details, "cents")
         hand = self._awards.hand_of(table, hit)
         if hand is None:
@@ -210,7 +200,7 @@ def _named(event: TableEvent) -> str:
 
 def _whole(value: object, least: int, most: int, meant: str) -> int:
     if not is_count(value, least, most):
-        raise _NotUnderstoodError(f"{meant} is not what it should be")
+        raise _NotUnderstoodError(f"{meant} is no whole number from {least} to {most}")
     return value
 
 

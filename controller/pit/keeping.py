@@ -1,8 +1,7 @@
-"""Backup and restore of a ledger in a file.
+"""Backup and restore of a ledger in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own programs.
 
-A backup is a folder: a copy of the ledger as one moment had it, the pit's key with its rotations, `backup.json`, which
-says how far each table was, and `SHA256SUMS`, which `sha256sum -c` reads too. PostgreSQL backs a ledger up by its own
-programs.
+A backup is a folder with four things. A copy of the ledger at one moment. The pit's key with its rotations.
+`backup.json`, which says how far each table was. `SHA256SUMS`, which `sha256sum -c` reads too.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ class Kept:
 
     @property
     def events(self) -> str:
-        """How far it goes, for people."""
+        """How far the backup goes, for people."""
         return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
 
 
 def back_up(at: Place, key: Path, to: Path) -> Kept:
-    """Make a backup in the new folder `to`, also while a pit runs. It is read back before it has its name.
+    """Make a backup in the new folder `to`, also while a pit runs. The backup is read back before it gets that name.
 
     Raises TableError `backup_unwritable`, `backup_by_database`, or as reading the ledger does.
     """
@@ -58,10 +57,10 @@ def back_up(at: Place, key: Path, to: Path) -> Kept:
     new = to.with_name(f"{to.name}.new")
     with _unwritten(to), ExitStack() as at_the_end:
         if to.exists():
-            raise FileExistsError(errno.EEXIST, "there is something of that name already")
+            raise FileExistsError(errno.EEXIST, "a file or folder has that name already")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700, parents=True)
-        at_the_end.callback(shutil.rmtree, new, ignore_errors=True)  # where it did not get its name
+        at_the_end.callback(shutil.rmtree, new, ignore_errors=True)  # where the backup failed
         copy = new / _LEDGER
         _copy(ledger, copy)
         names = [_LEDGER]
@@ -84,7 +83,7 @@ def back_up(at: Place, key: Path, to: Path) -> Kept:
 
 def read_backup(folder: Path) -> Kept:
     """What a backup holds, each file compared with its SHA-256. Raises TableError `backup_damaged`."""
-    do = "Take another backup. Where there is none, keep this one, and look at the disk that it lay on."
+    do = "Use another backup. Where there is none, keep this backup, and look at the disk on which it lay."
     try:
         sums = {name: digest for digest, name in (line.split() for line in (folder / _SUMS).read_text().splitlines())}
         for name, digest in sums.items():
@@ -102,18 +101,18 @@ def read_backup(folder: Path) -> Kept:
 
 
 def restore(source: Path, at: Place, key: Path, by: str | None) -> tuple[Kept, Path | None]:
-    """Put a backup in the place of the ledger. Returns what it holds, and where the ledger that was there is kept now.
+    """Put a backup in the place of the ledger. Returns what the backup holds, and where the former ledger is kept now.
 
-    Where the ledger in place is sound and has more than the backup, a person says so (`by`). Raises TableError
-    `backup_damaged`, `backup_by_database`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`,
-    `signing_key_unusable`, `backup_unwritable`.
+    Where the ledger in place is sound and has more than the backup, the name of a person who decides so is needed
+    (`by`). Raises TableError `backup_damaged`, `backup_by_database`, `ledger_locked`, `restore_goes_back`,
+    `restore_in_the_way`, `signing_key_unusable`, `backup_unwritable`.
     """
     ledger, kept = _file(at), read_backup(source)
     if key.exists() and (source / "key").exists() and not _follows(key, source / "key"):
         raise TableError(
             "restore_in_the_way",
             f"This machine has another pit's key, {key}.",
-            "Is this the machine that you mean? Then move that key to another folder, and keep it.",
+            "Check that this is the right machine. If so, move that key to another folder, keep it, and repeat.",
         )
     with _unwritten(ledger):
         ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -148,8 +147,8 @@ def _refuse_going_back(ledger: Path, kept: Kept, by: str | None) -> None:
         raise TableError(
             "restore_goes_back",
             f"The ledger {ledger} is sound, and has more than the backup of {kept.at}: {', '.join(more)}.",
-            "Start the pit on the ledger that is there. If that ledger must go, say the same with --by NAME: it is set"
-            " aside, and the tables send again what the backup lacks.",
+            "Start the pit on the ledger that is there. If that ledger must go, repeat the command with --by NAME: that"
+            " ledger is set aside, and the tables send again what the backup lacks.",
         )
     if by is not None:
         people.name(by)
@@ -166,8 +165,10 @@ def _copy(ledger: Path, to: Path) -> None:
 
 
 def _look(path: Path) -> Kept:
-    """How far a ledger goes, and what does not balance in it. A ledger of an earlier form stays as it is: a copy of it
-    gets the newest form, and is looked at."""
+    """How far a ledger goes, and what does not balance in it.
+
+    A ledger of an earlier form is not changed: a copy gets the newest form, and the copy is read.
+    """
     try:
         return _seen(path)
     except TableError as error:
@@ -191,8 +192,8 @@ def _file(at: Place) -> Path:
     raise TableError(
         "backup_by_database",
         "The ledger is in PostgreSQL, whose own programs back it up and restore it.",
-        "Back it up with pg_dump or pg_basebackup, and the pit's key file beside. After a restore start the pit: the"
-        " tables send again what the copy lacks.",
+        "Use pg_dump or pg_basebackup, and copy the pit's key file too. After a restore start the pit: the tables send"
+        " again what the copy lacks.",
     )
 
 
@@ -201,7 +202,7 @@ def _rotations(key: Path) -> Path:
 
 
 def _follows(key: Path, former: Path) -> bool:
-    """Whether the key is the former key, or came from it by rotations: tables that followed these know no other key."""
+    """Whether the key is the former key, or a later one that the former key handed over to."""
     if key.read_bytes() == former.read_bytes():
         return True
     rotations = rotations_of(key, load_or_make_key(key).public)
@@ -214,7 +215,7 @@ def _digest(path: Path) -> str:
 
 
 def _sync(path: Path) -> None:
-    """Have a file's bytes, or a folder's names, on the disk."""
+    """Wait until a file's bytes, or a folder's names, are on the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -83,9 +83,9 @@ class Committed:
 class Received:
     """What became of a batch of messages.
 
-    `committed` are the events, in order. `acks` says how far each adopted table of the batch is. `refused` are the
-    messages that were not taken, each with the table on whose topic the message came. `left` are the messages for
-    which there was no time.
+    `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is. `refused`
+    are the messages that were not taken, each with the table on whose topic the message came. `left` are the messages
+    for which there was no time.
     """
 
     committed: tuple[Committed, ...]
@@ -107,13 +107,13 @@ class Ledger:
     """An open ledger. Every method waits for the disk.
 
     Every method raises TableError where the ledger cannot be used: `ledger_locked`, `ledger_unusable`,
-    `ledger_damaged`, and what else its store's head says.
+    `ledger_damaged`, or as the methods of its store say.
     """
 
     def __init__(self, at: Place, begin: bool = True, replicated: bool = False) -> None:
-        """Open the ledger at a place, or `begin` it there. Also raises what its store raises then.
+        """Open the ledger at a place, or `begin` a new one there. Raises TableError as opening its store does.
 
-        `replicated`: what this ledger commits counts once a second machine has it. A file cannot do that.
+        `replicated`: a commit counts once a second machine has it too. A ledger in a file cannot do that.
         """
         self._db = _store(at, begin, replicated)
         self._adoptions = Adoptions(self._db)
@@ -122,7 +122,7 @@ class Ledger:
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
         self._shown: dict[tuple[str, str], list[bytes]] = {}  # by table and epoch: keys shown, not kept yet
-        self._met: dict[str, Adoption] = {}  # tables of which a state tells nothing new, until somebody else writes
+        self._met: dict[str, Adoption] = {}  # what a table's state showed when the table was heard: no news if repeated
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
@@ -131,8 +131,7 @@ class Ledger:
                     self._awards.number_anew(table)
 
     def serve(self, say: Callable[[str], None] = lambda _: None) -> None:
-        """Be the one pit that runs on this ledger, until the ledger is closed. What this pit hears is noted from now
-        on.
+        """Be the one pit that runs on this ledger, until the ledger is closed, and note from now on what it hears.
 
         Raises TableError `ledger_locked` where another pit runs on the ledger. In a database the pit stands by instead
         until no other pit leads, and tells people so by `say`.
@@ -301,7 +300,7 @@ class Ledger:
         return [*self._adoptions.keys_seen(table, epoch), *self._shown.get((table, epoch), ())]
 
     def _command(self, act: str, *words: str) -> str:
-        """The whole command of a person; of the package's own pit as short as it can be."""
+        """A whole command for a person to type: `sudo pitctl ...` for the package's pit, else this program's path."""
         program = Path(sys.executable).with_name("pitctl")
         installed = _INSTALLED.resolve() == program.resolve()
         return shlex.join(
@@ -309,12 +308,12 @@ class Ledger:
         )
 
     def _of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
-        names = "none" if adopted is None else fingerprint(adopted)
+        adopted_key = "none" if adopted is None else fingerprint(adopted)
         unadopt = self._command("unadopt", table, epoch)
         return RefusedError(
             "epoch_of_another_key",
             f"Table {table} speaks in the epoch {epoch} with the key {fingerprint(key)}. The epoch was adopted with"
-            f" the key {names}.",
+            f" the key {adopted_key}.",
             "Find out which machine speaks for the table: `tablectl status` at the table shows its key. If the adopted"
             f" key is another, take the adoption back: {unadopt} --by NAME --reason TEXT",
         )
@@ -335,7 +334,7 @@ class Ledger:
             try:
                 with self._undone_if_raised():
                     taken = self._take(events, until_s)
-            except self._db.nonsense:  # of one event perhaps, and all are undone: each by itself then
+            except self._db.nonsense:  # perhaps of one event alone, and all are undone: take each by itself
                 taken = self._take_each(events, until_s)
             heads = self._heads({table for table, _ in events})
             self._session.note_progress(heads)
@@ -343,7 +342,7 @@ class Ledger:
         return Received(tuple(taken.committed), acks, tuple(taken.refused), tuple(events[taken.looked_at :]))
 
     def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
-        """Take what may be committed of these events, inside the transaction. Raises what a Store calls nonsense."""
+        """Commit what may be committed of these events, inside the transaction. Raises the store's `nonsense`."""
         taken, heads = _Taken(), self._heads({table for table, _ in events})
         for table, payload in events:
             if taken.looked_at and time.monotonic() >= until_s:
@@ -360,7 +359,7 @@ class Ledger:
         return taken
 
     def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
-        """As `_take`, with each event by itself: one that cannot be booked is undone, and the others go on."""
+        """As `_take`, with each event by itself: an event that cannot be booked is undone, and the others go on."""
         every = _Taken()
         for event in events:
             if every.looked_at and time.monotonic() >= until_s:
@@ -391,14 +390,14 @@ class Ledger:
         with nonsense_explained(self._db):
             return {table: _ack(head) for table, head in self._heads().items()}
 
-    def said(self, table: str, payload: bytes) -> None:
+    def hear_own_ack(self, table: str, payload: bytes) -> None:
         """Judge an ack of this pit that the broker retains for a table.
 
         Raises RefusedError `ledger_behind_acks` where the ledger has less than the ack says: the ledger is then an
         older copy. Raises RefusedError `ack_malformed` where the message is no ack.
         """
         if not payload:
-            return  # an empty retained message: nobody said anything
+            return  # an empty message: the broker retains no ack any more
         ack = AckWord.read(parse_object(payload))
         if ack is None or ack.table != table:  # an ack of another table could be repeated here by anybody
             raise RefusedError(
@@ -410,7 +409,7 @@ class Ledger:
         with self._db.transaction():
             if seq == 0 or self._has(table, epoch, seq, ack.chain):
                 return
-            self._session.said(table, epoch, seq)
+            self._session.note_acknowledged(table, epoch, seq)
         raise RefusedError(
             "ledger_behind_acks",
             f"This ledger is an older copy: the pit acknowledged table {table} through event {table}/{epoch}/{seq},"
@@ -427,17 +426,17 @@ class Ledger:
         return any(body is not None and parse_object(body).get("chain") == chain for body in bodies)
 
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError `ledger_replaced` where another file has the ledger's name by now."""
+        """Raises TableError where this pit does not run on the ledger any more, for example `ledger_replaced`."""
         with self._db.explained():
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
-        """The terms that the meters are run by; empty in a ledger that has no meter yet."""
+        """The meters' terms, by the meter's name; empty in a ledger that has no meter yet."""
         with self._reading():
             return self._books.terms()
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """Run the meters on these terms from now on. Returns each change as a line for people.
+        """Give the meters these terms from now on. Returns each change as a line for people.
 
         Raises TableError `meter_left_out`.
         """
@@ -445,10 +444,10 @@ class Ledger:
             return self._books.set_terms(meters)
 
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
-        """Keep refusals, each of what came on a table's topic, once per table, code and wording. With them are kept
-        the keys that the states of unknown epochs showed since the last call: all in one transaction.
+        """Keep refusals, each of what came on a table's topic, once per table, code and wording.
 
-        Returns those for which there is no room. Whatever is raised, the ledger is as it was.
+        The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
+        refusals for which there is no room. Where this raises, the ledger is unchanged.
         """
         shown, self._shown = self._shown, {}
         if not (refusals or shown):
@@ -501,7 +500,7 @@ class Ledger:
             return self._awards.recall(award, by)
 
     def undecidable(self) -> TableError | None:
-        """Why nobody may decide on an award now; None where people may."""
+        """Why nobody may decide on an award now; None where people may decide."""
         with self._reading():
             try:
                 self._session.refuse_decisions(self._adoptions.heard())
@@ -541,7 +540,7 @@ class Ledger:
         return wrote
 
     def account(self) -> Account:
-        """The account of everything up to now. Over a large ledger this takes long. The running pit is not held up."""
+        """The account of everything up to now. On a large ledger this takes long, and holds up no running pit."""
         with self._reading():
             self._db.refuse_unsound()
             return draw_up(self._db)
@@ -652,7 +651,7 @@ class Ledger:
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:
-        """A transaction in which a person decides on an award, where people may."""
+        """A transaction in which a person decides on an award, refused while nobody may decide."""
         with self._asked():
             self._session.refuse_decisions(self._adoptions.heard())
             yield
@@ -677,9 +676,9 @@ def _ack(head: Head) -> Ack:
 def _not_booked(table: str, error: Exception) -> RefusedError:
     return RefusedError(
         "event_not_booked",
-        f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
-        "The table keeps the event and all later events, and sends them again. Draw up the `account`, which tells"
-        " whether the ledger is sound. If the ledger is sound, report this to the maker.",
+        f"An event of table {table} cannot be booked, and was not committed: {error!r:.200}.",
+        "The table keeps the event and all later events, and sends them again. Run `account`, which tells whether the"
+        " ledger is sound. If the ledger is sound, report this to the maker.",
     )
 
 

@@ -138,7 +138,7 @@ class LedgerDatabase:
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
         """Run one statement for each of these rows of values.
 
-        Not as a pipeline: amid that no timeout of the server runs, and a leader that froze there would keep its lock.
+        Not as a pipeline: within a pipeline no timeout of the server runs, and a leader that froze would keep its lock.
         """
         for row in values:
             self.execute(statement, row)
@@ -149,13 +149,13 @@ class LedgerDatabase:
             yield from cursor.execute(_placed(statement), values or None)
 
     def has(self, table: str) -> bool:
-        """Whether the ledger has this table of the database."""
+        """Whether the ledger's database has this table."""
         row = self.execute("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?", (table,))
         return row.fetchone() is not None
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """PostgreSQL's complaints, in words for people."""
+        """A block in which PostgreSQL's errors become a TableError."""
         try:
             yield
         except (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected) as error:
@@ -206,7 +206,7 @@ class LedgerDatabase:
                 self._roll_back()
 
     def others_wrote(self) -> bool:
-        """Whether another process has written since the last call. What it wrote is confirmed then."""
+        """Whether another process has written since the last call. A commit of our own then confirms its writes."""
         (changes,) = self.execute("SELECT changes FROM leadership").fetchone() or (0,)
         before, self._changes = self._changes, changes
         if changes == before:
@@ -219,7 +219,7 @@ class LedgerDatabase:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the store of the pit that leads, by all that this process knows."""
+        """Whether this process is the pit that leads, by all that this process knows."""
         return self._held is not None
 
     @contextmanager
@@ -268,7 +268,7 @@ class LedgerDatabase:
         self._connection.close()
 
     def _term_for(self, token: str) -> int | None:
-        """Begin a transaction in which this pit leads in a new term. None, and no transaction, where another leads."""
+        """Begin a transaction in which this pit leads in a new term. Where another pit leads, begin none: None."""
         if self._is_led():
             return None
         self.execute("BEGIN")
@@ -300,7 +300,7 @@ class LedgerDatabase:
             self._connection.execute("ROLLBACK")
 
     def _commit(self, replicated: bool) -> None:
-        """Commit. Raises TableError `commit_unconfirmed` unless that is known to be on every disk where it is due."""
+        """Commit. Raises TableError `commit_unconfirmed` unless every disk that must have the commit has it."""
         self._cancelled = False
         try:
             said = self._say_commit()
@@ -346,8 +346,8 @@ class LedgerDatabase:
         return TableError(
             "commit_unconfirmed",
             f"It is not known whether the ledger {self} has kept what was just written: {why}.",
-            "The pit acknowledges nothing of it before a later commit is confirmed. Bring the replica up. Before you"
-            " decide again, look at what stands (`award list`).",
+            "The pit acknowledges nothing until a later commit is confirmed. Bring the replica up. Before you decide"
+            " again, look whether your decision stands (`award list`).",
         )
 
     def _lost(self) -> TableError:
@@ -356,7 +356,7 @@ class LedgerDatabase:
             "leadership_lost",
             f"This pit led on the ledger {self} and was not heard for {LEADS_FOR_S:.0f} seconds. The pit on {who} leads"
             " now.",
-            "Nothing is to be done: this pit stands by. Find out why it stood still, if that happens often.",
+            "You need do nothing: this pit stands by. If this happens often, find out why the pit stood still.",
         )
 
     def _refuse_unsafe(self) -> None:
@@ -389,7 +389,7 @@ class LedgerDatabase:
 
 
 class _WholeNumber(Loader):
-    """A sum of whole numbers, which PostgreSQL gives as a decimal one."""
+    """A sum of whole numbers, which PostgreSQL gives as a decimal number."""
 
     def load(self, data: Buffer) -> int:
         return int(bytes(data))

@@ -1,4 +1,4 @@
-"""A ledger in one SQLite file, which is the default, and which pit runs on that file.
+"""A ledger in one SQLite file, which is the default; and who tells which pit runs on that file.
 
 A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes which session it serves:
 the session's token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell
@@ -33,7 +33,7 @@ from controller.pit.store import (
 
 APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
 
-_BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
+_BUSY_S = 5.0  # a person's command, for example `adopt`, locks the file for some milliseconds
 _LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # a process that looks whether a pit runs holds the lock for a moment
 _LOCK_BYTES = 200
 
@@ -116,7 +116,7 @@ class LedgerFile:
 
         Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
         `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read.
-        A file that is only read stays in its form: what that form lacks raises `ledger_of_earlier_form`.
+        A file that is only read keeps its form: what that form lacks raises `ledger_of_earlier_form`.
         """
         if not (begin or path.is_file()):
             raise missing(path)
@@ -159,13 +159,13 @@ class LedgerFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """SQLite's complaints about the file, in words for people."""
+        """A block in which SQLite's errors about the file become a TableError."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise locked(self) from error
-            if "decode to UTF-8" in str(error):  # Python's own, on a text that is none
+            if "decode to UTF-8" in str(error):  # Python's own error, for a text that is not UTF-8
                 raise damaged(self, str(error)) from error
             if self._only_reads_form < FORM and str(error).startswith("no such "):  # a table, or a column
                 raise of_earlier_form(self, self._only_reads_form, FORM) from error
@@ -209,7 +209,7 @@ class LedgerFile:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the store of the pit that runs on the ledger."""
+        """Whether this process is the pit that runs on the ledger."""
         return self._lock is not None
 
     @contextmanager
@@ -268,12 +268,13 @@ class LedgerFile:
                 self._make(NEW)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         elif form < FORM:
-            with self.transaction():  # where another process has done so meanwhile, nothing is left to do
+            with self.transaction():  # where another process has just done so, nothing is left to do
                 for each in range(self._form(), FORM):
                     self._make(FROM_FORM[each])
         self._form()
 
     def _make(self, schemas: Iterable[str]) -> None:
+        """Run each statement of these schemas. No semicolon may stand in a comment there."""
         for schema in schemas:
             for statement in schema.split(";"):
                 self.execute(statement)
@@ -290,7 +291,7 @@ class LedgerFile:
 
 
 def _alone(path: Path) -> str:
-    """What lets SQLite read a ledger that nobody has open, where this process may not make a log beside the ledger."""
+    """The option by which SQLite reads a ledger that nobody has open, where this process may not make a log there."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     return "" if has_log or os.access(path.parent, os.W_OK) else "&immutable=1"
 

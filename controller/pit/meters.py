@@ -14,20 +14,21 @@ from math import floor, prod
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a meter is run by."""
+    """How a meter begins and grows."""
 
     seed_cents: int
-    """What the meter begins at. After a hit that wins all of it, the meter begins again at this at least. The house
-    adds what the reserve does not hold."""
+    """The level at which the meter begins. After a hit that wins all of the meter, the meter begins again at this level
+    at least. The house adds what the reserve does not hold."""
 
     contribution: Fraction
-    """The part of each locked wager that goes on the meter, of the wagers that can win it."""
+    """The part that goes on the meter, of each locked wager that can win the meter. Example: 12/100."""
 
     reserve: Fraction
     """The part of such a wager that goes into the reserve, which is not shown and pays for the next seed."""
 
     reseed_at_most_cents: int
-    """A full reserve may begin the meter higher than its seed, up to this."""
+    """The highest level at which a full reserve begins the meter again. Example: with a seed of $100, at most $120 and
+    $150 in the reserve, the meter begins again at $120."""
 
     def changes_from(self, before: Terms | None) -> str:
         """These terms for people: what differs from the terms before, or everything of a new meter."""
@@ -54,7 +55,7 @@ class Fund:
     remainder: Fraction = Fraction(0)
 
     def plus(self, cents: Fraction | int) -> Fund:
-        """The fund with so many cents more, or fewer where `cents` is below 0."""
+        """The fund with `cents` added, or taken where `cents` is below 0."""
         exact = self.cents + self.remainder + cents
         return Fund(floor(exact), exact - floor(exact))
 
@@ -76,8 +77,8 @@ def reseed(terms: Terms, reserve_cents: int) -> Reseed:
 def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
     """Which part of a meter, and of its reserve, is left once these shares of the meter were won one after the other.
 
-    A tenth and then a half leave 9/20 of the meter and all of the reserve. The whole leaves nothing of either: the
-    meter is paid, and begins again with its reserve.
+    A tenth and then a half leave 9/20 of the meter and all of the reserve. The whole leaves nothing of meter and
+    reserve: the meter is paid, and begins again with its reserve.
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)

@@ -12,7 +12,8 @@ _MOST_OF_A_REASON = 300
 def name(by: str) -> str:
     """A person's name as it was given. Raises TableError `name_missing`."""
     if not by.strip() or not by.isprintable() or len(by) > _MOST_CHARACTERS:
-        raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is nobody's name.", "Say who decides this.")
+        do = f"Give the name of the person who decides, in one line of at most {_MOST_CHARACTERS} characters."
+        raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is no person's name.", do)
     return by.strip()
 
 
@@ -25,7 +26,7 @@ def two_people(by: str, witness: str) -> tuple[str, str]:
     if same_name(first, second):
         raise TableError(
             "witness_missing",
-            f"{first!r} and {second!r} are one person, and this needs two.",
+            f"{first!r} and {second!r} are one person, and this decision needs two.",
             "Let a second person look at this decision, and give that person's name with --witness.",
         )
     return first, second

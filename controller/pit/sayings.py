@@ -1,7 +1,7 @@
-"""How often people are told of alarms of one kind, however often they come. Pure: the time is an argument.
+"""How often people are told of alarms of one kind, however often such alarms come. Pure: the time is an argument.
 
-Alarms are told apart by their room (a table, or all tables that nobody adopted) and code. The first alarms of a minute
-are said at once. Further alarms are counted, and one line tells of them when the minute is over.
+A kind is a room (a table, or all tables that nobody adopted) and a code. The first alarms of a minute are said at once.
+Further alarms are counted, and one line tells their number when the minute is over.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Minute:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`more` alarms of a minute that were not said. `left_out` of the minute's alarms were not kept in the ledger."""
+    """A minute of which `more` alarms were not said, and `left_out` alarms were not kept in the ledger."""
 
     room: str
     code: str
@@ -40,7 +40,7 @@ class Counted:
 
 
 class Sayings:
-    """What was said in the last minute."""
+    """The alarms that were said and counted in the last minute."""
 
     def __init__(self) -> None:
         self._minutes: dict[tuple[str, str], _Minute] = {}

@@ -1,20 +1,20 @@
 """The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
 
-**What the pit says.** The meters are said on every change, and without a change often enough that the tables know the
-pit to be well. An award's step is said once it is in the ledger, whoever put it there. A table is told its steps one
-after the other: each step is said, and said again, until the table's stream has told of that step.
+**What the pit publishes.** The meters, on every change, and without a change often enough that the tables know the pit
+to be well. An award's step, once a person or the pit has put the step into the ledger. A table gets its steps one after
+the other: each step is published, again and again, until the table's stream has told of that step.
 
-**Older copies.** On each connection the pit first reads its own retained acks. An ack that is further than the ledger
+**Older copies.** On each connection the pit first reads its own retained acks. An ack beyond the ledger's last event
 shows that the ledger is an older copy.
 
-**One thread.** The pit turns the network by hand, so that all messages that wait become one transaction, and one
-acknowledgement for each table. While the network is turned, its messages are only noted. So trouble with the ledger
-ends the process, and whatever the network sends can end the connection at most.
+**One thread.** The pit calls paho's network loop itself. So all messages that wait become one transaction, and one
+acknowledgement for each table. Inside that loop messages are only noted. So trouble with the ledger ends the process,
+and whatever the network sends can end no more than the connection.
 
-**Acknowledgements.** MQTT's own acknowledgement counts for nothing here: paho sends it as soon as `on_message` returns,
-and it says only that the broker may forget the message. A table goes by the pit's retained ack, which is published
-after the commit, and sends again what was lost before. So there is no session to keep. Each connection is a new client
-with a clean start, which also keeps paho from sending an old ack after a newer ack.
+**Acknowledgements.** MQTT's own acknowledgement counts for nothing here: paho sends that acknowledgement as soon as
+`on_message` returns, and the broker may then forget the message. A table goes by the pit's retained ack, which is
+published after the commit. The table sends again what was not committed, so no MQTT session is kept. Each connection is
+a new client with a clean start, which also keeps paho from sending an old ack after a newer ack.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from controller.pit.ledger import Ack, Ledger
 from controller.pit.sayings import Sayings
 
 _KEEPALIVE_S = 10
-_WAIT_S = 0.25  # for the network, where nothing comes; at this beat the pit looks whether people have decided
+_WAIT_S = 0.25  # for the network, where nothing comes; so often the pit looks whether people have decided
 _METERS_AT_MOST_EVERY_S = 0.25
 _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
 _RETRY_S = 0.5
-_MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: their names may be anybody's invention
+_MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 _BATCH_BYTES = 4_000_000
 _BATCH_S = 1.0  # for one transaction: a slow database acknowledges fewer events at once, before they are sent again
@@ -67,7 +67,7 @@ class Pit:
     """The reference pit for every table below `root`, on one broker.
 
     Committed events go to standard output, a line each. Alarms, and what becomes of the connection, go to standard
-    error. An alarm that stands is said once, and again only after an event of its table was committed.
+    error. The same alarm is said once, and again only after an event of its table was committed.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Pit:
         self._key = key
         self._rotations = rotations
         self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
-        self._moments = Moments()  # of acks: no table believes one that is older than another
+        self._moments = Moments()  # of acks: no table believes an ack that is older than the ack before
         self._host = host
         self._port = port
         self._root = root
@@ -102,24 +102,22 @@ class Pit:
         self._acked: dict[str, Ack] = {}  # the last ack to each table on this connection
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
         self._stands = False  # on this connection all that the broker retains has come
-        self._listening = False  # and the pit has looked at it
+        self._listening = False  # the pit has looked at all that the broker retains, and speaks
         self._ended: str | None = None  # why this connection came to its end
         self._rival = Rival()
         self._rival_told = False  # whether people know of the rival that is there now
         self._cuts = Cuts()
         self._boots: dict[str, object] = {}  # the run of each table's program; None where it does not run
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
-        self._steps_said: dict[
-            str, tuple[int, float]
-        ] = {}  # by table, the step that waits to be told of, and when said
+        self._steps_said: dict[str, tuple[int, float]] = {}  # by table: the last published step's number, and when
         self._meters_seqs = iter(range(0))
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
-        self._why_ended = ""  # what was said when the connection ended, until one stands again
-        self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that stand, by table and code
+        self._why_ended = ""  # what people were told when the connection ended, until a connection stands again
+        self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that were said last, by table and code
         self._untold: list[tuple[str, TableError]] = []  # alarms, each with its table, for the ledger and for people
         self._sayings = Sayings()
         self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
-        self._awards_due = True  # whether to look at that again
+        self._awards_due = True  # whether to look again whether decisions wait
 
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError where the ledger cannot be used.
@@ -139,7 +137,7 @@ class Pit:
             to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
             if to_tell:
                 often = self._cuts.often(now_s)
-                _say(f"{why}{often and '; '}{often}; trying again")
+                say(f"{why}{often and '; '}{often}; trying again")
             self._why_ended = why
             time.sleep(_RETRY_S)
 
@@ -191,7 +189,7 @@ class Pit:
         self._meters_said = None
 
     def _take_in(self, link: Link) -> None:
-        """Wait for the network, then turn the network until no message waits in it."""
+        """Wait for the network, then run paho's loop until no message waits."""
         before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
         self._arrived_bytes = 0
         while before < len(self._arrived) and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
@@ -203,7 +201,7 @@ class Pit:
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
-        """Tell people once where another client takes the pit's place, and once more where one comes after that."""
+        """Tell people once where another client takes the pit's place, and again where another client comes later."""
         there = self._rival.there(time.monotonic())
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
@@ -243,7 +241,7 @@ class Pit:
         unreadable, self._unreadable = self._unreadable, []
         for topic, why in unreadable:
             what = f"A message came on {topic!r} that cannot be read: {why}."
-            do = "Find out who publishes there: only the table may. Take back what the broker retains of it."
+            do = "Find out who publishes there: only the table may. Clear the topic's retained message at the broker."
             self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
         events, self._left = self._left, []
         for place, (topic, payload) in enumerate(arrived):
@@ -252,8 +250,9 @@ class Pit:
                 break
             table, kind = self._table_of(topic), topic.rpartition("/")[2]
             if table is None or kind not in ("event", "state", "ack"):
-                what = f"A message came on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
-                self._alarm("", RefusedError("topic_unknown", what, "Find out what the broker is: Mosquitto does not."))
+                what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
+                do = "Find out which broker this is: Mosquitto sends no such message."
+                self._alarm("", RefusedError("topic_unknown", what, do))
             elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
                 what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
                 do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
@@ -282,22 +281,22 @@ class Pit:
         self._tell_alarms()
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """Judge what the broker retains on an ack topic: perhaps said over a newer ledger, perhaps not by this pit."""
+        """Judge what the broker retains on an ack topic: an ack over a newer ledger perhaps, or not by this pit."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
             do = "Find out who publishes there: only the pit may. The pit passes over the message and replaces it."
             self._alarm(table, RefusedError("ack_forged", what, do))
             return
         try:
-            self._ledger.said(table, payload)
+            self._ledger.hear_own_ack(table, payload)
         except RefusedError as alarm:
             self._alarm(table, alarm)
 
     def _begin_to_speak(self, link: Link) -> None:
-        """Begin to say things on this connection: the pit has read what it said before."""
+        """Begin to publish on this connection: the pit has read its own retained acks."""
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
-            _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
+            say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         self._listening = True
         key = PitKeyWord(self._key.public.hex(), now_text(), self._rotations).payload(self._key)
         self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
@@ -306,12 +305,12 @@ class Pit:
             self._steps_due.add(table)
 
     def _follow_others(self, link: Link) -> None:
-        """People have decided something: on awards, or on which tables are heard in which epoch."""
+        """Publish what people's decisions changed: decisions on awards, and on the epochs in which tables are heard."""
         acks = self._ledger.acks()
         self._steps_due.update(acks)
         self._ledger.look_whether_heard(acks)
         self._awards_due = True
-        for table, said in [*self._acked.items()]:  # of an epoch that was taken back, nothing counts as committed
+        for table, said in [*self._acked.items()]:  # where an adoption was taken back, its epoch has nothing committed
             acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
         for table, ack in acks.items():
             if ack != self._acked.get(table):
@@ -319,14 +318,14 @@ class Pit:
         self._say_meters(link, at_most_every_s=0)
 
     def _look_whether_awards_wait(self) -> None:
-        """Tell people that decisions on awards have to wait, and when the wait is over."""
+        """Tell people once that decisions on awards have to wait, and once that the wait is over."""
         self._awards_due, why = False, self._ledger.undecidable()
         if why is not None and not self._awards_wait:
             self._awards_wait = True
-            _say(f"awards cannot be decided on yet. {why.what}")
+            say(f"awards cannot be decided on yet. {why.what}")
         elif why is None and self._awards_wait is not False and self._acked:
             self._awards_wait = False
-            _say("every adopted table is heard: awards can be decided on")
+            say("every adopted table is heard: awards can be decided on")
 
     def _table_of(self, topic: str) -> str | None:
         """The table whose topic this is; None where the topic is no table's."""
@@ -334,10 +333,10 @@ class Pit:
         return table if root == self._root and len(topic) <= _LONGEST_TOLD else None
 
     def _meet(self, link: Link, table: str, payload: bytes) -> None:
-        """A table's state came. Its epoch may wait to be adopted, or have been adopted meanwhile."""
+        """Judge a table's state: its epoch may wait to be adopted, or have been adopted meanwhile."""
         try:
             if self._ledger.meet(table, payload, self._adopt_new):
-                _say(f"adopted table {table}, which was new")
+                say(f"adopted table {table}, which was new")
                 self._awards_due = True
             well = True
         except RefusedError as alarm:
@@ -349,7 +348,7 @@ class Pit:
             self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """A table that came back may have missed the step that was said last, so that step is due again."""
+        """Where a table came back, publish its last step again: the table may have missed that step."""
         message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -358,10 +357,10 @@ class Pit:
         self._boots[table] = boot
 
     def _say_steps(self, link: Link) -> None:
-        """Say to each table the first step that the table's stream has not told of.
+        """Publish for each table the first step that the table's stream has not told of.
 
-        Later steps wait: a table takes no step whose number is below that of a step it has, so a missed step could not
-        be made good.
+        Later steps wait: a table takes no step whose number is below that of a step it has. So a table that missed a
+        step could not take that step after a later one.
         """
         now_s = time.monotonic()
         again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
@@ -414,20 +413,20 @@ class Pit:
     def _tell_alarms(self) -> None:
         """Keep the refusals among the alarms, in one transaction, and tell people.
 
-        Where a full disk does not take the refusals, the pit goes on: no table's stream depends on them.
+        Where a full disk does not take the refusals, the pit goes on: no table's stream depends on refusals.
         """
         untold, self._untold = self._untold, []
         left_out: list[RefusedError] = []
         try:
             left_out = self._ledger.keep([(table, each) for table, each in untold if isinstance(each, RefusedError)])
         except TableError as error:
-            _say(f"the next alarms are not kept: {error.what}")
+            say(f"the next alarms are not kept: {error.what}")
         for table, alarm in untold:
             if self._sayings.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
                 _print(str(alarm), sys.stderr)
 
     def _tell_what_was_counted(self) -> None:
-        """Tell once a minute of the alarms that were counted, and keep the count of those that found no room."""
+        """Tell people once a minute how many alarms were counted, and keep the number that found no room."""
         for counted in self._sayings.over(time.monotonic()):
             if counted.more:
                 _print(str(counted), sys.stderr)
@@ -435,7 +434,7 @@ class Pit:
                 try:
                     self._ledger.count_left_out(counted.room, counted.code, counted.left_out)
                 except TableError as error:
-                    _say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
+                    say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
 
     def _new_link(self) -> Link:
         every = self._every_table
@@ -452,7 +451,7 @@ class Pit:
         except TableError as error:  # after a certificate expired, the renewed certificate is read without a restart
             raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
 
-    # What the network tells while it is turned.
+    # What paho's loop calls.
 
     def link_stands(self) -> None:
         """The broker has taken the pit's subscriptions."""
@@ -473,7 +472,7 @@ class Pit:
             self._unreadable.append((topic, why))
 
     def link_own_topic(self, ours: bool) -> None:
-        """A message on the meters' topic: the pit's own, retained from before, or that of another client."""
+        """A message on the meters' topic: the pit's own, the retained one from before, or another client's."""
         self._rival.own_topic(ours, time.monotonic())
 
     def link_answered(self, token: int, reason_code: int) -> None:
@@ -481,7 +480,8 @@ class Pit:
         self._answered.append((token, reason_code))
 
 
-def _say(what: str) -> None:
+def say(what: str) -> None:
+    """Tell people a line on standard error."""
     _print(f"pit: {what}", sys.stderr)
 
 

@@ -2,9 +2,9 @@
 
 A ledger that was restored from an older copy does not know what was decided since the copy was made: an award could be
 paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until the pit that runs on this
-very file has heard every adopted table to its head, and until the file has all that this pit ever acknowledged. Once a
-table is heard to its head, it counts as heard for the whole session: whatever the table tells of awards later, this pit
-told the table.
+very file has heard every adopted table to its head (the last event that the table's state names), and until the file
+has all that this pit ever acknowledged. A table that was once heard to its head counts as heard for the whole session:
+whatever the table tells of awards later, the table has it from this pit.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Session:
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError where this pit is not the one that runs on the ledger any more."""
+        """Raises TableError where this pit does not run on the ledger any more."""
         self._db.refuse_if_taken_over(self._token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int) -> None:
         """Note the number of a table's last event, which the table's state names."""
         self._heads[table] = state_of, head_seq
 
-    def said(self, table: str, epoch: str, seq: int) -> None:
+    def note_acknowledged(self, table: str, epoch: str, seq: int) -> None:
         """Note an event that this pit acknowledged and this ledger does not have."""
         self._db.execute(
             "INSERT INTO said_before VALUES (?, ?, ?)"
@@ -71,10 +71,10 @@ class Session:
         )
 
     def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
-        """What `note_progress` would note of tables that are committed so far: two lists of tables.
+        """What `note_progress` would note, with the tables committed to these heads: two lists of tables.
 
-        Of the first the ledger now has all that this pit ever acknowledged. The second are heard to their heads for the
-        first time in this session.
+        The first are the tables that were behind this pit's acks and are not any more. The second are the tables that
+        are heard to their heads for the first time in this session.
         """
         if not self._db.leads:
             return [], []
@@ -93,7 +93,7 @@ class Session:
         return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
 
     def note_progress(self, heads: Mapping[str, Head]) -> None:
-        """The tables are committed so far. Note what that completes."""
+        """Note which tables are complete now that the tables are committed to these heads: see `news`."""
         caught_up, at_head = self.news(heads)
         for table in caught_up:
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
@@ -104,7 +104,7 @@ class Session:
             )
 
     def forget(self, table: str) -> None:
-        """The table's adoption has ended: forget what the pit waits for, and what was heard of the table."""
+        """The table's adoption has ended: forget what was heard of the table, and do not wait for its events."""
         self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
 
@@ -114,15 +114,15 @@ class Session:
 
     def refuse_decisions(self, heard: Mapping[str, Adoption]) -> None:
         """Raises TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
-        `ledger_behind_acks`, `tables_unheard`. `heard` are the adopted tables."""
+        `ledger_behind_acks`, `tables_unheard`. `heard` are the adoptions that hold, by table."""
         self.refuse_if_taken_over()
         if not self._db.leads:
             self._db.refuse_unserved(self._token())
         if behind := self._db.execute("SELECT table_id, epoch, seq FROM said_before ORDER BY table_id").fetchall():
-            told = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
+            acked = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
             raise TableError(
                 "ledger_behind_acks",
-                f"This ledger is an older copy: the pit acknowledged more than the ledger has, of table {told}.",
+                f"This ledger is an older copy: the pit acknowledged more than the ledger has, of table {acked}.",
                 "Bring these tables and their links up: they send again what is missing, and then a decision is"
                 f" possible. Adopt an epoch that this ledger has not adopted (`alarms` has the command). {_GONE}",
             )

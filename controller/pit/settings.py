@@ -26,7 +26,7 @@ DEFAULT: Mapping[str, Terms] = {
     "grand": Terms(25_000_00, Fraction(20, 100), Fraction(5, 100), 25_000_00),
     "fortune": Terms(5_000_00, Fraction(15, 100), Fraction(5, 100), 5_000_00),
 }
-"""The meters that the example games name, on the terms of `config/pit.toml`: a new ledger's, where none are given.
+"""The terms of `config/pit.toml`, for the meters that the example games name. A new ledger without settings has these.
 
 The sheets print no amounts."""
 
@@ -40,7 +40,7 @@ def load(path: Path) -> dict[str, Terms]:
         values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise _invalid(path, [f"it cannot be read: {why}"]) from error
+        raise _invalid(path, [f"the file cannot be read: {why}"]) from error
     wrong = [*_wrong(values)]
     if wrong:
         raise _invalid(path, wrong)
@@ -60,10 +60,10 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
     """What is wrong in the file, a line each."""
     if values.keys() - {"meters"}:
         unknown = ", ".join(map(repr, sorted(values.keys() - {"meters"})))
-        yield f"nobody knows {unknown}: all it holds is [meters.NAME]"
+        yield f"{unknown} is no key of the file, which holds [meters.NAME] alone"
     meters = values.get("meters")
     if not isinstance(meters, dict) or not meters:
-        yield "it names no meter: write [meters.NAME] for each that the tables' game files name"
+        yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
         return
     wrong = [*_wrong_meters(meters)]
     yield from wrong
@@ -85,7 +85,7 @@ def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:
 
 def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
     for key in sorted(meter.keys() - _KEYS):
-        yield f"{key!r}: nobody knows this key; the keys are {', '.join(sorted(_KEYS))}"
+        yield f"{key!r}: is no key of a meter; the keys are {', '.join(sorted(_KEYS))}"
     for key in ("seed_cents", "contribution"):
         if key not in meter:
             yield f"{key}: is missing"
@@ -98,7 +98,7 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
         yield f'{key}: {_shown(meter[key])} is no share of a wager; write it as "12:100"'
     seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
     if isinstance(seed, int) and isinstance(most, int) and most < seed:
-        yield "reseed_at_most_cents: is below seed_cents, at which a meter begins at least"
+        yield "reseed_at_most_cents: is below seed_cents, the lowest level at which a meter begins"
 
 
 def _shown(value: object) -> str:

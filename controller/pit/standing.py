@@ -59,7 +59,7 @@ class Standing:
 
 
 def read_standing(at: Place) -> Standing:
-    """How the pit stands now. Raises TableError as opening a ledger does."""
+    """What the ledger says now. Raises TableError as opening a ledger does."""
     with read_only(at) as db:
         adopted = Adoptions(db).heard()
         undecidable = None
@@ -103,7 +103,7 @@ def read_standing(at: Place) -> Standing:
 
 
 def read_account(at: Place) -> Account:
-    """The account of everything up to now. Over a large ledger this takes long; a running pit is not held up."""
+    """The account of everything up to now. On a large ledger this takes long, and holds up no running pit."""
     with read_only(at) as db:
         db.refuse_unsound()
         return draw_up(db)

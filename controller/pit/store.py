@@ -42,11 +42,11 @@ class Store(Protocol):
     """An open ledger's place. Written out as text, the store is what `--ledger` names."""
 
     nonsense: tuple[type[Exception], ...]
-    """What a statement raises for values that no row can hold, with NONSENSE."""
+    """NONSENSE, and what a statement raises for values that no row can hold."""
 
     @property
     def leads(self) -> bool:
-        """Whether this is the store of the pit that runs on the ledger, by all that this process knows."""
+        """Whether this process is the pit that runs on the ledger, by all that this process knows."""
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Rows:
         """Run one statement."""
@@ -58,10 +58,10 @@ class Store(Protocol):
         """The rows of a query of which there may be too many for the memory, inside a transaction."""
 
     def has(self, table: str) -> bool:
-        """Whether the ledger has this table of the database. Ledgers of earlier forms lack some."""
+        """Whether the ledger's database has this table. Ledgers of earlier forms lack some tables."""
 
     def explained(self) -> AbstractContextManager[None]:
-        """The database's complaints, in words for people: a TableError."""
+        """A block in which the database's errors become a TableError."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing. What is committed is on the disk when the block has ended, and nobody wrote meanwhile."""
@@ -83,7 +83,7 @@ class Store(Protocol):
         """
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Where this store leads: raises TableError where it leads no more. `token` reads the ledger's session."""
+        """Raises TableError where this process led and leads no more. `token` reads the ledger's session."""
 
     def refuse_unserved(self, token: str | None) -> None:
         """Raises TableError `pit_not_running` or `ledger_replaced` unless a pit runs on this ledger's session."""
@@ -157,7 +157,7 @@ def of_another_program(at: object) -> TableError:
 
 
 def of_earlier_form(at: object, form: int, newest: int) -> TableError:
-    """The error that only a pit that runs gives the ledger what a reader looks for."""
+    """The error that a reader looks for what a ledger of this form lacks. Only a pit that runs changes the form."""
     return TableError(
         "ledger_of_earlier_form",
         f"An earlier version wrote the ledger {at}: it has form {form}, and this command reads form {newest}.",

@@ -78,7 +78,7 @@ def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> Non
         server.start()
         pit.machine.run("systemctl", "daemon-reload")
         pit.machine.run("systemctl", "start", "table-pit")
-        assert f"its key's fingerprint is {made}" in pit.machine.log()
+        assert f"the pit's key has the fingerprint {made}" in pit.machine.log()
         assert server.query("SELECT count(*) FROM leadership WHERE until > clock_timestamp()") == [(1,)]
     finally:
         server.stop()

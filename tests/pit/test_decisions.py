@@ -284,15 +284,15 @@ def test_an_own_ack_that_is_further_than_the_ledger_is_an_older_copy(
         give(ledger, table, table.lock(1), table.hit(1, "banker_personal", 500))
         said = own_ack(seq, epoch)
         if code == "step_not_next":
-            ledger.said("t-0", said)
+            ledger.hear_own_ack("t-0", said)
         else:
-            assert code_of(lambda: ledger.said("t-0", said)) == code
+            assert code_of(lambda: ledger.hear_own_ack("t-0", said)) == code
         assert code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann")) == code
 
 
 @pytest.mark.parametrize("payload", [b"[", b"{}", own_ack(True), own_ack(2**63), own_ack(3, table="t-1")])
 def test_an_own_ack_that_is_none_is_told(tmp_path: Path, payload: bytes) -> None:
     with closing(opened(tmp_path / "ledger")) as ledger:
-        assert code_of(lambda: ledger.said("t-0", payload)) == "ack_malformed"
-        ledger.said("t-0", b"")
+        assert code_of(lambda: ledger.hear_own_ack("t-0", payload)) == "ack_malformed"
+        ledger.hear_own_ack("t-0", b"")
         assert code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann")) == "award_unknown"

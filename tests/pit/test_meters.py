@@ -560,7 +560,7 @@ def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledg
     assert give(ledger, table, table.void(1)) == ["event_contradicts", "event_contradicts"], "voided before, too"
     (award,) = ledger.awards()
     assert len(award.alarms) == 4
-    assert award.alarms[0] == "Table t-0 corrected shoe 1, round 1. Its hits are others since the correction."
+    assert award.alarms[0] == "Table t-0 corrected shoe 1, round 1. The correction changed the round's hits."
     balanced(ledger)
 
 

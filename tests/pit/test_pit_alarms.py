@@ -87,7 +87,7 @@ def test_a_correction_that_took_away_a_hit_without_an_award_is_listed_with_all_t
     assert ledger.awards() == [], "`award list` could not show it"
     assert printed(path, capsys) == [
         f"2026-01-01T20:00:00.000Z  {TABLE}  {TABLE}/{EPOCH}/3  hits_corrected",
-        f"    Table {TABLE} corrected shoe 1, round 1. Its hits are others since the correction.",
+        f"    Table {TABLE} corrected shoe 1, round 1. The correction changed the round's hits.",
         "    what to do: Compare the hits with the felt. Reject what was no hit, and settle a missing hit by hand.",
     ]
 
@@ -200,7 +200,7 @@ def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
         ledger.count_left_out(room, "body_differs", count)
     lines = [line.partition("  ")[2] for line in printed(path, capsys)[-4:] if not line.startswith(" ")]
     assert lines == ["tables that nobody adopted  not kept  body_differs", f"{TABLE}  not kept  body_differs"]
-    assert "    1,097 more came, the last of them then." in printed(path, capsys, TABLE)
+    assert "    1,097 more came, the last at this time." in printed(path, capsys, TABLE)
 
 
 def test_what_comes_often_is_said_a_few_times_a_minute_and_then_counted() -> None:

@@ -43,13 +43,13 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "it names no meter"),
-        ("meters = 3", "it names no meter"),
+        ("", "the file names no meter"),
+        ("meters = 3", "the file names no meter"),
         ("[meters]\na = 3", "meters.a: write [meters.a]"),
         ("[meters.'\x7f']", "cannot be read"),
         ("[meters.Big]\n", "a meter's name is of"),
         (SOUND + "[other]\n", "'other'"),
-        (SOUND + "sed_cents = 1\n", "meters.a.'sed_cents': nobody knows"),
+        (SOUND + "sed_cents = 1\n", "meters.a.'sed_cents': is no key of a meter"),
         ("[meters.a]\nseed_cents = 5\n", "meters.a.contribution: is missing"),
         (SOUND.replace("5", "-5"), "meters.a.seed_cents: -5"),
         (SOUND.replace("5", "5.0"), "meters.a.seed_cents: 5.0"),

@@ -445,9 +445,9 @@ def test_the_list_shows_what_is_to_be_recalled_and_what_was(world: World, capsys
     assert main(["award", "list", "--all", *ledger]) == 0
     listed = capsys.readouterr().out
     assert "recalled by Carl" in listed
-    assert "9,989.14 of it is the house's" in listed
+    assert "the house added 9,989.14" in listed
     assert main(["account", *ledger]) == 0
-    assert "added by the house to what was recalled: 9,989.14" in capsys.readouterr().out
+    assert "the house added to recalled awards: 9,989.14" in capsys.readouterr().out
 
 
 # At random.
