@@ -141,17 +141,19 @@ class PuntoBanco:
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
         """The pairs of Player's and Banker's hands that the tableau can deal."""
-        card = {points: Card.parse(rank + "S") for points, rank in enumerate("TA23456789")}
+        zero, *_ = worth = [Card.parse(rank + "S") for rank in "TA23456789"]
         found: list[tuple[Shape, Shape]] = []
-        for player, banker in product(range(10), repeat=2):
-            open_: list[tuple[Card, ...]] = [(card[player], card[banker], card[0], card[0])]
+        for one, other in product(worth, repeat=2):
+            open_: list[tuple[tuple[Card, ...], tuple[Card, ...]]] = [((one, zero), (other, zero))]
             while open_:
-                dealt = open_.pop()
-                step = next_step(self.tableau, dealt)
-                if isinstance(step, TwoHands):
-                    found.append((shape(step.player), shape(step.banker)))
-                else:
-                    open_ += [(*dealt, each) for each in card.values()]
+                player, banker = open_.pop()
+                match _next_hand(self.tableau, player, banker):
+                    case Hand.PLAYER:
+                        open_ += [((*player, each), banker) for each in worth]
+                    case Hand.BANKER:
+                        open_ += [(player, (*banker, each)) for each in worth]
+                    case None:
+                        found.append((shape(player), shape(banker)))
         return found
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:

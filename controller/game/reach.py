@@ -16,7 +16,7 @@ from random import Random
 from typing import Literal
 
 from controller.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of
-from controller.game.cards import Card, PersonalK9, total
+from controller.game.cards import RANKS, Card, PersonalK9, total
 from controller.game.games import Game
 from controller.game.hands import Shape, as_it_lies, shape
 
@@ -175,15 +175,16 @@ class _Tries:
     def _single_hands(self) -> Iterator[_Cards]:
         """Hands of two and three cards, made of just as many cards as the words tell apart."""
         words, every = self._words, (*self._words, *self._together)
-        by_named_suit = any(are.suit or are.of_one_suit or are.color or are.has for are in every)
+        by_named_suit = any(are.suit or are.of_one_suit or are.color for are in every)
+        by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
         by_printed = any(word.seat_pair for word in words)
         by_suit = any(are.same_suit is not None for are in every) or any(word.suited is not None for word in words)
         by_named_rank = any(are.ranks or are.of_one_rank or are.has for are in every)
         by_rank = by_named_rank or by_printed or any(word.first_two or word.third for word in words)
         by_pair = any(are.same_rank is not None for are in every) or any(word.pair is not None for word in words)
         suits = "S"
-        if by_named_suit or any(word.colored is not None for word in words):
-            suits = "SHCD"
+        if by_named_suit or any(word.colored is not None for word in words) or self._decks < 3:
+            suits = "SHCD"  # three cards of one rank from one or two decks are of several suits
         elif by_printed or self._identical:
             suits = "SHC"
         elif by_suit:
