@@ -13,7 +13,14 @@ from controller.cli.surroundings import EXAMPLE_TABLE, example_table, free_port,
 from tests.support import forks, waiting
 
 TABLECTL = python("-m", "controller.cli.main")
-COMMANDS = [["check", str(example_table("pairs"))], ["check", "absent.toml"], ["no-such-command"], ["deal"]]
+COMMANDS = [
+    ["check", "absent.toml"],
+    ["deal"],
+    *(
+        pytest.param(each, marks=pytest.mark.proof)
+        for each in (["check", str(example_table("pairs"))], ["no-such-command"])
+    ),
+]
 
 
 def _told(command: list[str], monkeypatch: pytest.MonkeyPatch, forked: bool) -> tuple[int, bytes, bytes]:

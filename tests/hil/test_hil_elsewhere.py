@@ -72,6 +72,7 @@ def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path
     assert "header real, 13 jumpers" in run.stdout
 
 
+@pytest.mark.proof
 def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) -> None:
     (tmp_path / "RPi").mkdir()
     refusal = "This module can only be run on a Raspberry Pi!"
@@ -92,6 +93,7 @@ shutil.which = lambda program, *a, **k: None if program == "mosquitto" else whic
 """A conftest.py that hides Mosquitto: it is looked for in /usr/sbin too, so the path alone cannot."""
 
 
+@pytest.mark.proof
 def test_without_mosquitto_a_test_is_skipped_and_says_why(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(_NO_MOSQUITTO, "utf-8")
     run = run_elsewhere(tmp_path, "def test_none(broker): pass", CI="")
@@ -170,12 +172,11 @@ def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: P
     assert "refused" in run.stdout
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("shoe", "table_port", "told"),
     [
-        pytest.param(
-            "/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: ", marks=pytest.mark.proof
-        ),
+        ("/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: "),
         ("loop://", "/dev/no-table", "there is no /dev/no-table, the table's end of the cable"),
     ],
 )
@@ -197,6 +198,7 @@ def test_what_is_absent_fails_where_ci_has_everything(tmp_path: Path) -> None:
     assert "skipped, where CI has everything" in run.stdout
 
 
+@pytest.mark.proof
 def test_the_head_says_when_the_real_rpi_gpio_is_driven(tmp_path: Path, shim: Path | None) -> None:
     if shim is None:
         pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
@@ -242,12 +244,13 @@ def test_wrong_options_are_told_before_anything_runs(tmp_path: Path) -> None:
         assert "secret" not in said
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("form", "tests"),
     [
         ("mqtt://{host}:{port}", "def test_none(broker): pass"),
-        pytest.param("{host}:{port}", A_HAND, marks=pytest.mark.proof),
-        pytest.param("mqtt://{host}:{port}", A_HAND, marks=pytest.mark.proof),
+        ("{host}:{port}", A_HAND),
+        ("mqtt://{host}:{port}", A_HAND),
     ],
 )
 def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broker: Broker) -> None:

@@ -17,8 +17,6 @@ from controller.bench.plugin import Dealer, Eventually
 from tests.hil.bench import Bench
 from tests.support.waiting import PATIENCE_S
 
-pytestmark = pytest.mark.usefixtures("as_shipped")
-
 
 def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None) -> None:
     if shim is None:
@@ -28,6 +26,7 @@ def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None)
     assert "_GPIO" in loaded
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_a_table_killed_inside_a_hand_stands_where_it_stood(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 7)
@@ -117,6 +116,7 @@ def test_the_port_comes_late(
     eventually(lambda: len(pit.rounds) == 1)
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_a_button_held_down_while_the_table_starts_is_no_press(at: Bench) -> None:
     at.dealer.open_shoe()
     at.table.kill()
@@ -138,6 +138,7 @@ def _systemd(path: Path) -> Iterator[socket.socket]:
         yield channel
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_systemd_is_told_ready_alive_and_stopping(unstarted_table: Table, shoe: FarShoe, tmp_path: Path) -> None:
     with _systemd(tmp_path / "notify") as systemd:
         unstarted_table.start(await_ready=False, NOTIFY_SOCKET=str(tmp_path / "notify"))

@@ -39,7 +39,7 @@ def _written(unit: ConfigParser, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("what", ["as it stands", "deadly"])
+@pytest.mark.parametrize("what", [pytest.param("as it stands", marks=pytest.mark.proof), "deadly"])
 def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
     unstarted_table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, what: str,
     tmp_path: Path,

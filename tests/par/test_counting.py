@@ -48,9 +48,9 @@ MORE_SHOES = (
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
-    """A bet of each fourth condition by itself, of every one at length, and one of several rows, as TOML has them and
+    """A bet of each eighth condition by itself, of every one at length, and one of several rows, as TOML has them and
     as they are read."""
-    whens = WHENS if at_length else WHENS[::4]
+    whens = WHENS if at_length else WHENS[::8]
     raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(whens)]
     rows = [{"when": when, "pays": "1:1"} for when in ({"winner": "banker", "both": {"pair": True}}, WHENS[-1])]
     raws.append({"spot": "rows", "rows": [*rows, {"when": {"margin": [1, 2]}, "pays": "2:1"}]})

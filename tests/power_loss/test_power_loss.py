@@ -27,7 +27,7 @@ from tests.power_loss.recording import LIT, OPENED, SAID, SYNCED, WROTE, Note, b
 from tests.power_loss.witness import Witness
 
 _SEED = 1
-_SAMPLE = 80
+_SAMPLE = 50
 _SHORT, _EVERY, _LONG = 8, 36, 144  # hands
 
 

@@ -47,7 +47,7 @@ def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]
 
 
 @needs_mosquitto
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("by", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.proof)])
 def test_ended_by_a_signal_it_leaves_no_broker_no_pit_and_no_table(by: signal.Signals, tmp_path: Path) -> None:
     with practising(tmp_path) as (practice, _):
         assert len(of_folder(tmp_path)) >= 3, "its broker, its pit and its table"

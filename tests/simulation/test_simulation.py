@@ -11,7 +11,7 @@ from tests.simulation.people import People
 from tests.simulation.run import Failure, Record, play_again, play_seed, smallest
 from tests.simulation.world import Action, Happening, World
 
-FEW, MANY, AT_ONCE = 4, 1994, 199
+FEW, MANY, AT_ONCE = 2, 1992, 199
 
 _CRASHES = {"kill", "lose_power", "cut_at_commit", "cut_at_publish", "crash_in_copies"}  # of a table
 _BREAKS = {"weather", "broker", "drop", "cable"}  # of the links
