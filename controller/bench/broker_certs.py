@@ -50,7 +50,7 @@ class BrokerCerts:
 
 
 def new_client(certs: BrokerCerts | None, name: str) -> Client:
-    """A client that has not connected yet; with certificates, the client of this name."""
+    """A client that has not connected yet. With certificates the client shows the certificate of this name."""
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     if certs is not None:
         client.tls_set_context(certs.context(name))

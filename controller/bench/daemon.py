@@ -1,4 +1,4 @@
-"""The real daemon as a process, its broker, and how to ask both from outside."""
+"""The real daemon as a process, its broker, and what a test can ask them and do to them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Broker:
         self._running: ExitStack | None = None
 
     def up(self) -> None:
-        """Start it."""
+        """Start the broker."""
         self._running = ExitStack()
         self._process = self._running.enter_context(surroundings.mosquitto(self._folder, self.port))
 
@@ -62,7 +62,7 @@ class Broker:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The broker does nothing for a while, and forgets nothing."""
+        """Freeze the broker for a while. It forgets nothing."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -79,7 +79,7 @@ class ExistingBroker:
     def up(self) -> None:
         """Skip the test where the broker does not answer.
 
-        With certificates every test's table has the same name: forget what was said of the last table.
+        With certificates every test's table has the same name: the retained messages of the table before are deleted.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
@@ -120,10 +120,11 @@ def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
 class TableFiles:
     """A generated table's files, and the environment of its daemon.
 
-    With a `shim` the daemon's table file names the real RPi.GPIO, and the shim puts the pins page under it. With
-    `jumpers` the file names the real RPi.GPIO too, and the header is real. Without both it names the simulated header.
-    `for_people` is the file for `drivers.sim`, which always names the page. `sections` change keys of the table file,
-    and `game` changes keys of the game file, a section each. All of it begins with the table file `example`.
+    The files are copies of the table file `example` and of its game file. `sections` change keys of the table file, and
+    `game`, by section, keys of the game file. With a `shim` the daemon's table file names the real RPi.GPIO, and the
+    shim puts the pins page under that library. With `jumpers` the file names the real RPi.GPIO too, and the header is
+    real. With neither, the file names the simulated header. `for_people` is the file for `drivers.sim`, which always
+    names the page.
     """
 
     def __init__(
@@ -183,9 +184,9 @@ def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, A
 
 
 class Table:
-    """A table's daemon: `tablectl run` on its file. Tests start it, kill it and ask it from outside.
+    """A table's daemon: `tablectl run` on its file. Tests start the daemon, kill it and ask it from outside.
 
-    `program` is what Python runs as `tablectl`, in this repository's folder, wherever the tests are.
+    `program` is what Python runs as `tablectl`, always in this repository's folder.
     """
 
     def __init__(self, files: TableFiles, folder: Path) -> None:
@@ -239,14 +240,14 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """The shoe's line was lost inside a round and is back: a supervisor clears, and counts the cards that are
-        left."""
+        """Do what a supervisor does once the shoe's line was lost inside a round and is back: clear the fault, and
+        count the cards that are left."""
         self.supervisor("clear")
         self.count()
 
     def count(self, left: int | None = None) -> None:
         """Wait until the table has stopped because the shoe was not heard and is heard again. Then a supervisor counts
-        the cards: `left`, by default as many as the table knows of."""
+        the cards: `left`, or without it the number that the table counts."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status()["shoe"]["up"], _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
         self.supervisor("count", left=self.face["cards_left"] if left is None else left)
@@ -254,7 +255,7 @@ class Table:
     def close(self) -> None:
         """End the process, if it runs."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGCONT)  # where a test that failed had frozen it
+            self._process.send_signal(signal.SIGCONT)  # a test that failed may have left the process frozen
             surroundings.stop(self._process)
 
     @property
@@ -271,14 +272,14 @@ class Table:
     def _await_answer(self) -> None:
         comes_true(lambda: not self.runs or self.status(), _START_PATIENCE_S)
         assert self.runs, f"the table ended with code {self.process.returncode}:\n{self.log_tail()}"
-        self.status()  # raises where it still does not answer
+        self.status()  # raises TableError where the table still does not answer
 
     # What a test can ask.
 
     def status(self) -> dict[str, Any]:
         """The daemon's status, over the control socket. Raises TableError where nobody answers."""
-        told: dict[str, Any] = self._ask({"do": "status"})["status"]
-        return told
+        status: dict[str, Any] = self._ask({"do": "status"})["status"]
+        return status
 
     @property
     def face(self) -> dict[str, Any]:
@@ -304,24 +305,24 @@ class Table:
 
     def links_up(self) -> bool:
         """Whether the shoe's line and the stream to the pit are up."""
-        told = self.status()
-        pit = told["pit"]
-        return bool(told["shoe"]["up"] and pit["stream"] == "streaming" and pit["meters_fresh"])
+        status = self.status()
+        pit = status["pit"]
+        return bool(status["shoe"]["up"] and pit["stream"] == "streaming" and pit["meters_fresh"])
 
     def unacknowledged(self) -> int:
         """How many events the pit has not acknowledged."""
         return int(self.status()["pit"]["unacknowledged"])
 
-    def supervisor(self, act: str, **said: str | int) -> None:
-        """A supervisor does this over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
+    def supervisor(self, act: str, **arguments: str | int) -> None:
+        """Do a supervisor's act over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        The supervisor looks first, and answers the standing fault. Raises TableError with the code of a refusal, and
-        ValueError where `act` is more than a name.
+        The act answers the standing fault. Raises TableError with the code of a refusal, and ValueError where `act` is
+        not the name of an act.
         """
         if not act.isidentifier():
             raise ValueError(f'{act!r} is not the name of an act. Write for example: supervisor("card", card="8S")')
         fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
-        self._ask({"do": act, "by": "Ann", **said} | ({} if fault is None else {"fault": fault["id"]}))
+        self._ask({"do": act, "by": "Ann", **arguments} | ({} if fault is None else {"fault": fault["id"]}))
 
     def _ask(self, request: dict[str, object]) -> dict[str, Any]:
         return ask(self.file, request, self.files.values["control"]["socket"])
@@ -329,7 +330,7 @@ class Table:
     def tablectl(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `tablectl COMMAND TABLE.toml ...` as a person does.
 
-        Raises AssertionError with what the command said where it fails. With `check=False` the caller looks at
+        Raises AssertionError with the command's output where the command fails. With `check=False` the caller looks at
         `returncode`.
         """
         command = self._tablectl(*arguments)
@@ -337,8 +338,8 @@ class Table:
             command, env=self._environment({}), cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
         )
         if check and run.returncode:
-            said = f"{run.stdout}{run.stderr}"
-            raise AssertionError(f"tablectl {' '.join(arguments)} failed with exit code {run.returncode}:\n{said}")
+            output = f"{run.stdout}{run.stderr}"
+            raise AssertionError(f"tablectl {' '.join(arguments)} failed with exit code {run.returncode}:\n{output}")
         return run
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:
@@ -354,7 +355,7 @@ class Table:
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """The way on which each fact of this kind came, in order. Only while the table runs."""
+        """The origin of each fact of this kind (its `via`), in order. Only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
@@ -376,8 +377,8 @@ class Table:
                 db.execute("ROLLBACK")
 
     def hear_out(self) -> None:
-        """Wait until the daemon has read all that the shoe has written: its answer to a question comes after that. The
-        facts may still wait for the disk; an act waits for them too.
+        """Wait until the daemon has read all that the shoe has written. The facts may still wait for the disk, and
+        an act waits for them.
         """
         time.sleep(_OFF_THE_WIRE_S)
         self.status()
@@ -405,7 +406,7 @@ class Table:
 def comes_true(condition: Callable[[], object], within_s: float) -> bool:
     """Whether the condition comes true in time. A table that does not answer just now is asked again.
 
-    What has not come yet counts as not true. Example: `pit.rounds[-1]` before the pit has heard of any round.
+    An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
     """
     gives_up_s = time.monotonic() + within_s
     while True:

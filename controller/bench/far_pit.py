@@ -1,6 +1,6 @@
-"""The tests' own pit: it hears the table as any subscriber does, trusts nothing, and acknowledges.
+"""The tests' own pit. It hears the table as any subscriber does, checks every message, and acknowledges.
 
-It is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
+This pit is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 Event = dict[str, Any]
 _ROOT = "pit/v1"
 _SAY_LEVELS_EVERY_S = 0.2
-PRIVATE_KEY = b"the hardware tests' pit has this"  # the same in every run: a broker may retain what an earlier run said
+PRIVATE_KEY = (
+    b"the hardware tests' pit has this"  # the same in every run: a broker may retain an earlier run's messages
+)
 
 
 class FarPit:
-    """One table's pit. `events` are all events that it has committed, in order. `wrong` is what should not have come.
+    """One table's pit. `events` are all events that it has committed, in order. `wrong` has a line for each message
+    that breaks the contract.
 
-    It takes an event only after the event before, so `events[n]` has seq n+1. A repeat with another body is wrong.
-    Another client, bet recognition, says the wagers: with `certs` the broker lets no other client say them.
+    The pit takes an event only after the event before, so `events[n]` has seq n+1. A repeat with another body is wrong.
+    Another client, bet recognition, publishes the wagers: with `certs` the broker lets no other client publish them.
     """
 
     def __init__(
@@ -117,7 +120,7 @@ class FarPit:
         client.connect(self._host, self._port)
         client.loop_start()
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
-        self._levels_said.wait_for_publish(10)  # the broker retains no word of a former key from here on
+        self._levels_said.wait_for_publish(10)  # from here on the broker retains no message of a former key
 
     def say(self, payload: bytes) -> None:
         """Publish these bytes, retained, as if they were an ack."""
@@ -125,7 +128,7 @@ class FarPit:
         self._client.publish(f"{self._topic}/ack", payload, qos=1, retain=True).wait_for_publish(10)
 
     def forget(self) -> None:
-        """Lose every committed event, as a pit does that was restored from an old copy, and say so."""
+        """Lose every committed event, as a pit that was restored from an old copy, and acknowledge that."""
         with self._lock:
             self.events.clear()
             self._bodies.clear()
@@ -141,23 +144,23 @@ class FarPit:
         self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **said: Any) -> None:
-        """Say a step of an award, as the contract has it."""
+        """Publish a step of an award, as the contract has it."""
         self.say_on("award", self.signed("award", **said))
 
     def rotate(self) -> None:
-        """Take a new key, to which the old key hands over. The pit says the new key when it comes."""
+        """Take a new key, which the old key signs. The pit publishes the new key at its next connection."""
         former, self.key = self.key, Ed25519PrivateKey.generate()
         handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **said: Any) -> bytes:
-        """A word of this pit as the contract has it: signed, with the time now where none is given."""
+        """A message of this pit as the contract has it: signed, with the time now where none is given."""
         word = signed(said, signer or self.key)
         self._valid[kind].validate(word)
         return json.dumps(word).encode()
 
     def wager(self, **seen: Any) -> None:
-        """Say, as bet recognition does, what lies at a seat."""
+        """Publish a wager, as bet recognition does."""
         self._valid["wager"].validate(seen)
         self.say_on("wager", json.dumps(seen).encode())
 

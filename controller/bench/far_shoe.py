@@ -30,7 +30,7 @@ class FarLine(Line, Protocol):
 
 
 def stay_unheard(since_ms: int) -> None:
-    """Wait until nothing was heard for longer than the numbers of a shoe's reports need to come round."""
+    """Wait until the shoe was unheard since `since_ms` for longer than its reports' numbers need to come round."""
     while since_boot_ms() - since_ms < _NUMBERS_COME_ROUND_MS:
         os.sched_yield()
 
@@ -38,8 +38,8 @@ def stay_unheard(since_ms: int) -> None:
 class FarEnd:
     """What the bench does with a simulated shoe of any brand, beside the brand's own verbs.
 
-    `sent` has every report's frame in hex, once each, heard or not. `before_copy(copy)`, where set, is called before
-    copy 0, 1 or 2 of a report is written.
+    `sent` has the frame of every report in hex, once each, also where nobody heard the report. A report is written up
+    to three times: `before_copy(copy)`, where set, is called before copy 0, 1 or 2.
     """
 
     line: Any  # the FarLine that the brand got; a brand itself needs only a Line
@@ -71,7 +71,7 @@ class FarEnd:
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name, so late that no number proves anything."""
+        """Plug the adapter in again, under the same name, once the reports' numbers may have come round."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 

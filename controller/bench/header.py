@@ -1,4 +1,4 @@
-"""The table's front for dealer and players: buttons to press, sensors to cover, and lamps with their patterns."""
+"""The table as dealer and players see it: buttons to press, sensors to cover, and lamps with their patterns."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SEAT_SIGNS = {
     "fast_blink": "hit",
     "long_flash": "turn",
 }
-"""What a seat's lamp tells its player, by its pattern."""
+"""What a seat's lamp tells the seat's player, by the lamp's pattern."""
 
 Stretch = tuple[bool, float]
-"""How long a lamp was lit (True) or dark, in seconds."""
+"""Whether a lamp was lit, and for how many seconds it stayed lit or dark."""
 
-_BURNING_S = {
+_PATTERNS_S = {
     "flash": (0.15, 1.85),
     "double_flash": (0.12, 0.12, 0.12, 1.64),
     "slow_blink": (0.6, 0.6),
@@ -44,7 +44,7 @@ _STEADY_S = 1.745  # lit for longer than any pattern that goes out again
 _DARK_S = 2.1  # dark for longer than any pattern that comes back
 
 _LOOK_EVERY_S = 0.005
-_STRETCHES = 10  # two cycles of the longest pattern, and what came before
+_STRETCHES = 10  # two cycles of the longest pattern, and two stretches before them
 _HOLD_S = 0.08  # a quick person's press
 _PRESS_AGAIN_S = 1.0
 _PATIENCE_S = 60.0
@@ -60,7 +60,7 @@ def pattern(seen: Sequence[Stretch]) -> str | None:
     lit, length_s = seen[-1]
     if length_s >= (_STEADY_S if lit else _DARK_S):
         return "steady" if lit else "dark"
-    explained = {name: _explained(seen, lengths_s) for name, lengths_s in _BURNING_S.items()}
+    explained = {name: _explained(seen, lengths_s) for name, lengths_s in _PATTERNS_S.items()}
     best, *others = [name for name, count in explained.items() if count == max(explained.values())]
     return None if others or explained[best] < _ENOUGH[best] else best
 
@@ -73,7 +73,7 @@ def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
 
 
 def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
-    """The same, with the last stretch at this place of the cycle.
+    """How many of the last stretches this pattern explains, with the last stretch at this place of its cycle.
 
     The last stretch counts once it has its size. A stretch of the smallest size counts at once.
     """
@@ -133,7 +133,8 @@ class Pins:
         self._watching.join()
 
     def press(self, button: str, until: Callable[[], bool] | None = None) -> None:
-        """Press a button for a moment. With `until`, hold the button until that is true, and press again if need be."""
+        """Press a button for a moment. With `until`, hold the button until the condition is true; press again each
+        second."""
         gives_up_s = time.monotonic() + _PATIENCE_S
         while True:
             self.hold(button)
@@ -175,7 +176,7 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def lamp(self, name: str) -> str | None:
-        """The pattern of a lamp, a key of `SEAT_SIGNS`. None: not certain yet."""
+        """The pattern of a lamp, a key of `SEAT_SIGNS`; None while the pattern is not certain yet."""
         changes, now_s = self._changes[self._wired(name, self._changes)], time.monotonic()
         ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
         return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])
@@ -186,7 +187,7 @@ class Pins:
         return 0.0 if lit else time.monotonic() - since_s
 
     def seat(self, number: int) -> str | None:
-        """What a seat's lamp tells: a value of `SEAT_SIGNS`."""
+        """What a seat's lamp tells: a value of `SEAT_SIGNS`; None while the pattern is not certain yet."""
         shown = self.lamp(f"seat_{number}")
         return None if shown is None else SEAT_SIGNS[shown]
 

@@ -32,8 +32,8 @@ class Jumpers:
     def read(cls, path: Path) -> Jumpers:
         """Read the file."""
         try:
-            told = tomllib.loads(path.read_text("utf-8"))
-            sections = {name: {pin: Jumper(**ends) for pin, ends in told[name].items()} for name in ("lamps", "inputs")}
+            file = tomllib.loads(path.read_text("utf-8"))
+            sections = {name: {pin: Jumper(**ends) for pin, ends in file[name].items()} for name in ("lamps", "inputs")}
         except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError) as error:
             raise ValueError(f"{path} does not name jumpers: {error!r}; see controller/bench/jumpers.toml") from error
         jumpers = cls(**sections)
@@ -55,9 +55,10 @@ class Jumpers:
 
 
 class JumperedFront:
-    """The table's front, through the bench's ends of the jumpers.
+    """The buttons, sensors and lamps of a table, through the bench's ends of the jumpers.
 
-    Its outputs drive the table's inputs. Its inputs see the table's lamps, with a pull to dark where nobody drives.
+    The bench's outputs drive the table's inputs. The bench's inputs see the table's lamps: a lamp that nobody drives is
+    pulled to dark.
     """
 
     def __init__(self, gpio: GpioModule, jumpers: Jumpers, lamps: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:

@@ -8,12 +8,13 @@ Where the package is installed with its extra `bench`, every pytest has these fi
     pit         the tests' own pit, which checks every event that it hears, and acknowledges
     dealer      what a dealer does with shoe and buttons, in one word each
     broker      the Mosquitto between table and pit
-    eventually  waits until a condition is true, or a round, a hit or a fault came; a failure says why in ten lines
+    eventually  waits for a condition, a round, a hit or a fault; a failure says in ten lines what was there instead
 
-`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9.
-`shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe": {"decks": 1}}` changes the game. Real things replace
-simulated ones by `--shoe` with `--table-port`, by `--gpio real`, and by `--broker`, with `--broker-certs` for mutual
-TLS (docs/bench.md). A test whose broker, port or Pi is absent is skipped, and says which.
+`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and lets the numbers
+of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe": {"decks":
+1}}` changes the game. Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio
+real` with `--jumpers`, and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker,
+port or Pi is absent is skipped, and says which.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 
 PATIENCE_S = 60.0
-"""How long a test waits for what must come. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
+"""How long a test waits for a condition. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
 _numbers = itertools.count(1)
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
@@ -67,8 +68,7 @@ _ONE_AT_A_TIME = {
     "--jumpers": "the header is for one table",
 }
 _ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
-"""Codes of things that a bench may lack. Any other error of these things is a test's error."""
-
+"""The error codes of parts that a bench may lack: their tests are skipped. With any other code a test fails."""
 
 _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
 
@@ -105,17 +105,17 @@ def broker_address(url: str) -> Address:
     Raises ArgumentTypeError for any other text. The error does not repeat the text, which may hold a password.
     """
     try:
-        told = urlsplit(url if "://" in url else f"mqtt://{url}")
-        host, port = told.hostname, told.port
+        parts = urlsplit(url if "://" in url else f"mqtt://{url}")
+        host, port = parts.hostname, parts.port
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"this is not an address of a broker: {error}") from None
-    if "@" in told.netloc:
+    if "@" in parts.netloc:
         raise argparse.ArgumentTypeError("the bench has no passwords: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
-    if told.scheme not in _PORTS or not host or port == 0 or told.path.strip("/") or told.query or told.fragment:
+    if parts.scheme not in _PORTS or not host or port == 0 or parts.path.strip("/") or parts.query or parts.fragment:
         raise argparse.ArgumentTypeError(
             "this is not an address of a broker: write mqtt://HOST[:PORT], mqtts://HOST[:PORT] or HOST:PORT"
         )
-    return Address(host, port or _PORTS[told.scheme], told.scheme == "mqtts")
+    return Address(host, port or _PORTS[parts.scheme], parts.scheme == "mqtts")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -162,7 +162,7 @@ def _named_certs(config: pytest.Config) -> BrokerCerts | None:
 
 
 def _refuse_workers(config: pytest.Config) -> None:
-    """Refuse parallel tests where there is a single thing that they would share."""
+    """Refuse parallel tests where they would share one cable, one header or one certificate."""
     for option, why in _ONE_AT_A_TIME.items():
         if config.getoption(option) is not None and config.getoption("numprocesses", None):
             raise pytest.UsageError(f"{why}, so one test runs at a time: leave --numprocesses (-n) out")
@@ -210,14 +210,14 @@ def commit() -> str:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():  # an installed package may lie inside another repository
         return "unknown"
-    told = subprocess.run(
+    described = subprocess.run(
         [git, "describe", "--always", "--dirty=+"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    return told.stdout.strip() or "unknown"
+    return described.stdout.strip() or "unknown"
 
 
 def _version(distribution: str) -> str:
@@ -231,8 +231,8 @@ def _mosquitto_version() -> str:
     program = mosquitto_program()
     if program is None:
         return "mosquitto-absent"
-    told = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout
-    return told.partition("\n")[0].replace(" version ", "-")
+    usage = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout
+    return usage.partition("\n")[0].replace(" version ", "-")
 
 
 def _cable(config: pytest.Config) -> bool:
@@ -240,7 +240,7 @@ def _cable(config: pytest.Config) -> bool:
 
 
 class Dealer:
-    """What a dealer does again and again. Each method returns once the table has taken it in."""
+    """What a dealer does again and again. Each method returns once the table's status shows what was done."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -249,7 +249,7 @@ class Dealer:
         self._eventually = eventually
 
     def open_shoe(self, first_card: str = "2C", burned: str = "KC KD") -> None:
-        """Announce a new shoe, turn its first card and burn: wagers are open."""
+        """Announce a new shoe, draw its first card and burn. Afterwards wagers are open."""
         self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
         standing = self._table.fault
         self._shoe.new_shoe()
@@ -257,7 +257,7 @@ class Dealer:
         self._eventually.unless_stopped(lambda: self._table.phase == "wagers_open", standing)
 
     def lock(self, *seats: int) -> None:
-        """Let these seats' sensors see a wager, and lock."""
+        """Put a wager on these seats' sensors, and lock the wagers."""
         self._pins.cover(*seats)
         self._eventually(lambda: set(seats) <= set(self._table.status()["sensors"]))
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
@@ -283,7 +283,7 @@ class Dealer:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def play(self, cards: str, *seats: int) -> None:
-        """Lock, deal a whole round, and wait until the round is over."""
+        """Lock the wagers, deal a whole round, and wait until the round is over."""
         self.lock(*seats)
         standing = self._table.fault
         self._shoe.deal(cards)
@@ -292,8 +292,8 @@ class Dealer:
 
 
 class Eventually:
-    """`eventually(condition)` waits until the condition is true. A failure says in ten lines what was awaited and what
-    was there, and names a file with the whole status.
+    """`eventually(condition)` waits until the condition is true. A failure says in ten lines what the test waited for
+    and how the table was, and names a file with the whole status.
     """
 
     def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path) -> None:
@@ -325,13 +325,13 @@ class Eventually:
             pytest.fail(f"{why}: {_source(condition)}\n{self._picture()}", pytrace=True)
 
     def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
-        """Wait until the pit has round `number`, or any round. Returns it, or the newest. Rounds count from 1."""
+        """Wait until the pit has round `number`, or any round. Returns the newest such round. Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
     def wait_for_hit(self, seat: int | None = None, within_s: float = PATIENCE_S) -> Event:
-        """Wait until the pit has a hit of this seat, or of any seat. Returns the newest."""
+        """Wait until the pit has a hit of this seat, or of any seat. Returns the newest such hit."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
@@ -346,11 +346,11 @@ class Eventually:
         self._wait(f"the fault {code}", lambda: self._table.fault == code, within_s)
 
     def _wait_for(
-        self, awaited: str, told: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float
+        self, awaited: str, events: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float
     ) -> Event:
         __tracebackhide__ = True
-        self._wait(f"{awaited} at the pit", lambda: any(map(fits, told())), within_s)
-        return [event for event in told() if fits(event)][-1]
+        self._wait(f"{awaited} at the pit", lambda: any(map(fits, events())), within_s)
+        return [event for event in events() if fits(event)][-1]
 
     def _wait(self, awaited: str, condition: Callable[[], object], within_s: float) -> None:
         __tracebackhide__ = True
@@ -393,7 +393,7 @@ def _source(condition: Callable[[], object]) -> str:
 
 @contextmanager
 def _skipped_where_absent() -> Iterator[None]:
-    """Skip the test, in the error's words, where a thing that it needs is absent."""
+    """Skip the test, in the error's words, where a part that the test needs is absent."""
     try:
         yield
     except TableError as error:
@@ -415,7 +415,7 @@ def shim(pytestconfig: pytest.Config) -> Path | None:
 
 @pytest.fixture
 def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
-    """A running broker: a Mosquitto of the test's own, or the broker that was named."""
+    """A running broker: the one that `--broker` names, or else a Mosquitto of the test's own."""
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
     broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
@@ -437,7 +437,7 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
-    # An existing broker retains what earlier runs said.
+    # An existing broker retains the messages of earlier runs, so each run takes other names.
     table_id = TABLE if broker.certs else f"hil-{os.getpid()}-{next(_numbers)}"
     return TableFiles(tmp_path, table_id, broker.port, shim, jumpers, example, **sections)
 
@@ -484,7 +484,7 @@ class Cable(SerialLine):
 
 
 def _look_for_table_port(port: str) -> None:
-    """Skip the test where the daemon's end is absent. It is not opened: a serial server takes a single client."""
+    """Skip the test where the daemon's end is absent. The port is not opened: a serial server takes only one client."""
     if "://" not in port and not Path(port).exists():
         pytest.skip(f"there is no {port}, the table's end of the cable")
 
@@ -506,7 +506,7 @@ def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[
 
 @pytest.fixture
 def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: FarLine) -> FarShoe | FarBeeTek:
-    """The shoe, silent: an Angel Eye, unless the table file names another."""
+    """The shoe, which has sent nothing yet: an Angel Eye, unless the table file names another brand."""
     marker = request.node.get_closest_marker("table")
     wrap = 0 if marker is None else marker.kwargs.get("shoe_wrap", 0)
     shoe: FarShoe | FarBeeTek = far_shoe(table_files.values["shoe"]["driver"], shoe_line, wrap)
@@ -524,7 +524,7 @@ def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
 
 @pytest.fixture
 def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The daemon before its header, not started yet. It ends with the test; its journal must then be sound."""
+    """The daemon, not started yet. It ends with the test, and its journal must then be sound."""
     table = Table(table_files, tmp_path)
     yield table
     table.close()

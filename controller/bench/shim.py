@@ -1,4 +1,4 @@
-"""Compiles the shim that puts the pins page under the real RPi.GPIO (gpio_shim.c says what it is)."""
+"""Compiles the shim that puts the pins page under the real RPi.GPIO (gpio_shim.c explains the shim)."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def build_shim(folder: Path) -> Path:
 
 
 def _rpi_gpio_is_installed() -> bool:
-    """Whether its compiled module is there. An import would need a Pi."""
+    """Whether RPi.GPIO's compiled module is there. To import the module would need a Pi."""
     return importlib.util.find_spec("RPi") is not None and importlib.util.find_spec("RPi._GPIO") is not None

@@ -84,8 +84,8 @@ def meters_line(pit: dict[str, Any]) -> str:
 
 
 def hit_line(hit: dict[str, Any]) -> str:
-    """A hit of a table's public face: its bet and tier, the meter as it was shown or the award as the pit says it, and
-    its step at the pit."""
+    """A hit of a table's public face: its bet and tier, the amount that the meter showed or that the pit says, and its
+    step at the pit."""
     cents = hit["shown_cents"] if hit["cents"] is None else hit["cents"]
     meter = f", {of_meter(hit)}" if hit["meter"] else ""
     amount = "" if cents is None else f" {dollars(cents)}"
@@ -137,7 +137,7 @@ def _lying(wager: dict[str, Any]) -> str:
 
 
 def settlement_lines(event: dict[str, Any]) -> list[str]:
-    """What became of each wager of a round, void or correction, a line each, and the totals."""
+    """The result of each wager of a round, void or correction, a line each, and the totals."""
     settlement = event.get("settlement")
     if settlement is None:
         return []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "vi")
-"""The languages, by the name of their files: English, and Vietnamese for what people at the table read."""
+"""The languages, by the name of their files: English, and Vietnamese for the people at the table."""
 
 FOLDER = Path(__file__).parent
 """The folder of the files: `en.toml`, and `en.screen.toml` for the pages, which the daemon never loads."""
@@ -26,7 +26,7 @@ class Sentences(NamedTuple):
 
 
 class Language:
-    """One language: the sections of its file. Each section has by code a sentence, or a pair of sentences."""
+    """One language: the sections of its file. A section has for each code a sentence, or a pair of sentences."""
 
     def __init__(self, sections: dict[str, dict[str, Any]]) -> None:
         self.sections = sections

@@ -38,7 +38,7 @@ async def test_an_old_epochs_acknowledgement_is_refused_and_logged(
     async with running(tmp_path) as world:
         world.pit.acks = False
         await world.open_shoe()
-        world.broker.say(ack("0ldepoch" + "x" * 500, 1, world.broker.events()[0]["chain"]))
+        world.broker.say(ack("0ldepoch" + "x" * 40, 1, world.broker.events()[0]["chain"]))
         await eventually(lambda: log.records)
         (told,) = [record.message for record in log.records]
         assert "of epoch 'royal9-01/0ldepoch" in told
