@@ -14,6 +14,7 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
+from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.errors import TableError
@@ -83,9 +84,17 @@ class _Reading:
         """One event: its place, its signature, and what it tells of money."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
-        if not (isinstance(table, str) and isinstance(epoch, str) and isinstance(seq, int) and isinstance(chain, str)):
-            _find(house, f"position {position} holds no event")
-            return
+        match table, epoch, chain:
+            case str(), str(), str() if (
+                TABLE.fullmatch(table)
+                and EPOCH.fullmatch(epoch)
+                and HASH.fullmatch(chain)
+                and is_count(seq, 1, MOST_SEQ)
+            ):
+                pass
+            case _:
+                _find(house, f"position {position} holds no event")
+                return
         stream, name = (table, set_aside_as or epoch), f"{table}/{epoch}/{seq}"
         if event.get("id") != name:
             _find(house, f"position {position}: the event is called {event.get('id')!r}, and is {name}")
@@ -115,16 +124,19 @@ class _Reading:
                 for bet in event["progressive"]:
                     self._wagers(position, (*stream, event["shoe"], event["round"], bet["spot"]), event["type"], bet)
             case "hit":
-                self.told[f"{stream[0]}/{stream[1]}/{event['seq']}"] = _Told(event)
+                _text(event["at"]), _text(event["tier"])
                 if event["progressive"] is not None:
-                    self._last_hit[event["progressive"]["meter"]] = position
+                    self._last_hit[_text(event["progressive"]["meter"])] = position
+                if event["fixed"] is not None:
+                    _whole(event["fixed"]["cents"])
+                self.told[f"{stream[0]}/{stream[1]}/{event['seq']}"] = _Told(event)
             case "award":
                 of = event["hit"].rpartition("/")[2]
                 told = self.told.get(f"{stream[0]}/{stream[1]}/{of}")
                 if told is None:
                     _find(self._house, f"{event['id']} tells of an award for {event['hit']}, which is no hit")
                 else:
-                    told.steps.append((event["step"], event["cents"]))
+                    told.steps.append((_text(event["step"]), _whole(event["cents"])))
 
     def _wagers(self, position: int, stake: tuple[Any, ...], type_: str, bet: dict[str, Any]) -> None:
         if type_ == "wagers_locked":
@@ -132,7 +144,7 @@ class _Reading:
                 for meter in bet["meters"]:
                     self._set_aside.setdefault(meter, position)
             elif bet["seats"] and stake not in self._stakes:
-                price, meters, seats = bet["price_cents"], [*bet["meters"]], {*bet["seats"]}
+                price, meters, seats = _whole(bet["price_cents"]), [*bet["meters"]], {*bet["seats"]}
                 self._stakes[stake] = price, meters, seats, position
                 for meter in meters:
                     self.wagered[meter] = self.wagered.get(meter, 0) + price * len(seats)
@@ -180,7 +192,7 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> H
     if stated is not None:
         try:
             _compare(house, stated, reading)
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r}")
     return house
 
@@ -210,7 +222,7 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
             key = bytes.fromhex(each["public_key"])
             keys[each["table"], each["set_aside_as"] or each["epoch"]] = key
             if not each["set_aside_as"]:
-                named[each["table"]] = key
+                named[_text(each["table"])] = key
     except (KeyError, TypeError, ValueError):
         _find(house, "the statement's keys cannot be read")
         return keys
@@ -279,8 +291,8 @@ def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, c
                 told.hit["at"],
                 told.hit["tier"],
                 None if won is None else won["meter"],
-                None if award is None else award["cents"],
-                "unknown" if award is None else award["step"],
+                None if award is None else _whole(award["cents"]),
+                "unknown" if award is None else _text(award["step"]),
                 told.steps[-1][0] if told.steps else "nothing",
             )
         )
@@ -288,9 +300,11 @@ def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, c
 
 def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: _Reading, current: bool) -> None:
     """One meter: its own sum, its awards, and whether its contributions follow from the wagers."""
-    name = said["meter"]
+    name = _text(said["meter"])
     wagered = reading.wagered.get(name, 0)
-    house.meters[name] = {key: said[key] for key in ("level_cents", "reserve_cents")} | {"wagered_cents": wagered}
+    house.meters[name] = {key: _whole(said[key]) for key in ("level_cents", "reserve_cents")} | {
+        "wagered_cents": wagered
+    }
     inwards = sum(said[key] for key in ("seeds_cents", "contributions_cents", "from_reserve_cents", "returned_cents"))
     if said["level_cents"] != inwards - said["awards_cents"]:
         _find(house, f"the level of {name} does not follow from what the pit says went in and out")
@@ -312,6 +326,20 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
             f"{name} got {said['contributions_cents']} cents by the pit, and its wagers of {wagered} cents give"
             f" {least}" + (f" to {most}" if most > least else ""),
         )
+
+
+def _text(value: object) -> str:
+    """The value, which must be a text. Raises TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is no text")
+    return value
+
+
+def _whole(value: object) -> int:
+    """The value, which must be a whole number. Raises TypeError."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r:.60} is no whole number")
+    return value
 
 
 def _plain(shown: str) -> str:

@@ -80,20 +80,25 @@ def _pins(path: Path | None, house: str) -> dict[str, str] | None:
 
 def _show(house: House) -> None:
     stated = f"stated {house.stated_at}" if house.stated_at else "never stated"
-    print(f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
+    _say(f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
     for name, shown in house.keys.items():
-        print(f"    key of {name:<24}{shown}")
+        _say(f"    key of {name:<24}{shown}")
     for meter, cents in house.meters.items():
         level, reserve, wagered = (_money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
-        print(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
+        _say(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
     for hit in house.hits:
         amount = "–" if hit.cents is None else _money(hit.cents)
-        print(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {amount}  {hit.step}, the table was told: {hit.told}")
+        _say(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {amount}  {hit.step}, the table was told: {hit.told}")
     for note in house.notes:
-        print(f"    note: {note}")
+        _say(f"    note: {note}")
     for finding in house.findings:
-        print(f"    WRONG: {finding}")
-    print("    everything holds" if not house.findings else f"    findings: {len(house.findings)}")
+        _say(f"    WRONG: {finding}")
+    _say("    everything holds" if not house.findings else f"    findings: {len(house.findings)}")
+
+
+def _say(line: str) -> None:
+    """Print the line. What could move the cursor or turn the line round is shown as its code."""
+    print("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line))
 
 
 def _money(cents: int) -> str:

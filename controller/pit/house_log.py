@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -25,6 +26,7 @@ from controller.pit.ledger import Place, read_only
 
 STATEMENT_FORM = 1
 _TERMS = ("meter", "since", "contribution", "reserve", "seed_cents")
+_CELL = re.compile("[A-Za-z0-9][A-Za-z0-9_.:~-]{0,99}")
 COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "spot", "seat", "tier", "meter",
            "award", "step", "cents")  # fmt: skip
 """The columns of the log as CSV, for spreadsheets. Without the signatures this proves nothing."""
@@ -53,14 +55,21 @@ def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
     """An event's line of a spreadsheet."""
     now = as_now(event)
-    meter, fixed = now.get("progressive"), now.get("fixed")
     more: dict[str, object] = {"position": position, "epoch": epoch}
-    if now.get("type") == "hit":
-        more |= {"meter": meter["meter"] if isinstance(meter, dict) else None}
-        more |= {"cents": fixed["cents"] if isinstance(fixed, dict) else None}
+    match now:
+        case {"type": "hit", "progressive": {"meter": meter}}:
+            more |= {"meter": meter}
+        case {"type": "hit", "fixed": {"cents": cents}}:
+            more |= {"cents": cents}
     line = io.StringIO()
-    csv.DictWriter(line, COLUMNS, extrasaction="ignore", lineterminator="").writerow(now | more)
+    csv.writer(line, lineterminator="").writerow([_cell((now | more).get(column)) for column in COLUMNS])
     return line.getvalue()
+
+
+def _cell(value: object) -> object:
+    """The value, or "?" for what no event of the contract says there: a spreadsheet would run "=1+1" as a formula."""
+    well = value is None or type(value) is int or (isinstance(value, str) and _CELL.fullmatch(value))
+    return value if well else "?"
 
 
 def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:

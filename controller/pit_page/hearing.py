@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from paho.mqtt.enums import MQTTErrorCode
 
-from controller.contract.bounds import MOST_PAYLOAD_BYTES
+from controller.contract.bounds import MOST_PAYLOAD_BYTES, TABLE
 from controller.contract.canonical import parse_object
 from controller.contract.topics import Topics
 from controller.delivery.mqtt_link import Link, new_run
@@ -20,11 +20,25 @@ _KEEPALIVE_S = 10
 _TURN_S = 0.5
 _RETRY_S = 1.0
 _MOST_TABLES = 10_000  # a name may be anybody's invention
+_LONGEST = 100  # characters of what is shown
+_SHOWN = (
+    "online",
+    "epoch",
+    "phase",
+    "shoe",
+    "round",
+    "fault",
+    "pit",
+    "unacknowledged",
+    "oldest_unacknowledged_at",
+)
+_LINKS = ("shoe", "journal")
 
 
 @dataclass(frozen=True, slots=True)
 class HeardState:
-    """A table's state as its program said it last, and since when, in ms since 1970, the table is online or not."""
+    """What is shown of a table's state as its program said it last, and since when, in ms since 1970, the table is
+    online or not."""
 
     state: dict[str, Any]
     since_ms: int
@@ -96,9 +110,11 @@ class Hearing:
             return
         table = topic.rpartition("/")[0].rpartition("/")[2]
         before = self.states.get(table)
+        if not TABLE.fullmatch(table):
+            return  # the pit itself tells people
         if len(payload) > MOST_PAYLOAD_BYTES["state"] or (before is None and len(self.states) >= _MOST_TABLES):
             return
-        now = HeardState(parse_object(payload), now_ms)
+        now = HeardState(_shown(parse_object(payload)), now_ms)
         if before is not None and before.online == now.online:
             now = HeardState(now.state, before.since_ms)
         self.states = {**self.states, table: now}
@@ -111,3 +127,13 @@ class Hearing:
 
     def link_answered(self, token: int, reason_code: int) -> None:
         """Nothing: nothing was published."""
+
+
+def _shown(state: dict[str, Any]) -> dict[str, Any]:
+    """What can be shown of a state. The rest is not kept: anybody can say 250,000 bytes for each of many tables."""
+    shown: dict[str, Any] = {
+        key: said for key in _SHOWN if isinstance(said := state.get(key), int | str) and len(str(said)) <= _LONGEST
+    }
+    if isinstance(links := state.get("links"), dict):
+        shown["links"] = {link: links.get(link) is True for link in _LINKS}
+    return shown

@@ -10,7 +10,6 @@ from controller.pit.standing import Standing
 from controller.pit_page.look import DrawnUp, Look, code_in, count_in, ms_in
 
 STEPS = ("pending", "verified")
-_LINKS = ("shoe", "journal")
 
 
 def pit_metrics(look: Look) -> str:
@@ -87,12 +86,7 @@ def _of_tables(said: Exposition, look: Look) -> None:
         "pit_table_link_up",
         "gauge",
         "1 while the table's own link to its shoe or its disk is well.",
-        [
-            (of | {"link": link}, links.get(link) is True)
-            for of, heard in online
-            if isinstance(links := heard.state.get("links"), dict)
-            for link in _LINKS
-        ],
+        [(of | {"link": link}, well) for of, heard in online for link, well in heard.state.get("links", {}).items()],
     )
     said.add(
         "pit_table_unacknowledged_events",

@@ -57,7 +57,8 @@ def _pit(look: Look, tables: list[dict[str, Any]]) -> dict[str, object]:
 def _tables(look: Look) -> list[dict[str, Any]]:
     heard = {} if look.standing is None else {each.table: each for each in look.standing.tables}
     tables = [_table(name, heard.get(name), look.states.get(name)) for name in sorted({*heard, *look.states})]
-    return sorted(tables, key=lambda table: not table["trouble"])  # those at which somebody has to look come first
+    # Those at which somebody has to look come first, and among them those that are adopted: anybody can invent others.
+    return sorted(tables, key=lambda table: (not table["trouble"], table["table"] not in heard))
 
 
 def _table(name: str, heard: HeardTable | None, told: HeardState | None) -> dict[str, Any]:

@@ -185,6 +185,39 @@ def test_a_pit_that_signs_what_is_not_true_is_found(log: str, tmp_path: Path, li
     assert judged(lines, tmp_path) != []
 
 
+FORGED: dict[str, Callable[[Lines], None]] = {
+    "an amount that is none": lambda lines: event("hit")(lines)["event"].update(
+        fixed={"cents": "=1"}, progressive=None
+    ),
+    "a time that moves the cursor": lambda lines: event("hit")(lines)["event"].update(at="\x1b[2J\u202e"),
+    "a time that no terminal can show": lambda lines: event("hit")(lines)["event"].update(at="\ud800"),
+    "a chain that is none": lambda lines: event("round")(lines)["event"].update(chain="\ud800"),
+    "a level that is none": lambda lines: lines[-1]["meters"][0].update(level_cents="1"),
+    "a reserve of a fraction": lambda lines: lines[-1]["meters"][0].update(reserve_cents=1.5),
+    "a price of a fraction": lambda lines: event("wagers_locked")(lines)["event"]["progressive"][0].update(
+        price_cents=1.5
+    ),
+    "a part beyond all numbers": lambda lines: lines[-1]["terms"][0].update(contribution=float("inf")),
+    "a meter without a name": lambda lines: lines[-1]["meters"][0].update(meter=None),
+    "a table without a name": lambda lines: lines[-1]["adoptions"][0].update(table=None),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_forged_log_is_found_and_ends_nothing(
+    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
+) -> None:
+    """A line in one house's log ended the check of every house; another wiped the terminal."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    FORGED[forged](lines)
+    path = tmp_path / "north.log"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert head_office([f"north={path}", f"south={path}"]) == 1
+    told = capsys.readouterr().out
+    assert told.count("findings: ") == 2
+    assert told.encode().decode().replace("\n", "").isprintable()
+
+
 def test_keys_are_compared_with_those_that_head_office_has_noted(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -231,6 +264,25 @@ def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytes
     rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
     assert [row["type"] for row in rows] == ["wagers_locked", "round", "wagers_locked", "round", "hit"]
     assert (rows[-1]["seat"], rows[-1]["cents"], rows[-1]["seq"]) == ("2", "2500", "5")
+
+
+def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table's event is committed, whatever it says."""
+    ledger = tmp_path / "ledger"
+    with closing(opened(ledger)) as open_:
+        one = TableEvening("t-0")
+        give(open_, one, one.say("hit", progressive={}, fixed={}), one.hit(1, "-1", "=1", spot='=HYPERLINK("x")'))
+        give(open_, one, one.say("alarm", spot="+1", tier="@x", seat=True, step=[1], award="\x1b[2J", cents=1.5))
+    assert pit(["events", "--ledger", str(ledger), "--csv"]) == 0
+    rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    odd = ("spot", "tier", "seat", "meter", "step", "award", "cents")
+    assert [[row[name] for name in odd] for row in rows] == [
+        [""] * 7,
+        ["?", "?", "1", "?", "", "", ""],
+        ["?", "?", "?", "", "?", "?", "?"],
+    ]
 
 
 def test_a_stream_that_was_set_aside_is_checked_under_its_own_key(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from controller.pit.__main__ import main as pit
-from controller.pit_page.hearing import HeardState
+from controller.pit.standing import HeardTable, Standing
+from controller.pit_page.hearing import HeardState, Hearing
 from controller.pit_page.look import Look
 from controller.pit_page.metrics import pit_metrics
 from controller.pit_page.view import parts
@@ -47,6 +48,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
     eventually_now(lambda: samples_of(scene.metrics(), "pit_account_findings"), "the account")
+    eventually_now(lambda: len(samples_of(scene.metrics(), "pit_table_online")) == 3, "the tables' states")
     said = scene.metrics()
     assert asked_names("pit_") <= told_names(said), "the board or a rule asks for a metric that there is not"
     level = 10_000_00 + 41 * 2 * 500 * 8 // 100
@@ -124,6 +126,26 @@ def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
     look = Look(0, None, None, None, {"t": HeardState(told, 0)}, None, None)
     assert samples_of(pit_metrics(look), "pit_table_unacknowledged_events") == {}
     assert json.loads(json.dumps(parts(look)["tables"]))[0]["waits"] is None
+
+
+def test_of_what_anybody_can_say_little_is_kept() -> None:
+    """Ten thousand states of 250,000 bytes each were kept whole."""
+    hearing = Hearing("nowhere", 1, "pit/v1", None)
+    long = {"online": True, "phase": "x" * 200_000, "links": {"shoe": True, "x" * 40_000: True}, "more": [[]] * 99}
+    hearing.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
+    hearing.link_message("pit/v1/\u202et-1/state", b'{"online":true}', True)
+    hearing.link_message(f"pit/v1/{'t' * 61}/state", b'{"online":true}', True)
+    assert {table: heard.state for table, heard in hearing.states.items()} == {
+        "t-1": {"online": True, "links": {"shoe": True, "journal": False}}
+    }
+
+
+def test_an_adopted_table_at_which_somebody_has_to_look_comes_before_those_that_anybody_invents() -> None:
+    heard = tuple(HeardTable(table, "ab", "", 1) for table in ("t-1", "t-2"))
+    standing = Standing(True, None, heard, {}, {}, (), 0, 0, (), {})
+    states = {name: HeardState({"online": name != "t-2", "epoch": "ab"}, 0) for name in ("a-1", "t-1", "t-2")}
+    tables = json.loads(json.dumps(parts(Look(0, standing, None, None, states, None, 0))["tables"]))
+    assert [each["table"] for each in tables] == ["t-2", "a-1", "t-1"]
 
 
 def test_the_board_asks_prometheus_alone() -> None:
