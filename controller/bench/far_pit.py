@@ -143,9 +143,9 @@ class FarPit:
         place = _ROOT if topic in ("meters", "pit-key") else self._topic
         self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
-    def award(self, **said: Any) -> None:
+    def award(self, **fields: Any) -> None:
         """Publish a step of an award, as the contract has it."""
-        self.say_on("award", self.signed("award", **said))
+        self.say_on("award", self.signed("award", **fields))
 
     def rotate(self) -> None:
         """Take a new key, which the old key signs. The pit publishes the new key at its next connection."""
@@ -153,11 +153,11 @@ class FarPit:
         handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
-    def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **said: Any) -> bytes:
+    def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **fields: Any) -> bytes:
         """A message of this pit as the contract has it: signed, with the time now where none is given."""
-        word = signed(said, signer or self.key)
-        self._valid[kind].validate(word)
-        return json.dumps(word).encode()
+        message = signed(fields, signer or self.key)
+        self._valid[kind].validate(message)
+        return json.dumps(message).encode()
 
     def wager(self, **seen: Any) -> None:
         """Publish a wager, as bet recognition does."""
@@ -167,15 +167,15 @@ class FarPit:
     def _keep_saying_levels(self) -> None:
         while True:
             client = self._client
-            if client is not None and self._there.is_set():  # the key is said first
+            if client is not None and self._there.is_set():  # the pit publishes its key first
                 self._say_levels(client)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
     def _say_levels(self, client: Client) -> None:
         with self._lock:  # two threads say levels, in the order of their numbers
             self._levels_seq += 1
-            said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
-            self._levels_said = client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)
+            body = self.signed("meters", seq=self._levels_seq, meters=self.levels)
+            self._levels_said = client.publish(f"{_ROOT}/meters", body, qos=1, retain=True)
 
     # What the pit hears, in paho's thread.
 
@@ -183,8 +183,8 @@ class FarPit:
         client.subscribe([(f"{self._topic}/state", 1), (f"{self._topic}/event", 1)])
 
     def _on_subscribe(self, client: Client, *_: Any) -> None:
-        said = self.signed("pit_key", public_key=public_hex(self.key), rotations=self._rotations)
-        client.publish(f"{_ROOT}/pit-key", said, qos=1, retain=True)
+        body = self.signed("pit_key", public_key=public_hex(self.key), rotations=self._rotations)
+        client.publish(f"{_ROOT}/pit-key", body, qos=1, retain=True)
         if self.events:
             self._acknowledge()  # a restarted broker retains nothing
         self._say_levels(client)
@@ -252,9 +252,9 @@ class FarPit:
         with self._lock:
             last = self.events[-1] if self.events else {"epoch": self.state.get("epoch", ""), "chain": "0" * 64}
             ack = {"epoch": last["epoch"], "seq": len(self.events), "chain": last["chain"]}
-            said = self.ack(**ack)  # in the lock: acks go out in the order in which they are said
-            client.publish(f"{self._topic}/ack", said, qos=1, retain=True)
+            body = self.ack(**ack)  # in the lock: acks go out in the order of their events
+            client.publish(f"{self._topic}/ack", body, qos=1, retain=True)
 
-    def ack(self, **said: Any) -> bytes:
+    def ack(self, **fields: Any) -> bytes:
         """An ack for the table, as the contract has it."""
-        return self.signed("ack", table=self._topic.rpartition("/")[2], **said)
+        return self.signed("ack", table=self._topic.rpartition("/")[2], **fields)

@@ -16,9 +16,9 @@ from controller.errors import TableError
 _P = ParamSpec("_P")
 
 
-def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableError | None) -> Iterator[Row]:
-    """Check every part. `table` is the path of the table's file, None where there is none. `told` is a running table's
-    status, or the error of asking for that status; None where nobody asked."""
+def examine(machine: Machine, table: Path | None, answer: dict[str, Any] | TableError | None) -> Iterator[Row]:
+    """Check every part. `table` is the path of the table's file, None where there is none. `answer` is the
+    running table's status, or the error of asking for that status; None where nobody asked."""
     config = None
     if table is None:
         yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")
@@ -30,11 +30,11 @@ def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableEr
             for problem in error.problems:
                 says = f"{problem.file}: {problem.place or problem.key}: {problem.what}."
                 yield fault("configuration", error.code, says, problem.do)
-    if told is not None:
-        yield from _each(program.running, told)
+    if answer is not None:
+        yield from _each(program.running, answer)
     if config is not None:
         yield from of_table(machine, config)
-        status = None if isinstance(told, TableError) else told
+        status = None if isinstance(answer, TableError) else answer
         noted = keeping.noted(machine, config.file.journal) if status is None else None
         yield from _each(program.measured, config, status, noted)
     for check in (keeping.clock, board.power, board.heat, program.units):

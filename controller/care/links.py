@@ -159,8 +159,8 @@ def _reached(pit: PitSection, host: str, table: str) -> Iterator[Row]:
 def _of_broker(at: str, secure: ssl.SSLSocket) -> Iterator[Row]:
     ends: datetime | None = None
     with suppress(KeyError, TypeError, ValueError):
-        told = str((secure.getpeercert() or {})["notAfter"])
-        ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(told), UTC)
+        not_after = str((secure.getpeercert() or {})["notAfter"])
+        ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(not_after), UTC)
     if ends is not None and ends - datetime.now(UTC) < _RENEW_WITHIN:
         says = f"The certificate of the broker {at} ends on {ends:%Y-%m-%d}."
         yield warning("broker", "broker_certificate_ends", says, "Have the keeper of the broker renew the certificate.")

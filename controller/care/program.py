@@ -23,47 +23,55 @@ _UNITS = {
 _LOG = "journalctl --unit {unit} --lines 30"
 
 
-def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
-    """What a running table reports. `told` is its status, or the error of asking for that status."""
-    if isinstance(told, TableError):
-        refused = told.code == "not_allowed"
-        yield absent("table", told.what, told.do) if refused else warning("table", told.code, told.what, told.do)
+def running(status: dict[str, Any] | TableError) -> Iterator[Row]:
+    """What a running table reports. `status` may be the error of asking for that status."""
+    if isinstance(status, TableError):
+        refused = status.code == "not_allowed"
+        yield (
+            absent("table", status.what, status.do)
+            if refused
+            else warning("table", status.code, status.what, status.do)
+        )
         return
-    open_fault = told["face"]["fault"]
+    open_fault = status["face"]["fault"]
     if open_fault is not None:
         says = f"The table has stopped: {open_fault['code']}."
         yield fault("table", open_fault["code"], says, "See what the table waits for: tablectl status")
     else:
-        yield ok("table", f"The table runs version {told['version']} and has no fault.")
-    if not told["shoe"]["up"]:
+        yield ok("table", f"The table runs version {status['version']} and has no fault.")
+    if not status["shoe"]["up"]:
         do = "Look at the shoe's power and cable, and at the row \"shoe's port\" of this list."
-        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {told['shoe']['why']}.", do)
-    elif told["shoe"]["bad_bytes"]:
-        count = sum(told["shoe"]["bad_bytes"].values())
+        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {status['shoe']['why']}.", do)
+    elif status["shoe"]["bad_bytes"]:
+        count = sum(status["shoe"]["bad_bytes"].values())
         do = "Look at the cable's plugs and shield; [shoe] baud must be the shoe's own speed."
         yield warning("shoe", "shoe_noise", f"The shoe's line brought {count} bad bytes since the start.", do)
     else:
-        yield ok("shoe", f"The line is open: {told['shoe']['why']}.")
-    code = told["pit"]["standing"]["code"]
+        yield ok("shoe", f"The line is open: {status['shoe']['why']}.")
+    code = status["pit"]["standing"]["code"]
     if code in ("well", "listening"):
         yield ok("pit", "The table hears its pit.")
     else:
         yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
-    if told["journal"]["error"]:
+    if status["journal"]["error"]:
         do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
-        yield fault("journal", "journal_failed", f"The journal cannot be written: {told['journal']['error']}.", do)
+        yield fault("journal", "journal_failed", f"The journal cannot be written: {status['journal']['error']}.", do)
 
 
-def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
-    """Whether program, configuration and libraries are unchanged since the table started. `told` is a running table's
+def measured(config: Config, status: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
+    """Whether program, configuration and libraries are unchanged since the table started. `status` is a running table's
     status. For a table that does not run, `noted` is what ran last, from the journal."""
     program, configuration = program_digest(), config.digest
-    if told is not None and told["version"] != __version__:
-        says = f"Version {told['version']} runs, and this is version {__version__}: the files are not compared."
+    if status is not None and status["version"] != __version__:
+        says = f"Version {status['version']} runs, and this is version {__version__}: the files are not compared."
         yield absent("program", says, "Run that version's check: /opt/table-controller/current/bin/tablectl doctor")
         return
-    ran = noted if told is None else ProgramMeasured(told["version"], told["program_digest"], told["config_digest"])
-    since = "it was started" if told is not None else "the table last ran"
+    ran = (
+        noted
+        if status is None
+        else ProgramMeasured(status["version"], status["program_digest"], status["config_digest"])
+    )
+    since = "it was started" if status is not None else "the table last ran"
     if ran is not None and ran.version == __version__ and ran.program != program:
         do = "Compare `tablectl digest` here and at another table of this version. Then install the package again."
         yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)

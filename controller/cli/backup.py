@@ -110,41 +110,41 @@ def restore(source: Path, by: str | None) -> int:
     try:
         with (
             tempfile.TemporaryDirectory(dir="/var/tmp") as folder,
-            reading_backup(source.absolute(), Path(folder)) as (told, files),
+            reading_backup(source.absolute(), Path(folder)) as (contents, files),
         ):
-            if told.moved_by is None and by is None:
-                what = f"The backup of {told.at} is a copy: table {told.table} may have gone on after it."
+            if contents.moved_by is None and by is None:
+                what = f"The backup of {contents.at} is a copy: table {contents.table} may have gone on after it."
                 do = (
                     "Is the old machine's memory card still good? Put the card into the new machine instead. Is it "
                     "lost? Run the same command with --by NAME: then a new epoch begins, which the pit must adopt."
                 )
                 raise TableError("restore_begins_anew", what, do)
-            table, journal = _placed(told, files)
+            table, journal = _placed(contents, files)
     except OSError as error:
         do = "Stop the table, and run the same command again with sudo."
         raise TableError("restore_failed", f"{source} was not restored: {error}.", do) from None
     section = load(table).file.journal
     good = verify(journal, section.archives)
     print(f"{journal}: {good.rows} rows of epoch {good.epoch}, all good.")
-    _tell_shoe(journal, told)
-    if told.moved_by is None and by is not None:
+    _tell_shoe(journal, contents)
+    if contents.moved_by is None and by is not None:
         new_journal(table, by)
         for path in (Path(section.path), note_of(Path(section.signing_key))):
             for_owner(path, journal.parent)
     else:
-        print(f"The table goes on where it was when {told.moved_by} moved it, at {told.at}.")
+        print(f"The table goes on where it was when {contents.moved_by} moved it, at {contents.at}.")
     print("Check this machine: sudo tablectl doctor. Then start the table:")
     print("  sudo systemctl enable --now table-controller")
     return 0
 
 
-def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Path]:
+def _placed(contents: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Path]:
     """Put every file of the backup in its place. Returns the paths of the table's file and of the journal.
 
     The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on with
     the copy.
     """
-    table, laid = Path(told.files[0].path), Path()
+    table, laid = Path(contents.files[0].path), Path()
     journal: JournalSection | None = None
     for each, unpacked in files:
         if each.kind in ("table", "game"):
@@ -152,12 +152,14 @@ def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Pat
             continue
         if journal is None:
             journal = load(table).file.journal
-            _check_free(told, journal)
+            _check_free(contents, journal)
         owner = Path(journal.path).parent
         owner.mkdir(parents=True, exist_ok=True)
         match each.kind:
             case "journal":
-                laid = Path(journal.path if told.moved_by is not None else f"{journal.path}.of-backup-{told.epoch}")
+                laid = Path(
+                    journal.path if contents.moved_by is not None else f"{journal.path}.of-backup-{contents.epoch}"
+                )
                 _put(unpacked, laid, owner)
             case "archive":
                 if not journal.archives.exists():
@@ -187,11 +189,11 @@ def _configured(each: Kept, unpacked: Path) -> None:
     path.chmod(0o644)
 
 
-def _check_free(told: Backup, section: JournalSection) -> None:
+def _check_free(contents: Backup, section: JournalSection) -> None:
     """Raises TableError where a good journal or another table's key is in the way, and where a table runs on the
     journal. An older or a damaged journal is set aside."""
     journal, key = Path(os.path.realpath(section.path)), Path(section.signing_key)
-    (key_before,) = (each for each in told.files if each.kind == "key")
+    (key_before,) = (each for each in contents.files if each.kind == "key")
     do = "Is this the right machine? Then move that file to another folder, keep it, and run the same command again."
     if key.exists() and kept("key", key).sha256 != key_before.sha256:
         raise TableError("restore_in_the_way", f"This machine has another table's key, {key}.", do)
@@ -204,10 +206,10 @@ def _check_free(told: Backup, section: JournalSection) -> None:
     except TableError:
         pass  # a damaged journal: the backup takes its place
     else:
-        if (there.table, there.epoch) != (told.table, told.epoch) or there.rows >= told.rows:
+        if (there.table, there.epoch) != (contents.table, contents.epoch) or there.rows >= contents.rows:
             what = (
                 f"{journal} is a good journal of table {there.table}, epoch {there.epoch}, with {there.rows} rows. The "
-                f"backup is of table {told.table}, epoch {told.epoch}, with {told.rows} rows."
+                f"backup is of table {contents.table}, epoch {contents.epoch}, with {contents.rows} rows."
             )
             raise TableError("restore_in_the_way", what, do)
     print(f"The journal that was here is kept as {set_aside(journal)}.")
@@ -229,7 +231,7 @@ def _put(source: Path, to: Path, owner: Path | None) -> None:
     sync_folder(to)
 
 
-def _tell_shoe(journal: Path, told: Backup) -> None:
+def _tell_shoe(journal: Path, contents: Backup) -> None:
     """Print what people do with the shoe that was open at the backup."""
     try:
         shoe = open_shoe(journal)
@@ -237,7 +239,7 @@ def _tell_shoe(journal: Path, told: Backup) -> None:
         print("No shoe was open.")
         return
     print(f"Shoe {shoe.number} was open, in round {shoe.round or 0}.")
-    if told.moved_by is None:
+    if contents.moved_by is None:
         print("The new journal does not know that shoe. Settle the round on the felt and write it down, take the")
         print("cards out, and announce a new shoe. The pit's log has what the table said after the backup.")
     else:

@@ -34,13 +34,13 @@ def doctor(table: Path | None, as_json: bool) -> int:
 
 def examine_here(table: Path | None) -> Iterable[Row]:
     """The rows of this machine. `table` is the table's file; None: the default table's."""
-    told: dict[str, Any] | TableError | None = None
+    answer: dict[str, Any] | TableError | None = None
     try:
         table = table or default_table()
-        told = ask(table, {"do": "status"})["status"]
+        answer = ask(table, {"do": "status"})["status"]
     except TableError as error:
-        told = None if table is None or error.code == "config_invalid" else error
-    return examine(Machine(), table, told)
+        answer = None if table is None or error.code == "config_invalid" else error
+    return examine(Machine(), table, answer)
 
 
 def row_lines(rows: Iterable[Row]) -> Iterable[str]:

@@ -121,9 +121,9 @@ class Picture:
             shoe = say["shoe_up"].format(where="").rstrip(", ")
         else:
             shoe = say["shoe_down"].format(why=status["shoe"]["why"].partition(";")[0])
-        told = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"]).partition(". ")[0]
+        finds = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"]).partition(". ")[0]
         counts = say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])
-        return f"{shoe}; {say['pit']} {counts}" + ("" if pit["standing"]["code"] == "well" else f". {told}")
+        return f"{shoe}; {say['pit']} {counts}" + ("" if pit["standing"]["code"] == "well" else f". {finds}")
 
 
 def _meters(pit: dict[str, Any], words: Language) -> str:

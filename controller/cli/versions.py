@@ -124,12 +124,12 @@ class Versions:
         so = "runs again" if all(ready) else "was started again, and did not become ready either"
         return self._end(f"Version {wanted} did not become ready, so {back} {so}. {last_words}", False)
 
-    def _end(self, told: str, done: bool) -> bool:
+    def _end(self, outcome: str, done: bool) -> bool:
         for page in _PAGES:
             self._systemctl("try-restart", page)
-        self._write("told", told)
+        self._write("told", outcome)
         (self.folder / "next").unlink(missing_ok=True)
-        print(told)
+        print(outcome)
         return done
 
     def _point(self, name: str, version: str) -> None:
@@ -169,8 +169,8 @@ def versions() -> int:
             *([f"requested: runs {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
         ]
         print(f"{version:<12} {', '.join(notes)}".rstrip())
-    if told := there.told():
-        print(f"The last switch: {told}")
+    if outcome := there.told():
+        print(f"The last switch: {outcome}")
     return 0
 
 
