@@ -78,7 +78,7 @@ class GpioPins:
     def _take_pins(self, inputs: Mapping[str, InputWiring]) -> None:
         gpio = self._gpio
         pulls = {"off": gpio.PUD_OFF, "down": gpio.PUD_DOWN, "up": gpio.PUD_UP}
-        gpio.setwarnings(False)  # the warnings name pins that an earlier run set up, as every run leaves the lamps
+        gpio.setwarnings(False)  # RPi.GPIO warns of pins that are set up, and every run leaves its lamps' pins so
         gpio.setmode(gpio.BCM)
         for lamp in self._lamps.values():
             gpio.setup(lamp.bcm, gpio.OUT, initial=self._dark(lamp))  # the level first, so that no lamp flashes
@@ -108,7 +108,7 @@ def load_rpi_gpio() -> GpioModule:
             f"the RPi.GPIO package cannot be imported: {error}",
             "install the controller with its extra `pi` (Pi 4 and earlier) or `pi5` (Pi 5)",
         ) from error
-    except RuntimeError as error:  # both libraries raise it for a machine that is no Pi, or a Pi that they do not know
+    except RuntimeError as error:  # from both libraries: the machine is no Pi, or a Pi that the library does not know
         raise TableError(
             "gpio_not_a_pi",
             f"RPi.GPIO refuses this machine: {error}",

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S = 0.2
 _LONGEST_RETRY_S = 5.0
-_RIVAL_RETRY_S = 10.0  # the client with our id comes back too: two in a hurry only push each other out
+_RIVAL_RETRY_S = 10.0  # the other client with our id connects again too, and each connection ends the other one
 _GOODBYE_S = 1.0
 _MOST_WAITING_BYTES = 1_000_000  # of messages that wait for the loop: thousands, where a pit sends a few
 _HOP_BYTES = 500  # the memory that a message takes beside its payload
@@ -44,9 +44,9 @@ _HOP_BYTES = 500  # the memory that a message takes beside its payload
 
 @dataclass(frozen=True, slots=True)
 class Will:
-    """The message that the broker publishes, retained, where this connection ends without a goodbye.
+    """The message that the broker publishes, retained, where this connection ends without a DISCONNECT packet.
 
-    On a clean end the table publishes the same message. No other client speaks on its topic.
+    On a clean end the table publishes the same message. No other client publishes on this message's topic.
     """
 
     topic: str
@@ -82,7 +82,7 @@ class MqttBroker:
         self._topics = topics
         self._tls = tls
         self._run = new_run()
-        self._rivals = [Rival() for _ in hosts]  # what one broker retains says nothing of another's
+        self._rivals = [Rival() for _ in hosts]  # one for each broker: what one retains says nothing of another broker
         self._cuts = Cuts()
         self._connection: _Connection | None = None  # the connection that is being made, or stands
         self._link: Link | None = None  # while the connection is up
@@ -90,7 +90,7 @@ class MqttBroker:
 
     @property
     def address(self) -> str:
-        """The broker that is spoken with, or tried."""
+        """The broker that is connected, or tried."""
         return f"{self._hosts[self._place]}:{self._port}"
 
     @property
@@ -103,10 +103,10 @@ class MqttBroker:
         return self._rivals[self._place]
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected and tell the listener, until cancelled; then say goodbye with the will's message."""
+        """Keep connected and tell the listener, until cancelled; then publish the will's message and disconnect."""
         now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
-        told: dict[str, str] = {}  # what was told last of each broker
+        logged: dict[str, str] = {}  # by broker, why its connection ended last
         while True:
             connection = self._connection = _Connection(asyncio.get_running_loop(), self, listener)
             link = self._new_link(connection)
@@ -125,8 +125,8 @@ class MqttBroker:
                 if often := self.often_cut():
                     why = f"{why}; {often}"
             else:
-                to_tell = why != told.get(self.address)
-            told[self.address] = why
+                to_tell = why != logged.get(self.address)
+            logged[self.address] = why
             _log.log(logging.WARNING if to_tell else logging.DEBUG, "%s", why)
             listener.broker_disconnected(why)
             if connection.moves or not stood:
@@ -254,7 +254,7 @@ class _Connection:
         self._listener = listener
         self.up: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
-        self.moves = False  # whether it ends for the next host
+        self.moves = False  # whether this connection ends so that the next host is tried
         self._taken_bytes = 0  # counted in paho's thread
         self._landed_bytes = 0  # counted on the loop
 

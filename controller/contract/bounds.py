@@ -1,4 +1,4 @@
-"""The bounds and forms of messages, as the schemas have them. Whoever takes, stores or adds a message checks them."""
+"""The bounds and forms of messages, as the schemas have them. Each receiver of a message checks these."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MOST_ROTATIONS = 100
 """The most former keys that a pit's key names."""
 
 MOST_AHEAD_MS = 24 * 60 * 60 * 1000
-"""A day. What the pit says is at most so far ahead of a clock that is set, and of the pit's last word. So one wrong
-time or number cannot make all later words look old."""
+"""A day. The time of a pit's word is at most so far ahead of the table's clock, where that is set, and of the word
+before. So one wrong time or number cannot make all later words look old."""
 
 MOST_LEAP_MS = 1000
-"""The pit's numbers are milliseconds since 1970, or one more than the last. A number is at most so far ahead of its own
-message's time."""
+"""The pit's numbers are milliseconds since 1970, or one more than the number before. A number is at most so far ahead
+of the time in its own message."""
 
 MOST_PAYLOAD_BYTES = {
     "event": 250_000,

@@ -17,7 +17,7 @@ from controller.contract.events import Event
 from controller.contract.signing import Signer, signed
 
 CONTRACT_VERSION = 3
-"""The contract's version, in every event. It changes where a receiver for the version before would misread something.
+"""The contract's version, in every event. A change that a receiver of the version before would misread raises it.
 
 From version 2 on the pit signs what it says. From version 3 on an event names the spots of progressive bets.
 `old_events.py` reads the events of earlier versions."""

@@ -120,8 +120,9 @@ class WagersLocked(Event):
 class SettledShown:
     """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
-    `hand` counts a split seat's hands from the left. `pays_cents` is won, `returned_cents` is everything that goes back
-    to the circle. A win of a meter, or of a part of a meter, names the `meter` and no amount: only the pit knows that.
+    `hand` counts a split seat's hands from the left. `pays_cents` is what the wager won. `returned_cents` is everything
+    that goes back to the circle. A win of a meter, or of a part of a meter, names the `meter` and no amount: only the
+    pit knows the amount.
     """
 
     seat: int
@@ -138,7 +139,7 @@ class SettledShown:
 
 @dataclass(frozen=True, slots=True)
 class TotalsShown:
-    """A hand's money. Every staked cent is returned or kept by the house; the house's part includes the commission."""
+    """A round's money: staked is returned plus house plus commission taken. Owed commission has not moved yet."""
 
     staked_cents: int
     returned_cents: int
@@ -173,7 +174,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class DragonBonusShown:
-    """The Dragon Bonus on either hand: "win", "push" or "lose", and what the winning side is paid, to one."""
+    """The Dragon Bonus on either hand: "win", "push" or "lose"; and what a winning wager on it pays, to one."""
 
     player: str
     banker: str
@@ -244,7 +245,7 @@ class SeatsRound(Event):
 @dataclass(frozen=True, slots=True)
 class Progressive:
     """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and the amount that the table last
-    showed on that meter; None where it showed none."""
+    showed on that meter; None where the table showed no amount."""
 
     meter: str
     share: str
@@ -302,7 +303,7 @@ class HitReset(Event):
 
 @dataclass(frozen=True, slots=True)
 class TestHit(Event):
-    """Somebody tried the way of a hit, from the lamp of this seat to the pit. Nothing was won, and no meter moves."""
+    """Somebody tested how a hit is reported, from the lamp of this seat to the pit. Nothing is won; no meter moves."""
 
     TYPE = "test_hit"
 
@@ -314,7 +315,7 @@ class TestHit(Event):
 class Correction(Event):
     """A finished round of two hands was corrected. `shoe` and `round` name that round; the other fields hold from now.
 
-    `awards_before` and `settlement_before` are what the round, or its last correction, had told.
+    `awards_before` and `settlement_before` are what the round's event, or its last correction, said.
     """
 
     TYPE = "correction"
@@ -353,7 +354,7 @@ class Void(Event):
     """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
     meters are taken off.
 
-    `settlement` returns each wager, where the table knew any.
+    `settlement` returns each wager; None where the table knew no wagers.
     """
 
     TYPE = "void"
@@ -425,10 +426,10 @@ class FaultCleared(Event):
 
     def body(self) -> dict[str, object]:
         """As every event's body, but without a `cards_unheard` of None."""
-        said = Event.body(self)
+        body = Event.body(self)
         if self.cards_unheard is None:
-            del said["cards_unheard"]
-        return said
+            del body["cards_unheard"]
+        return body
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ _CODES = {"royal9_wagers_differ": "wagers_differ"}
 def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
     """The event in the words of this version of the contract. An event of this version stays as it is.
 
-    `meters` are the meters to which the wagers added their parts. An old event did not say them: a table gives the
-    meters of its bet, and the pit gives all meters. Nothing is raised for a message that is no event of the contract.
+    `meters` are the meters to which the wagers added their parts. An old event did not name these meters: a table gives
+    the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises no error.
     """
     now = dict(event)
     if type(now.get("contract")) is int and now["contract"] >= _NAMED_SPOTS_SINCE:

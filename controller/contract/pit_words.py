@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class AckWord(Word):
-    """The pit has committed this table's events through `seq`. `chain` is that event's, or 64 zeros for seq 0."""
+    """The pit has committed this table's events through number `seq`. `chain` is that event's; for 0, 64 zeros."""
 
     table: str
     epoch: str
@@ -183,7 +183,7 @@ class Rotation:
 
     @classmethod
     def by(cls, former: str, signer: Signer, public_key: str) -> Self:
-        """The former key, `signer`, hands over to this key."""
+        """The rotation by which the former key, with its `signer`, hands over to the key `public_key`."""
         handed_over: dict[str, object] = {"former": former, "public_key": public_key}
         return cls(former, public_key, signature_of(handed_over, signer))
 

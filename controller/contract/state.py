@@ -1,4 +1,4 @@
-"""The retained state of a table: how the table is now, while it is there, and that it is gone."""
+"""The retained state of a table: how the table is while its program is connected, and that the program is gone."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from controller.contract.envelope import CONTRACT_VERSION
 
 
 def online_state(table: str, epoch: str, boot: int, now: Mapping[str, object]) -> bytes:
-    """The state of a table that is there. `boot` names the run of the program; `now` has the state's other fields."""
+    """The state of a connected table. `boot` names the run of the program; `now` has the state's other fields."""
     return _state(True, table, epoch, boot, now)
 
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
-    """The state of a table that is gone: its will, and its goodbye."""
+    """The state of a table that is gone: published by the table as its last message, or by the broker as its will."""
     return _state(False, table, epoch, boot, {})
 
 

@@ -2,7 +2,8 @@
 
 The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
 is in this code. Each answer is computed from all cards dealt so far, so a round has no state but its cards. In Midi
-Baccarat all cards lie face down, third cards too, until the squeezers have handed them back (`PuntoBanco.reveal`).
+Baccarat all cards lie face down, third cards too, until the seats that squeeze have handed them back
+(`PuntoBanco.reveal`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from controller.game.seating import NOBODY, Seating, TieMoves, WinMoves
 @dataclass(frozen=True, slots=True)
 class Tableau:
     """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
-
 
     Raises ValueError unless the naturals are the highest totals and every lower total has its row of third cards.
     """
@@ -64,8 +64,8 @@ class Section:
 class PuntoBanco:
     """The game: its tableau, and when cards are turned up.
 
-    "dealt": each card is dealt face up (Mini). "input" and "hand_end" deal face down (Midi): until the dealer says that
-    the cards have been handed back and turned up, or until the round is complete.
+    "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer calls that they
+    have been handed back and turned up. "hand_end" (Midi): cards lie face down until the round is complete.
     """
 
     tableau: Tableau
@@ -84,7 +84,7 @@ class PuntoBanco:
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats are handed the cards to turn them up themselves (Midi)."""
+        """Whether seats get the cards to turn them up themselves (Midi)."""
         return self.reveal != "dealt"
 
     @property
@@ -157,7 +157,7 @@ class PuntoBanco:
         return found
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
-        """The hands with cards that are turned up now: the first four cards together, each third card by itself."""
+        """The hands whose face-down cards are to be turned up now: the first four together, each third card alone."""
         if len(_cards(plays)) < 4:
             return ()
         return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))

@@ -1,7 +1,7 @@
 """Baccarat Royal: two active seats play each other with free choices, and the other seats bet on them (sheet 002).
 
-A table in the game file says whether the banker draws: no number of the rules is in this code. The player's hole cards
-stay face down to the end, the banker's until he decides. No step tells more of them than the sheet shows.
+A table in the game file says whether Banker draws: no number of the rules is in this code. Player's hole cards stay
+face down to the end, and Banker's until Banker decides. No step tells more of the hole cards than the sheet shows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BankerRow:
     """The totals of Banker's hole cards that the row is for."""
 
     free_choice_on: tuple[int, ...]
-    """The values of Player's third card, 0 to 9, on which Banker chooses."""
+    """The values of Player's third card, 0 to 9, on which Banker chooses freely."""
 
     all_other_cases: Literal["draw", "stand"]
     """What Banker must do on any other third card."""
@@ -75,9 +75,9 @@ class BaccaratRoyal:
     occupied seat without a role. `"nowhere"`: both stay."""
 
     on_win: WinMoves = "loser_to_free_seat"
-    """Which roles move after a win. `"loser_to_free_seat"`: the loser's, to the next occupied seat without a role, and
-    where there is none it stays. `"loser_to_next_seat"`: the loser's, to the next occupied seat; where the winner sits
-    there, the two seats change roles. `"both"`: both, as after a tie."""
+    """Which roles move after a win. `"loser_to_free_seat"`: the loser's role goes to the next occupied seat without a
+    role, and stays where there is no such seat. `"loser_to_next_seat"`: the loser's role goes to the next occupied
+    seat; where the winner sits there, the two seats change roles. `"both"`: both roles move as after a tie."""
 
     def __post_init__(self) -> None:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):
@@ -106,7 +106,7 @@ class BaccaratRoyal:
         """What follows once these plays, in order from the round's first card, have happened.
 
         Player's turn is always a Choose, with a single option where Player has no choice: otherwise the missing turn
-        would tell his total. Raises ValueError for a play that was not due; the error names no card.
+        would tell Player's total. Raises ValueError for a play that was not due. The error names no card.
         """
         return _played(self, _actives(seating), plays)[1]
 

@@ -198,7 +198,7 @@ class Row:
     """The name of an award. The stake does not go back."""
 
     cents: int | None = None
-    """A fixed award's amount."""
+    """The amount of a fixed award."""
 
     meter: str | None = None
     """The progressive meter that the award pays."""
@@ -250,11 +250,12 @@ class Bet:
     """Only the two active seats make this wager, against each other."""
 
     unequal_stakes: Literal["smaller_plays", "refused", "house_covers"] = "smaller_plays"
-    """Of two unequal wagers between the active seats. "smaller_plays": so much of both plays, and the rest goes back.
-    "refused": neither plays. "house_covers": each plays whole, and the house pays or takes the difference."""
+    """What plays of two unequal wagers between the active seats. "smaller_plays": of each wager the smaller amount
+    plays, and the rest goes back. "refused": neither plays. "house_covers": each plays whole, and the house pays or
+    takes the difference."""
 
     after_split: AfterSplit = "leftmost"
-    """Which hand of a split seat decides a wager that lies on no hand of its own. "best": the hand whose row stands
+    """Which hand of a split seat decides a wager that does not lie on each hand. "best": the hand whose row stands
     first among the rows."""
 
     rows: tuple[Row, ...] = ()
@@ -266,7 +267,7 @@ class Bet:
 
     @property
     def meters(self) -> tuple[str, ...]:
-        """The meters that its rows award, each once. Every wager on the bet adds its part to each of these meters."""
+        """The meters that the bet's rows award, each once. Every wager on the bet adds its part to each of them."""
         return tuple(dict.fromkeys(row.meter for row in self.rows if row.meter is not None))
 
 
@@ -276,7 +277,7 @@ class Finished:
 
     `naturals` are the two-card totals that end a round. `own` is printed at the bettor's seat, `others` at the table's
     other seats, taken or empty. `names` are the names of the two hands in rows: each hand has one or several. `number`
-    is that of a split seat's hand, from 1 at the left; None where the seat has not split.
+    counts a split seat's hands, from 1 at the left; None where the seat has not split.
     """
 
     done: TwoHands
@@ -313,8 +314,8 @@ def deciding(bet: Bet, finished: Finished) -> Row | None:
 
 
 def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
-    """The row that decides a wager which lies on none of the seat's hands. `seen`: as each of them sees it, from the
-    left."""
+    """The row that decides a wager which does not lie on each hand. `seen`: the round as each of the seat's hands sees
+    it, from the left."""
     match bet.after_split:
         case "leftmost":
             return deciding(bet, seen[0])

@@ -38,7 +38,7 @@ class Suit(Enum):
     DIAMONDS = "D"
     CLUBS = "C"
 
-    __hash__ = object.__hash__  # an Enum's own is written in Python, and cards are looked up millions of times
+    __hash__ = object.__hash__  # Enum's own hash is written in Python, and cards are looked up millions of times
 
 
 RANKS = "A23456789TJQK"

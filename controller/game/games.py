@@ -32,7 +32,7 @@ class Game(Protocol):
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats are handed the cards to turn them up themselves (Midi Baccarat)."""
+        """Whether seats get the cards to turn them up themselves (Midi Baccarat)."""
 
     @property
     def deals_face_down(self) -> bool:
@@ -44,7 +44,7 @@ class Game(Protocol):
 
     @property
     def on_win(self) -> WinMoves:
-        """Which of the two active seats' roles move after a win; of no meaning where no roles are played."""
+        """Which of the two active seats' roles move after a win. Without such roles the answer has no meaning."""
 
     @property
     def on_tie(self) -> TieMoves:
@@ -56,7 +56,7 @@ class Game(Protocol):
 
     @property
     def house_ways(self) -> Mapping[str, str]:
-        """What players are told of this house's own ways to play the game, by a name of each."""
+        """The house's own ways to play the game, as players are told: by the name of a way, the way itself."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -68,8 +68,8 @@ class Game(Protocol):
     def laid(self, seating: Seating, plays: Sequence[Play], /) -> tuple[Laid, ...]:
         """Every hand as it lies on the layout. Raises ValueError as `next_step` does."""
 
-    def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
-        """The round that was `told`, but with the hands that people read, by their names. Raises HandsError."""
+    def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
+        """The finished round `before`, but with the hands that people read, by their names. Raises HandsError."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
         """The finished round as this seat's bets see it, once for each hand that the seat has. None: no seat's bets."""

@@ -38,7 +38,7 @@ class HandsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TwoHands:
-    """Player's hand and Banker's, complete: each side's two or three cards in order, and the hand's end."""
+    """Player's hand and Banker's, complete: each side's two or three cards in order, and how the round ended."""
 
     player: tuple[Card, ...]
     banker: tuple[Card, ...]

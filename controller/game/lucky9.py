@@ -48,7 +48,8 @@ class Lucky9:
     the dealer."""
 
     first_seat: Literal["lowest", "highest"] = "lowest"
-    """The seat in play that is dealt to first and acts first. From there it goes on by the seats' numbers."""
+    """The seat in play that is dealt to first and acts first. `"lowest"`: the other seats follow by rising numbers.
+    `"highest"`: they follow by falling numbers."""
 
     dealer_shows: Literal["first_card", "second_card"] = "second_card"
     """Which of the dealer's first two cards lies face up while the seats act."""
@@ -82,7 +83,7 @@ class Lucky9:
         again within the limit. At last the dealer reveals and draws by the dealer's rule, even if no seat can win any
         more.
 
-        Raises ValueError for a play that was not due: a card where none is, or a call that is not offered.
+        Raises ValueError for a play that was not due: a card where no card is due, or a call that is not offered.
         """
         return _replay(self, seating.in_play, plays)[1]
 
@@ -101,18 +102,18 @@ class Lucky9:
         face_down = tuple(place == 1 - up and not layout.revealed for place in range(len(layout.dealer)))
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
-    def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
-        """The round that was `told`, once people read other hands on the felt.
+    def corrected(self, before: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
+        """The finished round `before`, once people read other hands on the felt.
 
         The choices follow from the hands: a seat with several hands has split, a hand with three cards has hit.
         (choice) Where a seat split more than once, the felt does not show which of its hands begins with the seat's
-        second card. Then it is the same hand as was told, or the second hand where another number of hands was told.
-        Raises HandsError.
+        second card. Then that hand is the same as before, or the second hand where the seat had another number of
+        hands before. Raises HandsError.
         """
-        assert isinstance(told, SeatHands), "a round of this game"
+        assert isinstance(before, SeatHands), "a round of this game"
         read = dict(hands)
         dealer = read.pop(DEALER, None)
-        in_order = {seat: _taken_out(read, seat) for seat in told.first_two}
+        in_order = {seat: _taken_out(read, seat) for seat in before.first_two}
         if dealer is None:
             raise HandsError("other_hands")
         if read or not all(in_order.values()):
@@ -122,7 +123,7 @@ class Lucky9:
         dealers_own = len(dealer) == (3 if total(dealer[:2]) in self.dealer_draws_on else 2)
         if not dealers_own or not all(_may_lie(self, theirs) for theirs in in_order.values()):
             raise HandsError("not_by_the_rules")
-        first_two = {seat: _first_two(told, seat, theirs) for seat, theirs in in_order.items()}
+        first_two = {seat: _first_two(before, seat, theirs) for seat, theirs in in_order.items()}
         return SeatHands(dealer, _played(in_order), first_two)
 
     def seen(self, done: Done, _: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
@@ -153,11 +154,11 @@ class Lucky9:
 
     @property
     def _place_of_up_card(self) -> int:
-        """Of the dealer's first two cards, from 0."""
+        """The place of the up card among the dealer's first two cards, from 0."""
         return 0 if self.dealer_shows == "first_card" else 1
 
     def most_cards(self, seats: int) -> int:
-        """Two cards for each hand that a seat can split into, and three for the dealer."""
+        """For each seat three cards, or two for each hand into which the seat can split; three for the dealer."""
         return max(3, 2 * (self.most_splits + 1)) * seats + 3
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
@@ -317,12 +318,12 @@ def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
     return from_splits and 2 <= len(hands) <= game.most_splits + 1
 
 
-def _first_two(told: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
-    """A seat's cards before any split or hit, once its hands lie so."""
+def _first_two(before: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
+    """A seat's cards before any split or hit, by the hands that people read."""
     if len(hands) == 1:
         return hands[0][:2]
-    begin = [hand.cards[0] for hand in told.hands if hand.seat == seat]
-    second = begin.index(told.first_two[seat][1], 1) if len(begin) == len(hands) else 1
+    begin = [hand.cards[0] for hand in before.hands if hand.seat == seat]
+    second = begin.index(before.first_two[seat][1], 1) if len(begin) == len(hands) else 1
     return hands[0][0], hands[second][0]
 
 

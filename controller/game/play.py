@@ -1,7 +1,7 @@
-"""The words that all games share: what a hand is made of, what comes next in a round, and what becomes of a wager.
+"""What all games share: the plays of a round, what comes next in a round, how a hand lies, what becomes of a wager.
 
-A game is one function over the plays so far, `next_step`. It answers with a `Draw`, a `Choose`, a `Reveal`, or the
-game's own `Done`.
+A game is one function over the plays so far, `next_step`. The function answers with a `Draw`, a `Choose`, a `Reveal`,
+or the game's own `Done`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Play = Card | Call
 class Draw:
     """The next card goes to `hand`. Where that is a seat's own hand, it lies at `seat`.
 
-    `face_down`: the card is laid face down. `secret`: who draws would tell a face-down card, so nobody is told.
+    `face_down`: the card is laid face down. `secret`: nobody is told who draws, which would tell a face-down card.
     """
 
     hand: str

@@ -1,5 +1,5 @@
-"""Finds the rows of a bet that can never decide a round, before such a row stands in a live game; and what a row would
-have paid that a better row hides.
+"""Finds the rows of a bet that can never decide a round, before such a row stands in a live game. Finds also how high a
+meter must begin, so that the row which awards the meter never pays less than a row that it passes over.
 
 Hands that no row can tell apart are tried once. So a few cards stand for all: one card for each point value, and more
 only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game deals. Where a bet's rows
@@ -62,7 +62,7 @@ def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachabl
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """The least cents at which each meter may begin, so that the deciding row always pays best of the rows that hold.
+    """The least cents at which each meter may begin, so that the deciding row never pays less than another that holds.
 
     Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
     would have paid $1,500. So that meter must begin at $1,500 or more.
@@ -87,7 +87,7 @@ def _names(game: Game, bet: Bet) -> Sequence[_Names]:
 
 
 class _Tries:
-    """One hand of each kind that the bet's rows could tell apart. `are_all`: certainly none is left out."""
+    """One hand of each kind that the bet's rows could tell apart. `are_all`: no kind is left out, for certain."""
 
     def __init__(self, bet: Bet, decks: int, naturals: Collection[int], shapes: Sequence[tuple[Shape, Shape]]) -> None:
         self.are_all = True
@@ -166,14 +166,14 @@ class _Tries:
             yield chance.choice(players), chance.choice(bankers)
 
     def _key(self, cards: _Cards) -> object:
-        """What the rows can see of the hand's cards in words about both hands together."""
+        """What those conditions of the rows that are about both hands together can see of this hand's cards."""
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]
         return tuple(sorted(seen[:2])), tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
 
     def _single_hands(self) -> Iterator[_Cards]:
-        """Hands of two and three cards, made of just as many cards as the words tell apart."""
+        """Hands of two and three cards, made of one card for each kind of card that the words tell apart."""
         words, every = self._words, (*self._words, *self._together)
         by_named_suit = any(are.suit or are.of_one_suit or are.color for are in every)
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)

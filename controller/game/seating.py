@@ -14,7 +14,7 @@ TieMoves = Literal["next_seat", "free_seat", "nowhere"]
 
 WinMoves = Literal["loser_to_free_seat", "loser_to_next_seat", "both"]
 """Which roles move after a win: the loser's, to the next occupied seat that had no role; the loser's, to the next
-occupied seat, where a winner takes the loser's seat; or both, as after a tie."""
+occupied seat, from where a winner moves to the loser's seat; or both, as after a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ NOBODY = Seating()
 
 
 def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
-    """The two active seats that this lot draws. With n occupied seats, n(n-1) lots in a row name each pair once.
+    """The two active seats that the lot draws. With n occupied seats, n(n-1) successive lots name each pair once.
 
     Raises ValueError where fewer than two seats are occupied.
     """
@@ -55,7 +55,7 @@ def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
 def next_actives(
     actives: Actives, outcome: Outcome, occupied: Collection[int], on_win: WinMoves, on_tie: TieMoves
 ) -> Actives:
-    """Who plays the next round.
+    """The two active seats of the next round.
 
     Clockwise means by rising seat number, and from the highest to the lowest. After a win the loser's role moves on
     clockwise. By "loser_to_free_seat" the role goes to the next occupied seat that had no role, and stays where there

@@ -23,8 +23,8 @@ Direction = Literal["up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """How money is rounded where it does not divide: to whole units. Every wager is a multiple of the unit. The
-    defaults are choices.
+    """How money that does not divide is rounded to whole units. Every wager is a multiple of the unit. The sheets do
+    not say how: the defaults are choices.
 
     Up is in the player's favour for a pay, and in the house's favour for a commission. The half of a stake that goes
     back after a tie in Baccarat Royal is rounded as a pay.
@@ -75,7 +75,7 @@ class Settled:
     """Commission that the seat owes from now on."""
 
     meter: str | None = None
-    """The progressive meter that the pit pays from, apart from the money here."""
+    """The progressive meter from which the pit pays the award. No amount here contains that award."""
 
     @property
     def returned_cents(self) -> int:
@@ -85,12 +85,13 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A settlement's money in cents: every staked cent is returned, or the house's, or commission."""
+    """A settlement's money in cents. Staked is returned plus house plus commission."""
 
     staked: int
     returned: int
     house: int
-    """What the house wins less what it pays. Negative for a round that the house loses. Without progressive awards."""
+    """What the house wins less what it pays, without commission and without awards of meters. Negative for a round that
+    the house loses."""
 
     commission: int
     """Commission taken from pays."""
@@ -116,8 +117,8 @@ def settle(
     """Settle a round's wagers by the rows of their bets. `seen_at` gives the finished round as a seat sees it, once for
     each hand that the seat has.
 
-    Of unequal stakes between active seats so much plays as `unequal_stakes` says. A stake without a stake of the other
-    seat goes back. Raises ValueError for a wager that the game, or its seat, does not have.
+    Of unequal stakes between active seats, `Bet.unequal_stakes` says how much plays. A stake goes back where the other
+    active seat has none. Raises ValueError for a wager that the game, or its seat, does not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:

@@ -57,23 +57,23 @@ class WagerRules:
     """Whether one back bettor may stand behind each seat (sheet 001)."""
 
     one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
-    """Of the spots of each group a bettor has a wager on one alone (sheet 000). Example: with the group
-    `["dragon_player", "dragon_banker"]` besides, no bettor has Dragon Bonus on both hands."""
+    """Groups of spots. A bettor may have a wager on only one spot of a group (sheet 000). Example: with the group
+    `["dragon_player", "dragon_banker"]` added, no bettor has Dragon Bonus on both hands."""
 
     counted_together: Literal["every_spot", "circles"] = "every_spot"
     """Where a seated bet and the back bet beside it are held to the limits together. `"every_spot"`: on every spot.
-    `"circles"`: in betting circles alone, and on every other spot each bettor is held to the limits by himself."""
+    `"circles"`: in betting circles alone; on every other spot each of the two bets is held to the limits by itself."""
 
     back_bets_beside: Literal["any_bet", "same_bet"] = "any_bet"
     """Beside which wager of the seated player a back bettor may bet on a spot outside of the circles. `"any_bet"`:
-    beside any. `"same_bet"`: beside the seated player's wager on the same spot, as in a circle."""
+    beside any wager. `"same_bet"`: beside the seated player's wager on the same spot, as in a circle."""
 
     largest_circle_counts: Literal["seated_and_back", "seated"] = "seated_and_back"
     """Midi: what makes a circle the largest. `"seated_and_back"`: both bets in the circle together. `"seated"`: the
     seated player's bet alone."""
 
     equal_circles_squeezed_by: Literal["lowest_seat", "highest_seat", "dealer"] = "lowest_seat"
-    """Midi: who is handed a hand's cards where several circles on the hand are the largest."""
+    """Midi: who gets a hand's cards to squeeze where two or more circles are equally the largest."""
 
     def __post_init__(self) -> None:
         for of, minimum, maximum in (
@@ -85,7 +85,7 @@ class WagerRules:
                 raise ValueError(f"{above}, which leaves no wager to make", "Lower the minimum or raise the maximum.")
         if self.increment_cents < 1:
             what = f"increment_cents = {self.increment_cents} leaves no wager to make"
-            raise ValueError(what, "Write it in cents, 1 for any amount.")
+            raise ValueError(what, "Write the increment in cents, 1 for any amount.")
 
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
@@ -106,7 +106,8 @@ def placing(
 
     `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. A wager is
     refused here only where further chips cannot help. For example: a wager over the maximum is refused at once. A
-    wager under the minimum is not, for more chips may follow: `stand` judges minimums, and bets that need another bet.
+    wager under the minimum is not refused here, since more chips may follow. `stand` judges minimums, and bets that
+    need another bet.
     """
     bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:
@@ -139,13 +140,13 @@ def stand(
     placed: Sequence[Wager],
     actives: Collection[int] = (),
 ) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
-    """At the lock: the wagers that play, and the refused wagers with the first reason found, in the order placed.
+    """The wagers that play once wagers are locked, and the refused wagers with the first reason found, in their order.
 
     `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats` and `actives` are as for
     `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers that
     lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so this
-    goes on until all that are left stand. For example: a banker wager under the minimum falls, and the Dragon Bonus of
-    the same bettor falls with it.
+    goes on until no further wager falls. For example: a banker wager under the minimum falls, and the Dragon Bonus of
+    the same bettor falls with that wager.
     """
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
@@ -161,7 +162,7 @@ def stand(
 
 
 def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
-    """The seats that are handed Player's and Banker's cards: the seat with the largest circle on each side.
+    """The seats that squeeze Player's and Banker's cards: the seat with the largest circle on each side.
 
     None where nobody bet on that side: the dealer turns the cards.
     """
@@ -169,7 +170,7 @@ def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, i
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
-    """Why this one of the wagers still standing does not play; None where the wager stands."""
+    """The code of why this wager, one of those `standing`, does not play; None where the wager stands."""
     bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
@@ -231,5 +232,5 @@ def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | Non
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:
-    """Where a wager's chips lie and whose they are. There is at most one such wager at a time."""
+    """A wager's seat, its bettor and its spot. There is at most one such wager at a time."""
     return wager.seat, wager.back, wager.spot

@@ -1,1 +1,1 @@
-"""Head office reads the signed logs of houses, and checks each by itself. It knows nothing of a pit's inside."""
+"""Head office reads the signed logs of houses, and checks each log by itself, without any code of the pit."""

@@ -1,7 +1,7 @@
 """One house's log, checked by itself: signatures, numbers, chains, awards, and the pit's statement against the events.
 
-The pit is believed in nothing that the tables' own signed events tell. A *finding* is never in a sound log. A *note* is
-what head office should know, and what may be well.
+What the tables' own signed events tell is never taken from the pit. A *finding* is something wrong: a sound log has
+none. A *note* is something that head office should know and that need not be wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Stream = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A winning wager, and how far its award is: by the pit's statement, and by what the table itself told."""
+    """A winning wager, and its award's last step: `step` by the pit's statement, `told` by the table's own events."""
 
     id: str
     table: str
@@ -81,7 +81,7 @@ class _Reading:
         self.told: dict[str, _Told] = {}
 
     def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
-        """One event: its place, its signature, and what it tells of money."""
+        """Check one event's place and signature, and note what the event tells of money."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
         match table, epoch, chain:
@@ -97,7 +97,7 @@ class _Reading:
                 return
         stream, name = (table, set_aside_as or epoch), f"{table}/{epoch}/{seq}"
         if event.get("id") != name:
-            _find(house, f"position {position}: the event is called {event.get('id')!r}, and is {name}")
+            _find(house, f"position {position}: the event is {name} by its fields, and its id is {event.get('id')!r}")
         before, chain_before = self._last.get(stream, (0, ""))
         if seq != before + 1:
             _find(house, f"{name} follows number {before}: events are missing or repeated")
@@ -108,7 +108,7 @@ class _Reading:
             _find(house, f"{name} is not signed by the table's key")
         seen = self._chains.setdefault(stream, set())
         if chain != chain_before and chain.encode() in seen:
-            _find(house, f"{name}: its chain value stood before, and another one between")
+            _find(house, f"{name} has the chain value of an earlier event, with another chain value in between")
         seen.add(chain.encode())
         self._last[stream] = seq, chain
         house.events += 1
@@ -168,15 +168,17 @@ class _Reading:
 
 
 def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> House:
-    """Check a house's log, whose files are in order. `pins` are fingerprints that head office itself has noted, by the
-    table's name, and `pit`. Raises TableError `log_unreadable`."""
+    """Check a house's log, whose files are in order. Raises TableError `log_unreadable`.
+
+    `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`.
+    """
     house = House(name)
     stated = None
     for line in _lines(files):
         if "statement" in line:
             stated = line
     if stated is None:
-        house.findings.append("the log has no statement of the pit, and so no keys: write one with `statement`")
+        house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
     keys = _keys(house, stated or {}, pins)
     reading = _Reading(house, keys)
     for line in _lines(files):
@@ -208,12 +210,12 @@ def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
                     yield line
         except (OSError, ValueError, RecursionError) as error:
             what = f"The log {path} cannot be read: {error}."
-            do = "Fetch it from the house again. A last line that is cut off was fetched while it was written."
+            do = "Fetch the log from the house again. A last line is cut off where the log was fetched while it grew."
             raise TableError("log_unreadable", what, do) from None
 
 
 def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
-    """By stream the key under which the pit heard it. Each is compared with what head office has noted."""
+    """By stream, the key under which the pit heard the stream. Each key is compared with what head office has noted."""
     keys: dict[Stream, bytes] = {}
     pit = stated.get("public_key")
     try:
@@ -230,18 +232,18 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
         _find(house, "the statement is not signed by the key that it names")
     house.keys = {name: fingerprint(key) for name, key in named.items()}
     if pins is None:
-        house.notes.append("its keys were not compared with any that head office has noted: see --keys")
+        house.notes.append("the keys were not compared with keys that head office has noted: see --keys")
         return keys
     for name, shown in house.keys.items():
         if name not in pins:
-            _find(house, f"nobody has noted a key of {name}; the log has {shown}")
+            _find(house, f"head office has noted no key of {name}; the log has {shown}")
         elif _plain(pins[name]) != _plain(shown):
-            _find(house, f"{name} has the key {shown}, and {pins[name]} was noted")
+            _find(house, f"{name} has the key {shown}, and head office has noted {pins[name]}")
     return keys
 
 
 def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
-    """The pit's last statement against what the tables' own events say."""
+    """Compare the pit's last statement with what the tables' own events say."""
     house.stated_at = str(stated["at"])
     house.findings += [f"the pit's own account: {each}" for each in stated["findings"]]
     if stated["position"] != house.position:
@@ -254,12 +256,12 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
         current = True
         for table, head in stated["heads"].items():
             if reading.heads().get((table, head["epoch"])) != (head["seq"], head["chain"]):
-                _find(house, f"the pit has {table} through event {head['seq']}, and the log has not")
+                _find(house, f"the pit has {table} through event {head['seq']}, and the log ends at another event")
     _awards(house, stated["awards"], reading, current)
     for said, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
         stands = sum(each["cents"] for each in stated["awards"] if each["step"] in steps)
         if stated[said] != stands:
-            _find(house, f"the pit says {said} {stated[said]}, and its awards are {stands}")
+            _find(house, f"the pit says {said} {stated[said]}, and its awards make {stands}")
     for meter in stated["meters"]:
         _meter(house, meter, stated, reading, current)
 
@@ -274,13 +276,13 @@ def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, c
             if current:
                 _find(house, f"the hit {id_} has no award at the pit")
         elif len(paid) > 1 or (paid and told.steps[-1][0] == "rejected"):
-            _find(house, f"{award['award']}: the table was told that it is paid, and something else: {told.steps}")
+            _find(house, f"{award['award']}: the table was told of a payment, and of something else: {told.steps}")
         elif paid and award["step"] != "paid" and current:
-            _find(house, f"{award['award']} is {award['step']} at the pit, and the table was told that it is paid")
+            _find(house, f"{award['award']} is {award['step']} at the pit, and the table was told that the pit paid")
         elif award["step"] == "paid" and paid - {award["cents"]}:
             _find(house, f"{award['award']} is paid with {award['cents']} cents, and the table was told {paid.pop()}")
         elif award["step"] == "paid" and not paid:
-            house.notes.append(f"{award['award']} is paid, and its table has not told so yet")
+            house.notes.append(f"{award['award']} is paid, and its table has not told of the payment yet")
         fixed, won = told.hit["fixed"], told.hit["progressive"]
         if award is not None and fixed is not None and award["cents"] - award["house_cents"] != fixed["cents"]:
             _find(house, f"{award['award']} is {award['cents']} cents, and its hit won {fixed['cents']}")
@@ -314,16 +316,18 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
         if each["meter"] == name and each["step"] != "rejected"
     )
     if standing != said["awards_cents"] - said["returned_cents"]:
-        _find(house, f"the awards of {name} are {standing} cents, and the meter gave another amount")
+        gave = said["awards_cents"] - said["returned_cents"]
+        _find(house, f"the awards of {name} make {standing} cents, and the meter gave {gave} cents")
     if not current or reading.inexact(name):
-        house.notes.append(f"the contributions to {name} are not compared with its wagers here")
+        why = "wagers were taken back after a hit" if current else "the last statement is of another position"
+        house.notes.append(f"the contributions to {name} are not compared with its wagers: {why}")
         return
     shares = [Fraction(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
     least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
     if not least <= said["contributions_cents"] <= most:
         _find(
             house,
-            f"{name} got {said['contributions_cents']} cents by the pit, and its wagers of {wagered} cents give"
+            f"{name} got {said['contributions_cents']} cents, says the pit, and its wagers of {wagered} cents give"
             f" {least}" + (f" to {most}" if most > least else ""),
         )
 

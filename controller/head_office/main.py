@@ -14,7 +14,7 @@ from controller.head_office.audit import House, audit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the houses; returns the exit code: 1 where a house has a finding, or a log cannot be read."""
+    """Check the houses. Returns the exit code: 1 where a house has a finding, or a log cannot be read."""
     options = parser().parse_args(arguments)
     try:
         houses = [audit(name, files, _pins(options.keys, name)) for name, files in _by_house(options.logs).items()]
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="table-controller-head-office",
-        description="Checks the logs of houses, which `pitctl events` and `statement` write.",
+        description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
     )
     parser.add_argument(
         "logs", nargs="+", type=_log, metavar="HOUSE=FILE", help="a house's log; a log of several files: in their order"
@@ -42,9 +42,9 @@ def parser() -> argparse.ArgumentParser:
         "--keys",
         type=Path,
         metavar="FILE",
-        help="the keys that head office has noted, a line each: HOUSE, a table or `pit`, and the fingerprint",
+        help="the keys that head office has noted, a line each: HOUSE, then a table or `pit`, then the fingerprint",
     )
-    parser.add_argument("--json", action="store_true", help="everything, for a program")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON, for a program")
     return parser
 
 
@@ -74,7 +74,7 @@ def _pins(path: Path | None, house: str) -> dict[str, str] | None:
     except (OSError, ValueError) as error:
         raise TableError("keys_unreadable", f"The keys {path} cannot be read: {error}.", do) from None
     if short := next((line for line in lines if len(line) < 3), None):
-        raise TableError("keys_unreadable", f"{path}: {' '.join(short)!r} is no key.", do)
+        raise TableError("keys_unreadable", f"The line {' '.join(short)!r} of {path} has no key.", do)
     return {name: " ".join(words) for of, name, *words in lines if of == house}
 
 

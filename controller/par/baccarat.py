@@ -17,7 +17,7 @@ from controller.table.rules import Seat
 
 
 def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
-    """What each bet is worth with the cards of this shoe, at each of these seats where a seat's printed pair counts."""
+    """What each bet is worth with the cards of this shoe; for a bet that asks for a printed pair, at each seat."""
     views = _views(seats)
     seen = {bet: [sight(bet, view.own, view.others) for view in views] for bet in bets}
     ways = _ways(seen, game.tableau, shoe)
@@ -38,7 +38,7 @@ def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """The place from which a bet is seen: a seat, what is printed there, and at the table's other seats."""
+    """A seat as a bet sees it: its name, what is printed there, and what is printed at the table's other seats."""
 
     seat: str
     own: PersonalK9
@@ -49,7 +49,7 @@ _ANY_TABLE = (
     _View("a seat with a suited King and 9", PersonalK9.parse("KS 9S")),
     _View("a seat with a King and 9 of two suits", PersonalK9.parse("KS 9H")),
 )
-"""The seats from which a game file's bets are seen. Without a table nothing is printed at another seat."""
+"""The seats for which a game file's bets are counted. Without a table nothing is printed at another seat."""
 
 
 def _views(seats: Sequence[Seat]) -> Sequence[_View]:

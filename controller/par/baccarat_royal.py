@@ -1,9 +1,9 @@
 """Baccarat Royal: the best play of the two active seats, and what everybody's wagers are worth under that play.
 
-Each active seat decides by the cards that it has; Banker decides by Player's third card too. A choice is settled where
-it is the better one whatever the other seat may still do. A settled choice can settle further choices, and so on. Where
-no choice stays open, only one play is left: each side's play is best against the other's. Where choices stay open, no
-best play is claimed. The bounds of a bet hold for any play, even by seats that see each other's cards.
+Each active seat decides by its own cards; Banker decides by Player's third card too. A choice is settled where one
+answer is better whatever the other seat may still do. A settled choice can settle further choices, and so on. Where no
+choice stays open, only one play is left: each side's play is best against the other's. Where choices stay open, no best
+play is claimed. The bounds of a bet hold for any play, even by seats that see each other's cards.
 """
 
 from __future__ import annotations
@@ -19,31 +19,30 @@ from operator import mul
 from controller.errors import TableError
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import Bet
-from controller.game.cards import Card
 from controller.game.hands import Hand
 from controller.game.play import Call
 from controller.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
 from controller.par.odds import CARDS, Counted, Odds, by_cards, outcomes
-from controller.par.shoe import Shoe
+from controller.par.shoe import WORTH, Shoe
 from controller.table.rules import Seat
 
 Points = tuple[int, ...]
 """The points of a hand's first two cards, the lower first."""
 
 Turn = tuple[Points, int | None]
-"""What Banker decides by: his cards, and the points of Player's third card, or None where Player stood."""
+"""What Banker decides by: Banker's cards, and the points of Player's third card, or None where Player stood."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """What the seats do where they are free: draw or not. A choice that is missing here is open."""
+    """What the seats do where they may choose: True draws, False stands. A choice that is missing here is open."""
 
     player: dict[Points, bool] = field(default_factory=dict)
     banker: dict[Turn, bool] = field(default_factory=dict)
 
 
 class _AnyPlay:
-    """Who may take a third card by the rules, by free choice too. The rules are asked once for each total."""
+    """Who may take a third card, by the rules or by free choice. The rules are asked once for each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
         self._game, self._naturals = game, frozenset(game.naturals)
@@ -60,15 +59,12 @@ class _AnyPlay:
         return player.total in self._naturals or banker.total in self._naturals
 
     def _player_draws(self, total_: int) -> Collection[bool]:
-        return [call is Call.HIT for call in self._game.player_options((_WORTH[0], _WORTH[total_]))]
+        return [call is Call.HIT for call in self._game.player_options((WORTH[0], WORTH[total_]))]
 
     def _banker_draws(self, total_: int, third: int | None) -> Collection[bool]:
-        card = None if third is None else _WORTH[third]
-        return [call is Call.HIT for call in self._game.banker_options((_WORTH[0], _WORTH[total_]), card)]
+        card = None if third is None else WORTH[third]
+        return [call is Call.HIT for call in self._game.banker_options((WORTH[0], WORTH[total_]), card)]
 
-
-_WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
-"""One card for each number of points."""
 
 _Ends = dict[bool, dict[int, int]]
 """By whether Banker draws, the deals that follow: how many there are of each sort, by the sort's number."""
@@ -137,7 +133,7 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """By the choices, what the bettor gains over all deals that follow, in the parts of a unit that `net` needs."""
+        """By the choices, what the bettor gains over all deals that follow, in `_parts(net)` of a unit."""
         worth = self._worth(bet, net, names)
         return {
             points: {
@@ -165,7 +161,7 @@ def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
 
 
 def _parts(net: Net) -> int:
-    """The number of parts of a unit by which every value is a whole number."""
+    """Into how many parts a unit is divided, so that every value is a whole number of parts. Example: 20 for 19/20."""
     return lcm(*(each.denominator for each in net))
 
 
@@ -295,7 +291,7 @@ def _cards(points: Points) -> str:
 
 
 def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
-    """What is done with most cards of a total, and with which cards it is not."""
+    """The choice for most hands of a total, and the hands with the other choice: "draws, but stands with 2-3"."""
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)

@@ -24,7 +24,7 @@ from controller.game.bets import Bet, CardsAre, Finished, HandIs, When, deciding
 from controller.game.cards import DECK, Card, PersonalK9, total
 from controller.game.hands import Hand, as_it_lies
 from controller.game.play import Draw
-from controller.par.shoe import Shoe
+from controller.par.shoe import WORTH, Shoe
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
 _SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair", "ranks", "of_one_rank", "has"})
@@ -49,7 +49,7 @@ NAMES: Names = (("player",), ("banker",))
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a bet can tell finished rounds apart by. Two rounds that agree in all of this are the same to the bet."""
+    """By what a bet can tell finished rounds apart. Two rounds that agree in all of this are the same to the bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -72,20 +72,20 @@ class Sight:
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
     """What the bet's rows can tell apart, as seen from a seat."""
     whens = [row.when for row in bet.rows]
-    said = {word for when in whens for word in _said(when)}
+    asked = {word for when in whens for word in words_in(when)}
     words = dict.fromkeys(word for when in whens for word in when.hands())
     colors = [HandIs(color=(color,)) for when in whens for color in when.color or ()]
-    deeper = [word for word in words if _said(word) - _SEEN_BY_TOTAL]
-    of_totals = bool(said & _BY_BOTH_TOTALS) or any(_said(word) & _SEEN_BY_TOTAL for word in words)
+    deeper = [word for word in words if words_in(word) - _SEEN_BY_TOTAL]
+    of_totals = bool(asked & _BY_BOTH_TOTALS) or any(words_in(word) & _SEEN_BY_TOTAL for word in words)
     first_four = tuple(dict.fromkeys(when.first_four for when in whens if when.first_four))
     all_cards = tuple(dict.fromkeys(when.all_cards for when in whens if when.all_cards))
     seen_of_hands = tuple(dict.fromkeys([*deeper, *colors]))
-    found = Sight(of_totals, seen_of_hands, "identical" in said, first_four, all_cards)
+    found = Sight(of_totals, seen_of_hands, "identical" in asked, first_four, all_cards)
     printed = any(word.seat_pair for word in words)
     return replace(found, own=own, others=tuple(others)) if printed else found
 
 
-def _said(words: CardsAre | When) -> set[str]:
+def words_in(words: CardsAre | When) -> set[str]:
     """The words that the condition has."""
     return {field.name for field in fields(words) if getattr(words, field.name) is not None}
 
@@ -116,17 +116,17 @@ class TableauDraws:
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
     """Who draws at the totals of any two hands. The rules are asked once for each pair of totals."""
-    zero, *_ = worth = [Card.parse(rank + "S") for rank in "TA23456789"]
+    zero = WORTH[0]
     players: set[tuple[int, int]] = set()
     bankers: set[tuple[int, int, int | None]] = set()
     for player, banker in product(range(10), repeat=2):
-        four = worth[player], worth[banker], zero, zero
+        four = WORTH[player], WORTH[banker], zero, zero
         match next_step(tableau, four):
             case Draw(hand=Hand.PLAYER):
                 players.add((player, banker))
                 bankers |= {
                     (player, banker, third)
-                    for third, card in enumerate(worth)
+                    for third, card in enumerate(WORTH)
                     if isinstance(next_step(tableau, (*four, card)), Draw)
                 }
             case Draw():
@@ -146,7 +146,7 @@ _Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Two:
-    """A class of a hand's first two cards: whatever a bet sees, now and with a third card, is the same for all."""
+    """A class of first two cards of a hand: a bet sees the same in all of them, now and with any third card."""
 
     total: int
     points: tuple[int, ...]
@@ -180,10 +180,10 @@ class Kinds:
     """The kinds of card that a sight tells apart, and the classes of the first two cards, for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], by_points: bool) -> None:
-        words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in _said(word)}
+        words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in words_in(word)}
         self.sight = seen
         self.naturals = tuple(naturals)
-        of_hands = {name for word in seen.hands for name in _said(word)}
+        of_hands = {name for word in seen.hands for name in words_in(word)}
         self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
         by_rank = seen.identical or bool(words & _SEEN_BY_RANK)
         by_suit = seen.identical or bool(words & _SEEN_BY_SUIT)
@@ -236,9 +236,9 @@ class Kinds:
         return player, banker, deal.identical
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """By what the bet sees of a deal, the number of the row that decides it, for each of the examples at least.
+        """By what the bet sees of a deal, the number of the row that decides the bet; each of the examples is there.
 
-        Rows count from 0; None: the wager is lost. The evaluator is asked once, since the shoe does not change this.
+        Rows count from 0; None: the wager is lost. The evaluator is asked once, since the shoe does not change the row.
         """
         known = self._rows_of.setdefault((bet, names), {})
         for alike, deal in examples.items():
@@ -282,16 +282,16 @@ class _FourCards:
         self._pairs = list(map(sum, self._weighted))
 
     def ways(self, player: int, banker: int) -> int:
-        """The ordered fours whose first two cards are of one class and whose other two are of the other class.
+        """How many ordered fours have first two cards of Player's class and other two cards of Banker's class.
 
-        All pairs of pairs, less those that share a card.
+        These are all pairs of pairs, less the pairs of pairs that share a card.
         """
         sharing: int = sum(map(mul, self._weighted[player], self._partners[banker]))
         twice = 2 * self._pairs[player] if player == banker else 0
         return self._pairs[player] * self._pairs[banker] - 4 * sharing + twice
 
     def identical(self, class_: int) -> int:
-        """The ordered fours whose first two cards and other two cards are the same, of this class."""
+        """How many ordered fours of this class have the same first two cards and other two cards."""
         ways, counts = 0, self._counts
         for one, row in enumerate(self._of.of_pair):
             for other in range(one + 1):
@@ -360,7 +360,7 @@ _Classes = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Plan:
-    """Player's and Banker's classes by who draws, and by the points of Player's third card where he has one."""
+    """Player's and Banker's classes by who draws, and by the points of Player's third card where Player draws."""
 
     neither: _Classes
     player_alone: Mapping[int, _Classes]
@@ -387,7 +387,7 @@ def _plan(of: Kinds, draws: Draws) -> _Plan:
 
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
-    """For each bet, how many deals each of its rows decides; None is no row. All the bets have this sight."""
+    """For each bet, how many deals each of its rows decides; None is no row. All the bets have the sight of `of`."""
     ways: dict[Alike, int] = {}
     examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):

@@ -1,8 +1,8 @@
 """Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under that play.
 
-A seat decides by its own cards and the dealer's up card; whether to split again, also by the cards that its split hands
-have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count as unknown too: a
-seat that takes them into account can do better.
+A seat decides by its own cards and the dealer's up card. To split again or not, the seat decides also by the cards
+that its split hands have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count
+as unknown too: a seat that takes those cards into account can do better.
 
 A deal here has as many cards, in order, as one seat and the dealer can take: eleven with three splits. A round that
 takes fewer cards counts with every order of the cards after it.
@@ -20,19 +20,20 @@ from math import perm
 from operator import mul
 
 from controller.errors import TableError
-from controller.game.bets import AfterSplit, Bet, CardsAre, When, cards_hold, seen_of
+from controller.game.bets import AfterSplit, Bet, CardsAre, cards_hold, seen_of
 from controller.game.cards import DECK, Card, Rank
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Play
 from controller.game.seating import Seating
+from controller.par.counting import words_in
 from controller.par.odds import Counted, Odds, Outcome, outcomes
-from controller.par.shoe import Shoe
-from controller.par.splits import NEW_PAIR, WORTH, Again, Cards, Dealer, Judge, Pair, Splits
+from controller.par.shoe import WORTH, Shoe
+from controller.par.splits import NEW_PAIR, Again, Cards, Dealer, Judge, Pair, Splits
 from controller.table.rules import Seat as TableSeat
 
 _SEAT = Seating(in_play=(1,))
 _ANY = WORTH[0]
-"""Stands in for the dealer's face-down card, which decides nothing before it is turned up."""
+"""Takes the place of the dealer's face-down card, which decides nothing before that card is turned up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Seat:
         self._rows = cache(self._decided)
         self.turns = {turn: self._spot(turn) for turn in self._turns()}
         self.threes = Counter[_Spot]()
-        """By spot, how many ordered threes of the seat's two cards and the dealer's up card make it."""
+        """By spot, how many ordered threes of the seat's two cards and the dealer's up card are that spot."""
 
         for turn, spot in self.turns.items():
             self.threes[spot] += self._threes(turn)
@@ -258,7 +259,7 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
     for bet in bets:
         if bet is hand:
             found.append(Odds(bet.spot, (), (*_by_row(bet, rows), *_together(seat.hand, split))))
-        elif all(_words(row.when) == {"with_up_card"} for row in bet.rows):
+        elif all(words_in(row.when) == {"with_up_card"} for row in bet.rows):
             found.append(Odds(bet.spot, (), outcomes(bet, _by_up_card(bet, shoe, after))))
         elif _by_points_alone(bet) and bet.after_split == "leftmost":
             found.append(seat.odds(bet))
@@ -296,18 +297,14 @@ def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Out
         yield Outcome("split, all hands together", result, many, net, paid=net > 0)
 
 
-def _words(words: CardsAre | When) -> set[str]:
-    return {field.name for field in fields(words) if getattr(words, field.name) is not None}
-
-
 def _by_points_alone(bet: Bet) -> bool:
     """Whether cards of the same points are the same to the bet."""
     known = {field.name for field in fields(CardsAre)}
     hands = [hand for row in bet.rows for hand in row.when.hands()]
     whole = {"winner", "margin", "cards", "total_sum", "split", "own", "dealer", "winning", "losing", "either", "both"}
     return (
-        all(_words(row.when) <= whole for row in bet.rows)
-        and all(_words(hand) <= known for hand in hands)
+        all(words_in(row.when) <= whole for row in bet.rows)
+        and all(words_in(hand) <= known for hand in hands)
         and all(seen_of(hand, card) == seen_of(hand, WORTH[card.points]) for hand in hands for card in DECK)
     )
 

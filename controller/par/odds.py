@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import sqrt
 
-from controller.game.bets import Bet, CardsAre, Has, Row, When
+from controller.game.bets import Bet, CardsAre, Has, Row, When, ratio_text
 
 Levels = Mapping[str, int]
 """The cents on each progressive meter. A meter that is missing here counts as empty."""
@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a bet is worth at these seats. Without seats: at each seat."""
+    """What a bet is worth at these seats; where `seats` is empty, at every seat."""
 
     spot: str
     seats: tuple[str, ...]
@@ -72,7 +72,7 @@ class Odds:
         return sqrt(squares / self.deals - self.edge(levels) ** 2)
 
     def edge_by_meter(self) -> dict[str, Fraction]:
-        """By meter, how much each cent on it lowers the edge."""
+        """By meter, how much each cent on the meter lowers the edge."""
         found: dict[str, Fraction] = {}
         for outcome in self.outcomes:
             if outcome.meter is not None:
@@ -81,9 +81,9 @@ class Odds:
         return found
 
     def break_even_cents(self, meter: str, levels: Levels) -> Fraction | None:
-        """The amount on the meter at which the edge is zero, while the others hold `levels`; None: no amount does that.
+        """The amount on the meter at which the edge is zero, while the other meters hold `levels`.
 
-        Zero or less: there is no edge even while the meter is empty.
+        None: the bet never wins the meter. Zero or less: there is no edge even while the meter is empty.
         """
         each_cent = self.edge_by_meter().get(meter, Fraction())
         return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
@@ -107,7 +107,7 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
         return Outcome(when, result, ways, net, True, row.meter, row.share / bet.price_cents)
     if row.pays is not None:
         kept = row.commission_taken or row.commission_owed
-        pays = f"pays {_ratio(row.pays)}" + (f" less {kept} of it" if kept else "")
+        pays = f"pays {ratio_text(row.pays)}" + (f" less {kept} of it" if kept else "")
         return Outcome(when, pays, ways, row.pays * (1 - (kept or 0)), paid=True)
     assert row.result is not None, "a row has pays, an award or a result"
     return Outcome(when, row.result, ways, _RESULTS[row.result], paid=False)
@@ -115,10 +115,6 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
 
 _RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
 """By the result in a row, the bettor's gain for each unit staked."""
-
-
-def _ratio(odds: Fraction) -> str:
-    return f"{odds.numerator}:{odds.denominator}"
 
 
 def said(condition: CardsAre | Has | When) -> str:
@@ -154,7 +150,7 @@ class Counted:
     """The best play where people choose, a line for each choice."""
 
     method: str = ""
-    """What is special in how this game was counted, in sentences."""
+    """How this game was counted, where that differs from other games, in sentences."""
 
     dealers: Fraction = Fraction()
     """How many cards the dealer takes on average, beside those of `by_cards`."""
@@ -164,7 +160,7 @@ class Counted:
 
 
 CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
-"""No bet of a house: its rows tell how many cards Player and Banker take together."""
+"""A bet for counting, which no house offers: its rows tell how many cards Player and Banker take together."""
 
 
 def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:

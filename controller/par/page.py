@@ -63,7 +63,7 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """Everything told of the bet that does not depend on how many cards a deal has."""
+    """The bet's figures that do not depend on how many cards a deal has."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
@@ -72,7 +72,7 @@ def _changed(what: str, was: Fraction, is_: Fraction) -> str:
 
 
 def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
-    """The edge; its bounds, which may be equal, where the outcomes are not known."""
+    """The edge for people; where the outcomes are not known, the edge's bounds, or one figure where both are equal."""
     if not bet.outcomes and bet.bounds is not None:
         return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
     return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
@@ -85,7 +85,7 @@ def _bounds(bet: Odds) -> Iterator[str]:
 
 
 def percent(part: Fraction, decimals: int = 5) -> str:
-    """1.05791%"""
+    """A part for people, as "1.05791%"."""
     return f"{100 * float(part):.{decimals}f}%"
 
 
@@ -239,10 +239,10 @@ def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
 def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
     cents = bet.break_even_cents(meter, levels)
     if cents is None:
-        return "these cards never win it"
+        return "these cards never win the meter"
     beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
     if cents <= 0:
-        return f"the house has no edge even while it is empty, {beside}"
+        return f"the house has no edge even while the meter is empty, {beside}"
     return f"the house has no edge from {_dollars(cents)} on, {beside}"
 
 

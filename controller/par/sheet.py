@@ -24,7 +24,7 @@ from controller.table.shoe_life import cards_to_burn
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values of its files."""
+    """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values in their files."""
 
     name: str
     sheet: str
@@ -124,7 +124,8 @@ def _counting(of: Subject) -> _Counting:
     """The function `counted` of the file that counts this game. The file has the name of the game's own file."""
     name = f"{__package__}.{type(of.play).__module__.rpartition('.')[2]}"
     if find_spec(name) is None:
-        raise TableError("par_not_counted", f"The odds of {of.name} cannot be counted.", "Name another game.")
+        what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
+        raise TableError("par_not_counted", what, "Name another game.")
     counted: _Counting = import_module(name).counted
     return counted
 
@@ -149,7 +150,7 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
         for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
     )
     after, first = of.shoe.hands_after_cut_card, of.shoe.hands_after_cut_card_first
-    # The cutting card comes inside a round: half a round more, on average.
+    # The cutting card comes inside a round, on average in its middle: half a round more.
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
     fewest = ceil(least / longest) + min(after, first)

@@ -1,4 +1,4 @@
-"""Splits at Lucky 9: a seat's hand against every hand of the dealer's, and all that can become of a pair.
+"""Splits at Lucky 9: a seat's hand against each of the dealer's hands, and all that can become of a pair.
 
 Cards are told apart by their points alone, except for the cards that would make a new pair.
 """
@@ -19,9 +19,7 @@ from controller.game.hands import TwoHands, closer_to_nine
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call
 from controller.par.odds import outcomes
-
-WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
-"""One card for each number of points."""
+from controller.par.shoe import WORTH
 
 Cards = tuple[int, ...]
 """The points of cards."""
@@ -53,7 +51,7 @@ class Dealer:
 
 
 class Judge:
-    """Which row decides a bet on a seat's hand, by points alone. Hands that are the same to the bet are asked once."""
+    """Which row decides a bet on a seat's hand, by points alone. The bet is asked once for hands that it sees alike."""
 
     def __init__(self, game: Lucky9, dealer: Dealer, bet: Bet) -> None:
         self._game, self._dealer, self.bet = game, dealer, bet
@@ -216,7 +214,8 @@ class Splits:
         return calls
 
     def ends(self) -> Counter[tuple[int, int]]:
-        """Under the best play, the deals by their number of hands and the gain of these together, in parts."""
+        """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
+        a unit."""
         ends: Counter[tuple[int, int]] = Counter()
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:

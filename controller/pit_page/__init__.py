@@ -1,2 +1,2 @@
-"""The pit's page and its metrics: a process of its own, which reads the ledger and hears the broker, and says nothing
-to either."""
+"""The pit's page and its metrics: a process of its own, which reads the ledger and listens at the broker, and writes to
+neither."""

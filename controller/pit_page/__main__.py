@@ -12,7 +12,7 @@ from controller.pit_page.hearing import Hearing
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve the page; returns the exit code. Trouble is told on standard error, with what to do."""
+    """Serve the page. Returns the exit code. An error goes to standard error, with what to do."""
     options = parser().parse_args(arguments)
     try:
         from controller.pit_page.server import serve
@@ -35,9 +35,9 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m controller.pit_page",
-        description="The pit's page for people, and /metrics for Prometheus. It reads, and changes nothing.",
+        description="The pit's page for people, and /metrics for Prometheus. The program reads, and changes nothing.",
     )
-    parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help="the pit's; only read")
+    parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help="the pit's ledger; only read")
     parser.add_argument(
         "--listen", type=host_and_port, required=True, metavar="HOST:PORT", help="where browsers and Prometheus ask"
     )

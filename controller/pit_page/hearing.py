@@ -1,4 +1,4 @@
-"""What tables and pit say at the broker, heard by a client that never publishes."""
+"""What tables and pit publish at the broker, heard by a client that never publishes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from controller.errors import TableError
 _KEEPALIVE_S = 10
 _TURN_S = 0.5
 _RETRY_S = 1.0
-_MOST_TABLES = 10_000  # a name may be anybody's invention
+_MOST_TABLES = 10_000  # anybody can invent names of tables
 _LONGEST = 100  # characters of what is shown
 _SHOWN = (
     "online",
@@ -37,8 +37,8 @@ _LINKS = ("shoe", "journal")
 
 @dataclass(frozen=True, slots=True)
 class HeardState:
-    """What is shown of a table's state as its program said it last, and since when, in ms since 1970, the table is
-    online or not."""
+    """What the page shows of a table's last state, and since when, in ms since 1970, the table has been online, or
+    offline."""
 
     state: dict[str, Any]
     since_ms: int
@@ -50,10 +50,10 @@ class HeardState:
 
 
 class Hearing:
-    """The broker's end. `run` turns the network in a thread; everybody else only reads what it has noted.
+    """The connection to the broker. `run` runs in a thread and fills these attributes; all others only read them.
 
     `why_not`: why nothing is heard; None while the broker is connected. `pit_heard_ms`: when the pit spoke last, in ms
-    since 1970; None while this program has not heard the pit.
+    since 1970; None before this program has heard the pit.
     """
 
     def __init__(self, host: str, port: int, root: str, tls: TlsFiles | None) -> None:
@@ -71,12 +71,12 @@ class Hearing:
             time.sleep(_RETRY_S)
 
     def _listen(self) -> str:
-        """One connection; why it ended."""
+        """Serve one connection. Returns why the connection ended."""
         self._ended = None
         topics = (self._every.state, self._every.meters)
         name = f"pit-page-{secrets.token_hex(4)}"
-        nobodys = f"{self._root}/{name}"  # a page has no topic on which it speaks
-        link = Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, nobodys, new_run())
+        own_topic = f"{self._root}/{name}"  # on which nobody publishes: the page has nothing to say
+        link = Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, own_topic, new_run())
         try:
             link.dial(None if self._tls is None else client_context(self._tls))
         except (OSError, ValueError) as error:
@@ -91,7 +91,7 @@ class Hearing:
             link.hang_up()
         return self._ended or f"the broker {self._host}:{self._port} went away"
 
-    # What the network tells while it is turned.
+    # What paho's loop calls.
 
     def link_stands(self) -> None:
         """The broker has taken the subscriptions."""
@@ -102,7 +102,7 @@ class Hearing:
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A table's state, or the pit's word on the meters."""
+        """Note a table's state, or when the pit published its meters."""
         now_ms = time.time_ns() // 1_000_000
         if topic == self._every.meters:
             if not retained:
@@ -123,7 +123,7 @@ class Hearing:
         """Nothing: the pit itself tells people."""
 
     def link_own_topic(self, ours: bool) -> None:
-        """Nothing: nobody speaks there."""
+        """Nothing: nobody publishes there."""
 
     def link_answered(self, token: int, reason_code: int) -> None:
         """Nothing: nothing was published."""

@@ -18,7 +18,7 @@ _CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 @dataclass(frozen=True, slots=True)
 class DrawnUp:
-    """The account as it was drawn up then, in ms since 1970."""
+    """The account, and when it was drawn up, in ms since 1970."""
 
     account: Account
     at_ms: int
@@ -26,7 +26,11 @@ class DrawnUp:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """All of it. `ledger_error` and `broker_error` are None while each is read; what was read last stays known."""
+    """What is known of the pit at `now_ms` (ms since 1970).
+
+    `ledger_error` is None while the ledger can be read, and `broker_error` while the broker is connected. Otherwise the
+    other fields have what was read last.
+    """
 
     now_ms: int
     standing: Standing | None
@@ -38,18 +42,18 @@ class Look:
 
 
 def code_in(state: dict[str, Any], key: str) -> str | None:
-    """A code that a table's state tells; None where it tells none. What is no code could be anybody's invention."""
-    said = state.get(key)
-    return said if isinstance(said, str) and _CODE.fullmatch(said) else None
+    """A code in a table's state; None where there is none. A text that is no code is never shown: see _CODE."""
+    value = state.get(key)
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else None
 
 
 def count_in(state: dict[str, Any], key: str) -> int | None:
-    """A number that a table's state tells."""
-    said = state.get(key)
-    return said if is_count(said, 0, MOST_SEQ) else None
+    """A number in a table's state; None where there is none."""
+    value = state.get(key)
+    return value if is_count(value, 0, MOST_SEQ) else None
 
 
 def ms_in(state: dict[str, Any], key: str) -> int | None:
-    """A time that a table's state tells, in ms since 1970."""
-    said = state.get(key)
-    return moment_ms(said) if isinstance(said, str) else None
+    """A time in a table's state, in ms since 1970; None where there is none."""
+    value = state.get(key)
+    return moment_ms(value) if isinstance(value, str) else None

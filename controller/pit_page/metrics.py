@@ -18,7 +18,7 @@ def pit_metrics(look: Look) -> str:
     said.add("pit_ledger_readable", "gauge", "1 while the ledger can be read.", look.ledger_error is None)
     said.add("pit_broker_connected", "gauge", "1 while the broker is connected.", look.broker_error is None)
     heard_s = None if look.pit_heard_ms is None else _s(look, look.pit_heard_ms)
-    said.add("pit_heard_age_seconds", "gauge", "Since the pit spoke last, once this program has heard it.", heard_s)
+    said.add("pit_heard_age_seconds", "gauge", "Since this program heard the pit last; empty before.", heard_s)
     if look.standing is not None and look.ledger_error is None:
         _of_ledger(said, look, look.standing)
     if look.account is not None:
@@ -46,20 +46,20 @@ def _of_ledger(said: Exposition, look: Look, standing: Standing) -> None:
     said.add(
         "pit_hits_waiting",
         "gauge",
-        "Hits by the step that they have come to.",
+        "Hits on which people have yet to decide, by their award's step.",
         _by("step", {step: len(each) for step, each in waiting.items()}),
     )
     said.add(
         "pit_hit_oldest_age_seconds",
         "gauge",
-        "Since the oldest of these hits, by its table's clock.",
+        "Since the oldest of the hits that wait at this step, by its table's clock.",
         [
             ({"step": step}, max((_s(look, moment_ms(each.hit_at)) for each in waiting[step]), default=0))
             for step in STEPS
         ],
     )
     held = sum(each.award.held for each in standing.waiting)
-    said.add("pit_awards_held", "gauge", "Waiting awards of which a table tells what this ledger does not have.", held)
+    said.add("pit_awards_held", "gauge", "Waiting awards of which a table told a step that the ledger lacks.", held)
     said.add("pit_alarms_total", "counter", "Alarms by code.", _by("code", standing.alarms_by_code))
 
 
@@ -67,7 +67,7 @@ def _of_account(said: Exposition, look: Look, drawn: DrawnUp) -> None:
     said.add("pit_account_findings", "gauge", "What does not balance in the account.", len(drawn.account.findings))
     said.add("pit_account_age_seconds", "gauge", "Since the account was drawn up.", _s(look, drawn.at_ms))
     levels = {each.meter: each.level_cents for each in drawn.account.meters}
-    said.add("pit_account_meter_cents", "gauge", "A meter's level by the account, then.", _by("meter", levels))
+    said.add("pit_account_meter_cents", "gauge", "A meter's level in the account drawn up last.", _by("meter", levels))
 
 
 def _of_tables(said: Exposition, look: Look) -> None:
@@ -79,7 +79,7 @@ def _of_tables(said: Exposition, look: Look) -> None:
     said.add(
         "pit_table_link_age_seconds",
         "gauge",
-        "How long the table has been at the broker or not, as far as this program has seen.",
+        "How long the table has been at the broker, or away from it, as far as this program has seen.",
         [(of, _s(look, heard.since_ms)) for of, heard in tables],
     )
     said.add(
@@ -97,13 +97,13 @@ def _of_tables(said: Exposition, look: Look) -> None:
     said.add(
         "pit_table_oldest_unacknowledged_age_seconds",
         "gauge",
-        "Since the oldest of these events, by the table's clock.",
+        "Since the oldest event that the pit has not acknowledged, by the table's clock.",
         [(of, _s(look, ms_in(heard.state, "oldest_unacknowledged_at"))) for of, heard in online],
     )
     said.add(
         "pit_table_fault",
         "gauge",
-        "1 for the code of the fault at which the table stands.",
+        "1 for the code of the fault that has stopped the table.",
         [(of | {"code": code}, 1) for of, heard in online if (code := code_in(heard.state, "fault"))],
     )
 

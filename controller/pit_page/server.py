@@ -29,11 +29,11 @@ from controller.screen.wording import filled
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
 _ACCOUNT_AT_MOST_EVERY_S = 300.0
-_REST = 20  # an account that takes a minute is drawn up every twenty at most: it reads the whole ledger
+_REST = 20  # after an account that took a minute, rest for twenty: drawing it up reads the whole ledger
 
 
 class PitPage:
-    """What the page shows and the metrics say, renewed once a second."""
+    """What the page shows and the metrics say, read anew once a second."""
 
     def __init__(self, at: Place, hearing: Hearing) -> None:
         self._at = at
@@ -71,14 +71,14 @@ class PitPage:
             await asyncio.sleep(_LOOK_S)
 
     async def keep_drawing_up(self) -> None:
-        """Draw the account up, again and again."""
+        """Draw the account up every five minutes, or less often where that takes long."""
         while True:
             began_s = time.monotonic()
             try:
                 account = await asyncio.to_thread(read_account, self._at)
                 self._account = DrawnUp(account, _now_ms())
             except TableError:
-                pass  # the look tells why the ledger cannot be read
+                pass  # `keep_looking` tells why the ledger cannot be read
             took_s = time.monotonic() - began_s
             await asyncio.sleep(max(_ACCOUNT_AT_MOST_EVERY_S, _REST * took_s))
 

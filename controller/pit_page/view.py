@@ -1,6 +1,6 @@
 """What the pit's page shows of one look: parts that the page draws, each sent when it changes. Pure.
 
-Times are ms since 1970, by this machine's clock or by a table's, and the page counts ages itself.
+Times are ms since 1970, by this machine's clock or by a table's clock. The page itself counts ages.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ def bead_place(number: int) -> Place:
 
 
 class Grid:
-    """Runs that are drawn downwards, each in a column of its own.
+    """The places of runs of like marks. Each run starts a column of its own, and is drawn downwards.
 
     A run that reaches the bottom, or a place that is taken, turns right and stays in its row (a dragon's tail). The
     next run starts in the top row, in the first free column to the right of the last run's start.

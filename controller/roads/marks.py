@@ -52,8 +52,10 @@ class Bead:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A round with a winner on the big road, and the ties after it. `winner` is None for ties before the first
-    winner."""
+    """A round with a winner on the big road, and the number of ties after that round.
+
+    `winner` is None for ties before the first winner.
+    """
 
     place: Place
     winner: Side | None
@@ -77,13 +79,13 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """A round with a winner made the big road's columns this deep. Add the mark, if this makes one."""
+        """Add the mark for a round after which the big road's columns are this deep, if the road has such a mark."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
 
     def ask(self, depths: Sequence[int]) -> Color | None:
-        """The mark for a round after which the big road's columns would be this deep."""
+        """The mark for a round after which the big road's columns would be this deep; None for no mark."""
         return mark(depths, self._reach)
 
 
@@ -100,7 +102,7 @@ class Roads:
             self.add(finished)
 
     def add(self, finished: Round) -> None:
-        """The shoe's next finished round."""
+        """Add the shoe's next finished round."""
         self.beads.append(Bead(bead_place(len(self.beads)), finished))
         last = self.circles[-1] if self.circles else None
         if finished.winner == "tie":

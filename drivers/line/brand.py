@@ -25,13 +25,13 @@ class Codec(Protocol):
 class Brand:
     """One brand of shoe.
 
-    `name`: the name of its file, and its `[shoe] driver`. `called`: what people call such a shoe, with the article.
-    `bauds`: the speeds that its line can run at, the usual speed first; all are 8N1. `copies`: how many times it sends
-    each report. `bits_until_numbers_repeat`: so many reports may be missed that the next report's number shows no gap;
-    this is how many bits the wire carries meanwhile at the least, at any speed, and 0 where reports have no numbers.
-    `deals`: the kinds of game that it can deal, as game files name them; None for a shoe that has no game of its own,
-    and so deals any kind. `buttons`: each button that its dealer needs and another shoe's dealer does not, and why.
-    `codec` makes the codec of one shoe, and gets the last report that was believed before a restart.
+    `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the
+    article. `bauds`: the speeds of the line, the usual speed first; all are 8N1. `copies`: how many times the shoe
+    sends each report. `bits_until_numbers_repeat`: the fewest bits that the wire carries while so many reports are
+    missed that the next report's number shows no gap; 0 where reports have no numbers. `deals`: the kinds of game that
+    the shoe can deal, as game files name them; None for a shoe that has no game of its own, and so deals any kind.
+    `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, and gets
+    the last report that was believed before a restart.
     """
 
     name: str
@@ -44,5 +44,5 @@ class Brand:
     codec: Callable[[Report | None], Codec]
 
     def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes]:
-        """What a report tells, read again from its kept frame; each thing once."""
+        """The facts of a report, read again from its kept frame; each fact once."""
         return list(dict.fromkeys(self.codec(None).feed(frame * self.copies)))

@@ -166,7 +166,7 @@ def _open_port(url: str, baud: int) -> serial.Serial:
 
 
 def _keep_alive(descriptor: int) -> None:
-    """Let the kernel probe a silent connection: it notices after about 11 s that a serial server has lost its power."""
+    """Let the kernel probe a silent connection: a serial server that lost its power is noticed after about 11 s."""
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)

@@ -13,8 +13,11 @@ _BITS_A_BYTE = 10  # 8N1
 
 
 class ShoeOnLine:
-    """`url` and `baud` as in the table file's `[shoe]`; without `baud` the brand's usual speed. `last` is the last
-    report that was believed before a restart."""
+    """A shoe of this brand on its line: a `controller.pins.devices.Shoe`.
+
+    `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
+    last report that was believed before a restart.
+    """
 
     def __init__(self, brand: Brand, url: str, baud: int | None = None, last: Report | None = None) -> None:
         self._codec = brand.codec(last)

@@ -226,10 +226,10 @@ BRAND = Brand(
     called="an Angel Eye",
     bauds=(4800, 9600),
     copies=_COPIES,
-    # Where 1 follows 9, the digits come round after nine missed reports. A report is missed where too few of its copies
-    # are heard. Of the reports between the first and the last missed one no copy can be heard. The shortest report has
-    # no payload. So 25 frames, 1500 bits, 312 ms at 4800. The shoe cannot be asked instead: its commands lock, clear an
-    # error and confirm the game process, and none of them tells its count of cards or its last report.
+    # Where 1 follows 9, the digits come round after nine missed reports. A report is missed where two of its three
+    # copies are missed. Of the seven reports between the first and the last missed report every copy is missed. So at
+    # least 25 copies are missed. The shortest has 6 bytes: 1500 bits, 312 ms at 4800. The shoe cannot be asked instead:
+    # its commands lock, clear an error and confirm the game process, and none tells a count of cards or a last report.
     bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
     deals=frozenset({"punto_banco"}),  # the shoe runs that tableau itself
     buttons={},

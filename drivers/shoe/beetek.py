@@ -3,7 +3,7 @@
 A card on the wire is the line `*0D`, suit, rank, two check characters, CR LF: 9 bytes, 9.4 ms at 9600 8N1. The suit is
 0 hearts, 1 diamonds, 2 clubs, 3 spades. The rank is a hexadecimal digit, from 1 (ace) to D (king). The check is the low
 byte of the sum of the characters between `*` and the check, as two upper-case hexadecimal characters. A `*` always
-begins a new line. Whatever damage came before, the next good line is found, and the codec never keeps more than one.
+begins a new line. Whatever damage came before, the next good line is found. The codec never keeps more than one line.
 
 A line is a card only when it is whole, CR and LF included: a line that is cut off tells nothing. A card whose line was
 damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a round that waits for
@@ -77,17 +77,17 @@ class BeeTekCodec:
 
 
 def _meaning(line: bytes) -> ShoeFact | BadBytes:
-    """What a whole line, from its star to its LF, tells."""
-    said, check = line[1:-4], line[-4:-2]
+    """The fact in a whole line, from its star to its LF."""
+    text, check = line[1:-4], line[-4:-2]
     if len(line) < _SHORTEST:
         return BadBytes("shape", len(line))
-    if check != b"%02X" % (sum(said) & 0xFF):
+    if check != b"%02X" % (sum(text) & 0xFF):
         return BadBytes("check", len(line))
-    if not said.startswith(_CARD_LINE):
+    if not text.startswith(_CARD_LINE):
         return BadBytes("unknown", len(line))
-    if said not in _CARDS:
+    if text not in _CARDS:
         return BadBytes("range", len(line))
-    return CardDrawn(_CARDS[said], report=Report(seq=None, frame=line.hex()))
+    return CardDrawn(_CARDS[text], report=Report(seq=None, frame=line.hex()))
 
 
 BRAND = Brand(

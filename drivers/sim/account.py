@@ -1,5 +1,5 @@
 """The simulated house's account of what really happened, in JSON lines: each lock of the wagers, each finished round,
-each payment of commission, each shoe's begin and end. Tests compare what the controller says with this account."""
+each payment of commission, each shoe's beginning and end. Tests compare what the controller says with this account."""
 
 from __future__ import annotations
 

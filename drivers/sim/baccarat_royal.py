@@ -106,8 +106,8 @@ def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool)
 
 
 def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) -> Paid:
-    """The active seats play for the smaller stake. What a stake has more than that goes back, unless the house covers
-    it."""
+    """The active seats play for the smaller stake. The rest of the larger stake goes back, unless the house covers
+    that rest."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
@@ -127,14 +127,14 @@ def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Map
     winner = actives.player if outcome == "player" else actives.banker
     without = set(occupied) - {loser, *([winner] if on_win == "loser_to_free_seat" else [])}
     to = _one_on(loser, without) if without else loser
-    if to == winner:  # they change chairs, as it were
+    if to == winner:  # the two seats change roles
         return Actives(actives.banker, actives.player)
     return Actives(actives.player, to) if outcome == "player" else Actives(to, actives.banker)
 
 
 def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Actives:
-    """Both roles go one occupied seat on, and two who sit there swap; or to the next seats without a role, which the
-    nearer of the two has first; or nowhere."""
+    """Where both roles go: each to the next occupied seat; or each to the next seat without a role, where the role that
+    is nearer to such a seat goes first; or nowhere."""
     if on_tie == "nowhere":
         return actives
     if on_tie == "next_seat":

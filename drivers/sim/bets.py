@@ -1,6 +1,7 @@
 """The simulated house's own reading of how a game file writes a bet, made from the page `docs/bets.md` alone.
 
-It shares no code with the controller. A bet and its rows stay as TOML gives them; a hand is a list of cards in text.
+This reading shares no code with the controller. A bet and its rows stay as TOML gives them; a hand is a list of cards
+in text.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def pay(
     *,
     split: bool = False,
 ) -> Paid:
-    """What becomes of a wager on the bet. `number` is that of one hand of a split seat. `split`: the seat has split."""
+    """What becomes of a wager on the bet. `number` counts the hands of a split seat. `split`: the seat has split."""
     row = row_for(bet, hands, wager.seat, printed, split=split)
     match row:
         case {"award": _}:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back

@@ -13,10 +13,10 @@ from drivers.sim.wagers import Wager
 
 @dataclass(frozen=True)
 class Paid:
-    """What became of a wager: so many cents go `back`, so many are won, and so many are commission. `later`: the
-    commission is owed, and collected another time.
+    """What became of a wager. The cents of the stake that go `back`, the cents that it `pays`, and the `commission`.
 
-    `hand` numbers the hands of a split seat. `meter`: the pit pays what stands on that meter.
+    `later`: the commission is owed, and collected another time. `hand` numbers the hands of a split seat. `meter`: the
+    pit pays from that meter.
     """
 
     wager: Wager
@@ -38,7 +38,7 @@ def win(
     later: bool = False,
     hand: int | None = None,
 ) -> Paid:
-    """The wager wins `to` for each `one`. The house takes the part `commission` of that."""
+    """The wager wins `to` for each `one`. The house takes the part `commission` of the win."""
     pays = _up(wager.cents * to, one)
     charged = _up(pays * commission.numerator, commission.denominator) if commission else 0
     return Paid(wager, "won", wager.cents, pays, charged, hand, later=later)

@@ -39,7 +39,7 @@ def converse(verbs: Verbs, lines: TextIO) -> None:
 
     `lines` is a terminal, a pipe or a file, and nobody has read from it yet.
     """
-    verbs = {**verbs, "help": Verb("", "this", lambda: _help(verbs))}
+    verbs = {**verbs, "help": Verb("", "show these verbs", lambda: _help(verbs))}
     for line in _lines(lines.fileno()):
         told = _do(verbs, re.sub(r"(^|\s)#.*", "", line).split())
         if told:

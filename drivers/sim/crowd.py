@@ -29,8 +29,8 @@ def wise_choice(options: Sequence[str], points: int) -> str:
 
 
 class Crowd:
-    """The players of the seats. `roles`: two of them are active, at first by lot and then in turn, as this section of
-    the game file says."""
+    """The players of the seats. `roles`: the section of the game file by which two seats are active, at first by lot
+    and then in turn; None in a game without active seats."""
 
     def __init__(
         self,
@@ -69,7 +69,8 @@ class Crowd:
                 self._leave(seat)
 
     def wager(self, covered: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
-        """Everybody wagers. `pause(n)` lets the time of n wagers pass. `covered`: whether each seat's sensor is."""
+        """Everybody wagers. `pause(n)` lets one wager's time pass where n wagers are made. `covered`: whether each
+        seat's sensor is covered."""
         made, refused = self._bettors.choose(self.occupied, covered, self._actives)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
@@ -113,7 +114,7 @@ class Crowd:
         self._do(foreseen, do="wager", seat=bettor, spot=wager.spot, cents=wager.cents, by="bets")
 
     def _do(self, foreseen: str | None = None, /, **request: object) -> None:
-        """Ask this of the table. The table must refuse it with the code `foreseen`; None: the table must do it."""
+        """Send the table a request, which the table must refuse with the code `foreseen`; None: it must not refuse."""
         answer = self._screen.ask(**request)
         if answer.get("code") != foreseen:
             raise TableError(

@@ -14,7 +14,7 @@ from drivers.sim.pins import INPUT, OUTPUT, PULL_OFF, PinsPage
 class SimulatedGpio:
     """Stands in for the RPi.GPIO module. `page` is the file of `[pins] page`, made if it is not there.
 
-    Like the module, it knows only the channels that it has set up itself. Raises TableError `pins_page` as PinsPage.
+    Like the module, this knows only the channels that it set up itself. Raises TableError `pins_page` as PinsPage.
     """
 
     BCM = 11

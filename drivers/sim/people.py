@@ -58,7 +58,7 @@ Lamps = Mapping[str, bool]
 
 
 class Deck:
-    """The cards of one shoe in their order, with the cutting card so many cards before the end.
+    """The cards of one shoe in their order, with the cutting card `cut_card_from_end` cards before the end.
 
     `slips`: whether the dealer may draw a card in error.
     """

@@ -54,7 +54,7 @@ class PinsPage:
             raise TableError(
                 "pins_page",
                 f"{path} cannot stand in for the header: {error}",
-                "set [pins] page to a file in a folder that you may write to; if it is something else, remove it",
+                "set [pins] page to a file in a folder that you may write to, or remove the file there",
             ) from error
 
     def drive(self, bcm: int, level: int | None) -> None:
@@ -111,7 +111,7 @@ def _make_fresh(path: Path) -> None:
 
 
 class SimulatedPins:
-    """The hands and eyes at the table: press its inputs and see its lamps, by the names of the table file.
+    """The table's inputs and lamps as people use them: press inputs and see lamps, by the names of the table file.
 
     `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
     tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). Raises TableError `pins_page` as PinsPage does.

@@ -1,7 +1,8 @@
-"""A simulated pit: it acknowledges a table's events and says its levels. A pit's faults are among its verbs.
+"""A simulated pit: acknowledges a table's events and publishes levels. A pit's faults are among its verbs.
 
-It is written from the contract: events in order, the retained ack after each, and the levels, retained and with rising
-numbers, twice a second. Its key signs all of that, and it says the key first. That key is public: it is for tests only.
+Written from the contract: events in order, the retained ack after each event, and the levels, retained and with rising
+numbers, twice a second. The pit publishes its key first, and signs all messages with that key. The private key is in
+this file, so the simulated pit is for tests only.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ class StoryPlayers(Players):
 
 
 class StoryBettors(Bettors):
-    """The same for the chips that bet recognition sees."""
+    """Bettors who put down what is planned while the story lasts, as bet recognition sees their chips."""
 
     hand: int | None = 0
 
@@ -478,7 +478,7 @@ class StoryCues:
 
 
 class StoryShoe:
-    """The shoe, which once in the story misses a card: an Angel Eye cannot read it, another brand's cable slips."""
+    """The shoe, of which one card in the story is missed: an Angel Eye cannot read the card, another's cable slips."""
 
     def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
         self._shoe = shoe

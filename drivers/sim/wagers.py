@@ -111,7 +111,7 @@ class Bettors:
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
     def _stakes_differ(self, turns: Collection[_Turn]) -> None:
-        """Where the house asks for equal stakes of the two active seats, none of two unequal ones is taken."""
+        """Refuse both stakes of the two active seats where the house asks for equal stakes and these differ."""
         asked = any(bet.get("unequal_stakes") == "refused" for bet in self._limits.bets)
         good = [
             (turn, each) for turn in turns for each in turn.wagers if each.spot == "stake" and each not in turn.codes
@@ -162,8 +162,8 @@ class Bettors:
         return wagers
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """The side bets, each with the spots of which it needs another wager. Left out are the tie, which may be made
-        alone, and the bet that is made where its sensor is covered."""
+        """The side bets, each with the spots on one of which its bettor needs a wager too. Left out are the tie, which
+        may be made alone, and the bet that is made where its sensor is covered."""
         return [
             (bet["spot"], set(bet.get("needs", [])))
             for bet in self._limits.bets
@@ -171,7 +171,7 @@ class Bettors:
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
-        """Somebody behind the seat adds to its circle. Often only the two together meet the minimum."""
+        """The wagers with those of a back bettor. Often only both bets in a circle together meet the minimum."""
         main, *others = wagers
         limits = self._limits
         if self._chance(0.5):

@@ -109,8 +109,8 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs o
     ground ---------+-----------+--- ground of that supply
 ```
 
-- The gate gets 3.0 V. Take a MOSFET whose data sheet gives its resistance at 2.5 V, such as an AO3400A. One that is
-  specified at 4.5 V or 10 V alone may stay half open and grow hot.
+- The gate gets 3.0 V. Take a MOSFET whose data sheet gives its resistance at 2.5 V, such as an AO3400A. A MOSFET that
+  is specified at 4.5 V or 10 V alone may stay half open and grow hot.
 - The 10 kΩ resistor keeps the lamp dark while nothing drives the pin: during the boot, and with the cable out.
 - A relay or any other coil in a lamp's place needs a diode across it, cathode to plus. A ULN2803A has these diodes:
   join its pin COM to the supply's plus.

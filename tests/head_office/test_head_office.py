@@ -229,7 +229,7 @@ def test_keys_are_compared_with_those_that_head_office_has_noted(
     assert head_office([f"south={path}", "--keys", str(keys)]) == 1, "another house's keys"
     keys.write_text(keys.read_text("utf-8").replace("139e", "139f"), "utf-8")
     assert head_office([f"north={path}", "--keys", str(keys)]) == 1
-    assert "was noted" in capsys.readouterr().out
+    assert "head office has noted 139f" in capsys.readouterr().out
     keys.write_text("north\n", "utf-8")
     assert head_office([f"north={path}", "--keys", str(keys)]) == 1
     assert "keys_unreadable" in capsys.readouterr().err
