@@ -39,7 +39,7 @@ _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
-    """A Mosquitto of the test's own. It keeps nothing on disk, like a broker that was replaced."""
+    """A Mosquitto of the test's own, which keeps nothing on disk. A restart is as if the broker was replaced."""
 
     host = "127.0.0.1"
     certs: BrokerCerts | None = None

@@ -35,7 +35,7 @@ _PATTERNS_S = {
 """The patterns that repeat: seconds lit and dark in turn, over and over."""
 
 _ENOUGH = {"flash": 3, "double_flash": 6, "slow_blink": 3, "fast_blink": 6, "long_flash": 3}
-"""This many stretches of a pattern in a row fit no other pattern, also where a change of pattern cuts a stretch."""
+"""How many stretches in a row make a pattern certain, also where a change of pattern cuts a stretch short."""
 
 _SIZES_S = (0.22, 0.45, 1.05, 1.745)
 """The limits between the five sizes of those stretches: 0.12 or 0.15, 0.3, 0.6, 1.5 or 1.64, and 1.85 s."""

@@ -88,7 +88,7 @@ def _locked(journal: Path) -> JournalFile:
 
 
 def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kept], list[Path]]:
-    """Every file of a backup but the journal, and where each lies."""
+    """Every file of a backup except the journal, and the path of each file."""
     table, key = table.absolute(), Path(file.journal.signing_key)
     tls = (file.pit.ca, file.pit.certificate, file.pit.private_key, file.pit.crl)
     paths: list[tuple[Kind, Path]] = [

@@ -57,7 +57,7 @@ def open_shoe(journal: Path) -> OpenShoe:
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """The cards that lie face up now: by the round's number those of its hands, and the burn's first card."""
+    """The cards that lie face up now: the burn's first card under "burn", the hands' cards under the round's number."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

@@ -36,7 +36,7 @@ class Config:
 def load(path: Path, *, reaching: bool = False) -> Config:
     """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
 
-    With `reaching`, a row of a bet that can decide no round is a mistake too. That takes a second to find out.
+    With `reaching`, a row of a bet that can decide no round is a mistake too. To find such rows takes a second.
     """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)

@@ -55,7 +55,7 @@ _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
 def mistakes_in_id(table: str) -> Iterable[Mistake]:
     """What is wrong with a table's id."""
     if not re.fullmatch(r"[a-z0-9-]{1,60}", table):
-        yield "table.id", f"{table!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
+        yield "table.id", f"{table!r} cannot be part of a topic", "Use only a-z, 0-9 and -, at most 60."
     elif table in _NOT_TABLES:
         do = "Choose another, royal9-01 for instance: the broker's access list would give this table its rights."
         yield "table.id", f"{table!r} is the name of {_NOT_TABLES[table]} at the broker", do
@@ -312,7 +312,7 @@ class ControlSection:
     """`[control]`: how `tablectl` reaches the running table."""
 
     socket: str
-    """The path of the control socket. The feed for the screen stands beside it."""
+    """The path of the control socket. The feed for the screen is in the same folder."""
 
 
 def _check_paths(

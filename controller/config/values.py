@@ -46,7 +46,7 @@ def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], li
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        do = "Correct that line. A text stands in quotes, and each key stands once."
+        do = "Correct that line. Put a text in quotes, and write each key once."
         return {}, [Problem(str(path), "(the file)", f"is not TOML: {error}", do)]
     return (values, []) if not (wrong := _another_kind(values, kind)) else ({}, [Problem(str(path), *wrong)])
 

@@ -19,7 +19,7 @@ class Debouncer:
 
     @property
     def changing(self) -> bool:
-        """Whether an input is changing. It must then be read often, so that no break is missed."""
+        """Whether an input is changing. The inputs must then be read often, so that no break is missed."""
         return bool(self._changing_since_ms)
 
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:

@@ -66,7 +66,7 @@ class ShoeListener(Protocol):
         """The line to the shoe works or does not; `why` is a sentence for people."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """So many bytes became no fact, for this reason. The bytes themselves are never told."""
+        """`count` bytes could not be read as a report, for this reason. The bytes themselves are not passed on."""
 
 
 class Shoe(Protocol):
@@ -103,10 +103,10 @@ class BrokerListener(Protocol):
         """Another client took our place with our id, or speaks on our topic. Called at each sign of that."""
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A message on a subscribed topic. `retained`: it was said before we subscribed, and the broker kept it."""
+        """A message on a subscribed topic. `retained`: the broker kept the message from before we subscribed."""
 
     def broker_unreadable(self, topic: str, why: str) -> None:
-        """A message came that cannot be read. It has no other effect."""
+        """A message came that cannot be read. Nothing else is called for that message."""
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker's PUBACK, an MQTT 5 reason code, for the publish with this token."""
@@ -121,7 +121,7 @@ class Broker(Protocol):
 
     @property
     def has_others(self) -> bool:
-        """Whether there is another broker to go to."""
+        """Whether the table's file names more than one broker."""
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected and call the listener, until cancelled."""

@@ -108,7 +108,7 @@ class Dialogue:
 
     def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
         self.terminal = terminal
-        self.stand: dict[str, str] = {}
+        self.answers: dict[str, str] = {}
         """The answers of this setup, in their order. A setup that goes on with a broken-off one has its answers too."""
 
         self._given = given
@@ -118,12 +118,12 @@ class Dialogue:
 
     def known(self, key: str) -> str | None:
         """The answer that a file or this setup holds already, so that nobody is asked; None where there is none."""
-        return self._given.get(key) or self.stand.get(key)
+        return self._given.get(key) or self.answers.get(key)
 
     def noted(self, key: str) -> str | None:
         """What this setup itself found under `key`; None where a person's file of answers has the key, or nothing was
         found."""
-        return None if key in self._given else self.stand.get(key)
+        return None if key in self._given else self.answers.get(key)
 
     def usual(self, key: str, default: str) -> str:
         """The answer of an earlier setup, or `default`."""
@@ -173,12 +173,12 @@ class Dialogue:
     def asks_again(self, *begins: str) -> None:
         """Ask again each question whose key begins so. The answers so far are only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
-        self.stand = {key: text for key, text in self.stand.items() if not key.startswith(begins)}
+        self.answers = {key: text for key, text in self.answers.items() if not key.startswith(begins)}
 
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
-        self._usual[key] = self.stand[key] = text
-        lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.stand.items())
+        self._usual[key] = self.answers[key] = text
+        lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.answers.items())
         try:
             write_whole(self._kept_at, "".join(sorted(lines)).encode())
         except OSError as error:
@@ -195,9 +195,9 @@ class Dialogue:
         if not self._asked:
             self.say("  There is no answer to take back. A later setup can change every answer.")
             return
-        keys = list(self.stand)
+        keys = list(self.answers)
         for key in keys[keys.index(self._asked.pop()) :]:
-            del self.stand[key]
+            del self.answers[key]
         raise TakenBackError
 
     def _read(self, key: str, text: str, read: Callable[[str], _T]) -> _T:

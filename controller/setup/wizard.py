@@ -63,9 +63,9 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
         )
         if earlier and not done:
             says = "An earlier setup was broken off. Go on with its answers"
-            dialogue.stand = earlier
+            dialogue.answers = earlier
             if not dialogue.agrees("setup.goes_on", says, "After a no, its answers are only proposed.", True):
-                dialogue.stand = {}
+                dialogue.answers = {}
             dialogue.settle()
     while True:
         try:

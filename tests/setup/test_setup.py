@@ -140,7 +140,7 @@ def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> 
     try:
         os.write(typed, b"broker.wrong\nback\nbroker.pit\n8883\n")
         dialogue = Dialogue(Terminal(into), {}, {}, tmp_path / "kept")
-        dialogue.stand = {"table.id": "royal9-07"}
+        dialogue.answers = {"table.id": "royal9-07"}
         keys = ("table.id", "pit.host", "pit.port")
         with pytest.raises(TakenBackError):
             [dialogue.ask(key, key, "", "", str) for key in keys]
@@ -399,7 +399,7 @@ def test_a_question_explains_itself_and_comes_again_after_a_wrong_answer(
     assert dialogue.ask("table.id", "Name", "It stands in each message.", "royal9-01", read_id) == "royal9-01"
     told = capsys.readouterr().out
     assert "  It stands in each message." in told
-    assert "'Royal 9' cannot stand in a topic" in told
+    assert "'Royal 9' cannot be part of a topic" in told
     assert "'pit' is the name of the pit's program" in told
 
 
