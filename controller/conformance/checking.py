@@ -11,7 +11,7 @@ from controller.conformance.deeds import NotTriedError
 from controller.conformance.report import Line, Result
 
 ANSWERS_WITHIN_S = 10.0
-"""How long a kit waits for an answer. By the contract a table sends again after 2 s."""
+"""How long a kit waits for an answer. By the contract a table sends an event again after 2 s."""
 
 QUIET_S = 1.0
 """A message that must not come would come within this time."""
@@ -29,7 +29,7 @@ class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
     """One check for each clause, by the clause's number.
 
     A check raises BrokenError, or NotTriedError where a deed cannot be done. A clause is broken too where a message
-    lacks what its check reads there. A clause is kept where its check ends without any of these.
+    lacks what its check reads there. A clause is kept where its check ends without any of that.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:

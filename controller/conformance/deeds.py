@@ -19,7 +19,7 @@ PIT_DEEDS = {
     "verify": "Verify the award {award} of table {table}.",
     "pay": "Pay the award {award} of table {table}.",
     "reject": "Reject the award {award} of table {table}.",
-    "restart": "End the pit as a power cut would (kill -9), and start it again on the same books.",
+    "restart": "End the pit as a power cut would (kill -9), and start the pit again on the same books.",
 }
 """The deeds at a pit, and what a person is asked to do. A command may use the names in braces too."""
 
@@ -31,8 +31,8 @@ TABLE_DEEDS = {
     "hit_meter": "Deal a round to its end in which a progressive bet wins a meter, and reset the hit.",
     "hit_fixed": "Deal a round to its end in which a progressive bet wins a fixed award, and reset the hit.",
     "clear": "Leave the fault {fault} of the table, as two people.",
-    "restart": "End the table's program as a power cut would (kill -9), start it again, and let the table go on.",
-    "broker": "End the broker and start it again, so that it has forgotten what it retained.",
+    "restart": "End the table's program as a power cut would (kill -9), start the program again, let the table go on.",
+    "broker": "End the broker and start the broker again, so that no retained message is left.",
 }
 """The same at a table."""
 
@@ -58,12 +58,12 @@ class Deeds:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:
-        """Let the deed be done. Raises NotTriedError where nobody can do it, or its command fails."""
+        """Let the deed be done. Raises NotTriedError where nobody can do the deed, or its command fails."""
         self.need(deed)
         command = self._commands.get(deed)
         if command is None:
             print(self._known[deed].format(**names), file=sys.stderr)
-            input("Press Enter when it is done: ")
+            input("Press Enter when this is done: ")
             return
         line = command
         for name, value in names.items():

@@ -23,7 +23,8 @@ class FarPit:
     """The pit of one table. `taken` are the events that it has committed: event n at place n-1.
 
     `heard` is every message of the table that came, repeats too. While `acks` is False the pit listens and acknowledges
-    nothing; while `says_meters` is False it says no levels. `changed` are the events that came again with other bytes.
+    nothing; while `says_meters` is False the pit says no levels. `changed` are the numbers of events that came again
+    with other bytes.
     """
 
     def __init__(self, address: Address, table: str) -> None:
@@ -63,7 +64,7 @@ class FarPit:
         self.go()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time. It is asked after each message."""
+        """Whether `holds` comes true in time. `holds` is asked after each message."""
         return self.wire.wait(holds, within_s)
 
     # What the table said.
@@ -99,7 +100,7 @@ class FarPit:
         return AckWord(self.table, str(self.state.get("epoch", "")), seq, chain, now_text())
 
     def speak(self) -> None:
-        """Say acks and levels, where the pit did not."""
+        """Say acks and levels from now on, and an ack at once."""
         self.acks = self.says_meters = True
         self.say_ack()
 
@@ -137,7 +138,7 @@ class FarPit:
         return MetersWord(seq, at_text(seq), dict(self.levels))
 
     def say_key(self, key: SigningKey | None = None) -> None:
-        """Offer the pit's key, or another key, which then offers itself."""
+        """Offer the pit's key. With `key`: offer that key instead, in a word that this key has signed."""
         offered, rotations = (self.key, self.rotations) if key is None else (key, ())
         word = PitKeyWord(offered.public.hex(), now_text(), rotations)
         self.say(self.topics.pit_key, word, offered, retain=True)

@@ -1,4 +1,4 @@
-"""A table's end of the wire without a table. It says what a check tells it to say, signed as a table's events are.
+"""A table's end of the wire without a table: what a check wants said is said, signed as a table's events are.
 
 The events are the contract's own examples, with the fields that a check replaces.
 """
@@ -43,7 +43,7 @@ class FarTable:
         return len(self.made) + 1
 
     def come(self) -> None:
-        """Connect, and say the table's state, as at each start of its program."""
+        """Connect, and say the table's state, as at each start of a table's program."""
         self._boot += 1
         topics = (self.topics.ack, self.topics.award, self.topics.meters, self.topics.pit_key)
         self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
@@ -78,7 +78,7 @@ class FarTable:
     # Making events.
 
     def event(self, body: Mapping[str, object], seq: int | None = None, **other: object) -> bytes:
-        """An event's bytes, not sent and not remembered: the next one, or number `seq`. `other` replaces fields."""
+        """The bytes of the next event, or of event `seq`, not sent and not remembered. `other` replaces fields."""
         seq = seq or self.next_seq
         message: Message = {
             "id": f"{self.table}/{self.epoch}/{seq}",
@@ -169,7 +169,7 @@ class FarTable:
         return {"type": "hit", "round": self.round, **_HANDS, **bet}
 
     def award(self, step: AwardStep) -> Message:
-        """The table's echo of an award's step: it has it in its journal."""
+        """The table's echo of an award's step: the step is in the table's journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
         return {"type": "award", "round": self.round, "spot": "kit", **{name: getattr(step, name) for name in fields}}
 
@@ -181,7 +181,7 @@ class FarTable:
         return len(self.made)
 
     def send_bytes(self, *payloads: bytes) -> None:
-        """Send what is no event of this table's stream, or one of it again."""
+        """Send bytes that are no event of this table's stream, or an event of the stream again."""
         self.wire.send(self.topics.event, payloads)
 
     def acks(self, since: int = 0) -> list[AckWord]:

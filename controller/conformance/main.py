@@ -24,8 +24,8 @@ ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the kit. Returns the exit code: 0 all clauses kept, 1 one broken or the kit could not run, 3 some not
-    tried."""
+    """Run the kit. Returns the exit code: 0 all clauses kept, 1 a clause broken or the kit could not run, 3 some
+    clauses not tried."""
     options = parser().parse_args(arguments)
     try:
         return _run(options)
@@ -77,7 +77,7 @@ def try_table(
     wanted: Sequence[Clause],
     hear: Callable[[Line], None],
 ) -> Report:
-    """Try each of these clauses at the table of this name. `stale_after_s` is its limit for a silent pit."""
+    """Try each of these clauses at the table of this name. `stale_after_s` is the table's limit for a silent pit."""
     with closing(TableKit(address, deeds, table, stale_after_s)) as kit:
         return Report.of(f"the table {table}", _where(address), TABLE_CHECKS.lines(kit, wanted, hear))
 
@@ -108,8 +108,8 @@ def parser() -> argparse.ArgumentParser:
         description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "
         "clauses of the contract are kept. Use a pit and a table for tests: the tables that are played are adopted, "
         "their hits are awards, and a table's rounds are dealt and its wagers are refused.",
-        epilog="Exit codes: 0 every clause is kept, 1 one is broken or the kit could not run, 3 none is broken and "
-        "some were not tried.",
+        epilog="Exit codes: 0 every clause is kept, 1 a clause is broken or the kit could not run, 3 no clause is "
+        "broken and some were not tried.",
     )
     add_broker(made, "the kit's", required=False)  # a list of the clauses needs no broker
     made.add_argument("--table", metavar="NAME", help="try the table of this name, and no pit")
@@ -118,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         default=10.0,
         metavar="SECONDS",
-        help="with --table: how long its pit may be silent before it refuses progressive bets (%(default)g s)",
+        help="with --table: how long a pit may be silent before the table refuses progressive bets (%(default)g s)",
     )
     made.add_argument(
         "--deeds",
@@ -131,5 +131,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--list", action="store_true", help="print the clauses and end")
     made.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML too")
     made.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page too")
-    made.add_argument("--json", type=Path, metavar="FILE", help="write signed JSON too; the key lies beside that file")
+    made.add_argument(
+        "--json", type=Path, metavar="FILE", help="write signed JSON too; the kit's key lies beside that file"
+    )
     return made

@@ -92,7 +92,7 @@ _clause = CHECKS.clause
 
 
 def committed(table: FarTable, since: int = 0) -> AckWord:
-    """Wait until the pit has acknowledged every event of the table, the last one with its own chain."""
+    """Wait until the pit has acknowledged every event of the table, the last event with its own chain."""
     wanted = len(table.made)
     if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
         acks = table.acks()
@@ -103,7 +103,7 @@ def committed(table: FarTable, since: int = 0) -> AckWord:
         raise BrokenError(f"The ack is of event {ack.seq}. The table has made {wanted} events.")
     if ack.chain != table.chain_of(wanted):
         raise BrokenError(
-            f"The ack of event {wanted} has the chain {ack.chain}. The event's is {table.chain_of(wanted)}."
+            f"The ack of event {wanted} has the chain {ack.chain}. The event's chain is {table.chain_of(wanted)}."
         )
     return ack
 
@@ -150,12 +150,12 @@ def a_meter(table: FarTable) -> str:
     for word in table.meters():
         if word.meters:
             return min(word.meters)
-    raise NotTriedError("the pit has no meter: give it one")
+    raise NotTriedError("the pit has no meter: give the pit a meter")
 
 
 def hits(kit: PitKit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int, list[AwardStep]]:
-    """A round in which the first seats hit, each a share of a meter or an amount. Returns the level before, the
-    awards."""
+    """A round in which the first seats hit, each a share of a meter or an amount. Returns the
+    table, the level of its meter before the hits, and the awards."""
     table = kit.table()
     meter = a_meter(table)
     seats = tuple(range(1, len(won) + 1))
@@ -173,7 +173,8 @@ def hits(kit: PitKit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, i
 
 
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Tell every step of the awards that comes, as a table does, until these hits have theirs and nothing more comes.
+    """Tell every step of the awards that comes, as a table does, until each of these hits has its award and no
+    more steps come.
 
     A pit may say a table's steps one at a time, each after the stream has told the step before. It says a pending award
     again where another hit of the same round made that award smaller.
@@ -469,7 +470,7 @@ def _restart(kit: PitKit) -> None:
     committed(table)
     if (now_cents := level(table, meter)) != before_cents:
         raise BrokenError(
-            f"After a restart and a resend the meter {meter} is at {now_cents}. It was at {before_cents}."
+            f"After a restart and a resend the meter {meter} is at {now_cents} cents. Before: {before_cents}."
         )
 
 
@@ -481,7 +482,7 @@ def _ack_times(kit: PitKit) -> None:
         committed(table)
     for before, after in pairwise(table.acks()):
         if (moment_ms(after.at) or 0) < (moment_ms(before.at) or 0):
-            raise BrokenError(f"An ack of {after.at} came after one of {before.at}: a table refuses it.")
+            raise BrokenError(f"An ack of {after.at} came after an ack of {before.at}: a table refuses an older ack.")
 
 
 # The meters.
@@ -495,7 +496,9 @@ def _meters_come(kit: PitKit) -> None:
     try:
         later.wait(lambda: bool(later.heard), ANSWERS_WITHIN_S)
         if not later.heard or not later.heard[0].retained:
-            raise BrokenError("A client that connects later does not hear the meters at once: they are not retained.")
+            raise BrokenError(
+                "A client that connects later does not hear the meters at once: their word is not retained."
+            )
         ends_s = time.monotonic() + _METERS_WATCHED_S
         table.send(*(table.lock(a_meter(table), (1,)) for _ in range(10)))
         time.sleep(max(0.0, ends_s - time.monotonic()))
@@ -504,7 +507,9 @@ def _meters_come(kit: PitKit) -> None:
     times_s = [heard.at_s for heard in later.heard if not heard.retained]
     gaps_s = [after - before for before, after in pairwise([ends_s - _METERS_WATCHED_S, *times_s, ends_s])]
     if max(gaps_s) > 2.5:
-        raise BrokenError(f"For {max(gaps_s):.1f} s no word on the meters came. They are said at least every 2 s.")
+        raise BrokenError(
+            f"For {max(gaps_s):.1f} s no word on the meters came. A pit says the meters at least every 2 s."
+        )
     if len(times_s) > 4 * _METERS_WATCHED_S + 2:
         raise BrokenError(f"{len(times_s)} words on the meters came in {_METERS_WATCHED_S:.0f} s: at most 4 a second.")
 
@@ -523,7 +528,9 @@ def _meters_numbers(kit: PitKit) -> None:
     words = table.meters()
     for before, after in pairwise(words):
         if after.seq <= before.seq and after != before:
-            raise BrokenError(f"The meters' number {after.seq} came after {before.seq}: a table refuses it.")
+            raise BrokenError(
+                f"The meters' number {after.seq} came after {before.seq}: a table refuses the later word."
+            )
     for word in words:
         if word.seq > (moment_ms(word.at) or 0) + 1000:
             raise BrokenError(f"The meters' number {word.seq} is a time after the word's own `at`, {word.at}.")
@@ -540,7 +547,7 @@ def _to_the_cent(kit: PitKit) -> None:
     committed(table)
     share = Fraction(level(table, meter) - before_cents, _MUCH_CENTS).limit_denominator(10_000)
     if share == 0:
-        raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move it.")
+        raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
     _take_back(table, 1, 1)
     before_cents = level(table, meter)
     for _ in range(_ODD_LOCKS):
@@ -593,7 +600,9 @@ def _hit_of_a_meter(kit: PitKit) -> None:
     if step.cents != before_cents:
         raise BrokenError(f"The award of the meter {meter} is of {step.cents} cents. The meter was at {before_cents}.")
     if level(table, meter) == before_cents:
-        raise BrokenError(f"The meter {meter} was won and stays at {before_cents} cents: it must begin again.")
+        raise BrokenError(
+            f"The meter {meter} was won and stays at {before_cents} cents: a meter that was won must begin again."
+        )
 
 
 @_clause("P28")
@@ -678,7 +687,7 @@ def _decided(kit: PitKit) -> None:
         kit.decide(deed, table, pending)
         last = _next_step(table, last, step)
         if last.cents != 2200:
-            raise BrokenError(f"The award of 2200 cents is of {last.cents} when it is {step}.")
+            raise BrokenError(f"The award of 2200 cents is of {last.cents} cents in its step {step!r}.")
 
 
 def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
@@ -722,7 +731,7 @@ def _tables_are_apart(kit: PitKit) -> None:
     other.send(*(other.reset() for _ in range(5)))
     committed(other)
     if any(ack.seq != at for ack in one.acks(since)):
-        raise BrokenError("The events of one table moved the ack of another.")
+        raise BrokenError("The events of one table moved the ack of another table.")
     one.send(one.reset())
     committed(one)
 

@@ -55,7 +55,7 @@ class TableKit:
             self._pit.close()
 
     def pit(self) -> FarPit:
-        """The pit, at rest: it has every event of the table, and the table knows that and finds the pit well."""
+        """The pit, at rest: the pit has every event of the table, and the table knows that and finds the pit well."""
         if self._pit is None:
             self._pit = FarPit(self.address, self.table)
         pit = self._pit
@@ -75,7 +75,9 @@ class TableKit:
 
         if not pit.wait(rests, self.stale_after_s + 2 * ANSWERS_WITHIN_S):
             told = {name: pit.state.get(name) for name in ("online", "head_seq", "unacknowledged", "pit", "fault")}
-            raise BrokenError(f"The pit has {len(pit.taken)} events and says so, and the table's state stays {told}.")
+            raise BrokenError(
+                f"The kit's pit has acknowledged {len(pit.taken)} events, and the table's state stays {told}."
+            )
 
     def _begin(self, pit: FarPit) -> None:
         """Have a person pin the pit's key, hear the whole stream, and learn the meters from a first round."""
@@ -139,7 +141,7 @@ def came(pit: FarPit, type_: str, after: int, deed: str) -> Message:
 
 
 def again(pit: FarPit, since: int, numbers: Iterable[int], times: int = 1) -> bool:
-    """Whether each of these events comes so often from message number `since` on."""
+    """Whether each of these events comes at least `times` times from message number `since` on."""
     return pit.wait(lambda: all(pit.numbers(since).count(seq) >= times for seq in numbers), times * ANSWERS_WITHIN_S)
 
 
@@ -160,7 +162,7 @@ def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
 
 
 def alarmed(pit: FarPit, code: str) -> None:
-    """The stream must tell this alarm. A table may tell an alarm once in ten minutes: an earlier one counts."""
+    """The stream must tell this alarm. A table may tell an alarm once in ten minutes: an earlier alarm counts."""
     pit.acks = True
     pit.say_ack()
     if not pit.wait(lambda: any(event["code"] == code for event in pit.events_of("alarm")), ANSWERS_WITHIN_S):
@@ -173,7 +175,9 @@ def not_believed(kit: TableKit, forge: Callable[[FarPit], object], what: str) ->
     since = len(pit.heard)
     forge(pit)
     if not again(pit, since, numbers, times=2):
-        raise BrokenError(f"After {what} event {numbers[-1]} was not sent again: the table took that for its ack.")
+        raise BrokenError(
+            f"After {what} event {numbers[-1]} was not sent again: the table took that for the event's ack."
+        )
     return pit
 
 
@@ -191,12 +195,12 @@ def plays(kit: TableKit, pit: FarPit) -> bool:
         raise NotTriedError("the table's game has no progressive bet")
     playing = any(bet["seats"] for bet in bets(locked))
     if not playing and not any(bet["refused_seats"] for bet in bets(locked)):
-        raise NotTriedError("the round had no wager on a progressive bet: the deed 'round' must lay one")
+        raise NotTriedError("the round had no wager on a progressive bet: the deed 'round' must lay a wager")
     return playing
 
 
 def must_play(kit: TableKit, pit: FarPit) -> None:
-    """The wager plays at last, round after round: a table may believe levels only from the second word on."""
+    """The wager must play in one of the next rounds: a table may believe levels only from the second word on."""
     until_s = time.monotonic() + ANSWERS_WITHIN_S
     while not plays(kit, pit):
         if time.monotonic() > until_s:
@@ -205,7 +209,7 @@ def must_play(kit: TableKit, pit: FarPit) -> None:
 
 
 def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
-    """The wager is refused."""
+    """The wager must be refused."""
     if plays(kit, pit):
         raise BrokenError(f"{what} a wager on a progressive bet played.")
 
@@ -275,7 +279,10 @@ def _will(kit: TableKit) -> None:
     gone = later(False)[0]
     wrong_form("state", [gone])
     if (gone["epoch"], gone["boot"]) != (before["epoch"], before["boot"]):
-        raise BrokenError(f"The will is of epoch {gone['epoch']}, boot {gone['boot']}. Before: {before['boot']}.")
+        raise BrokenError(
+            f"The will is of epoch {gone['epoch']}, boot {gone['boot']}. "
+            f"The state before was of epoch {before['epoch']}, boot {before['boot']}."
+        )
     if not pit.wait(lambda: pit.state.get("online") is True, 2 * ANSWERS_WITHIN_S):
         raise BrokenError("The table came back, and its state does not say `online: true`.")
     if int(str(pit.state["boot"])) <= int(str(before["boot"])):
@@ -439,7 +446,9 @@ def _behind(kit: TableKit, wrong: Callable[[FarPit], AckWord], what: str) -> Non
     heard(pit, head + 1)  # the fault itself
     kit.deeds.do("clear", fault=_BEHIND)
     if not pit.wait(lambda: pit.state.get("fault") is None, ANSWERS_WITHIN_S):
-        raise BrokenError(f"The fault {_BEHIND!r} stands though a later ack fits and two people have left the fault.")
+        raise BrokenError(
+            f"A later ack fits, and two people did what leaves the fault {_BEHIND!r}: the fault still stands."
+        )
 
 
 @_clause("T15")
@@ -577,7 +586,9 @@ def _award(kit: TableKit) -> None:
     for word in words:
         told = steps_told(pit, word)
         if len(told) != 1:
-            raise BrokenError(f"The stream tells the step {word.step!r} {len(told)} times. The pit said it twice.")
+            raise BrokenError(
+                f"The stream tells the step {word.step!r} {len(told)} times. The pit said the step twice."
+            )
         for name in ("hit", "seat", "tier", "meter", "cents", "by"):
             if told[0][name] != getattr(word, name):
                 raise BrokenError(f"The step has {name} {getattr(word, name)!r}. The stream tells {told[0][name]!r}.")
@@ -638,7 +649,7 @@ def _void(kit: TableKit) -> None:
     played = {bet["spot"]: bet["seats"] for bet in bets(locked) if bet["seats"]}
     returned = {bet["spot"]: bet["seats"] for bet in bets(void) if bet["seats"]}
     if not played:
-        raise NotTriedError("no wager on a progressive bet was locked: the deed 'void' must lay one")
+        raise NotTriedError("no wager on a progressive bet was locked: the deed 'void' must lay a wager")
     if returned != played:
         raise BrokenError(f"The seats {played} played on progressive bets. The void names {returned}.")
 
@@ -659,7 +670,9 @@ def _rounds(kit: TableKit) -> None:
         if event["type"] != "round" or event["simulated"]:
             continue
         if number not in locked:
-            raise BrokenError(f"Round {number[1]} of shoe {number[0]} was told, and its lock was not told before it.")
+            raise BrokenError(
+                f"Round {number[1]} of shoe {number[0]} was told, and the lock of its wagers was not told before."
+            )
         won = event.get("awards", [])
         assert isinstance(won, list)
         hits = [(hit["spot"], hit["seat"], hit["tier"]) for hit in _hits_after(pit, place, number)]
@@ -732,7 +745,9 @@ def _chain(kit: TableKit) -> None:
         if not HASH.fullmatch(chain):
             raise BrokenError(f"The chain of event {seq} is {chain!r}.")
         if last[chain] not in (0, seq - 1):
-            raise BrokenError(f"Event {seq} has the chain of event {last[chain]}, and the events between have another.")
+            raise BrokenError(
+                f"Event {seq} has the chain of event {last[chain]}, and the events between have another chain."
+            )
         if chain == NO_CHAIN and seq > 1 and last[chain] != seq - 1:
             raise BrokenError(f"Event {seq} begins the chain anew.")
         last[chain] = seq
@@ -750,7 +765,7 @@ def _flags(kit: TableKit) -> None:
             raise BrokenError(f"Event {each.message.get('seq')} has the user property `type` {each.type!r}.")
     first = first_heard(kit.address, pit.topics.event, QUIET_S)
     if first is not None and first.retained:
-        raise BrokenError("An event is retained: each new subscriber would hear it again.")
+        raise BrokenError("An event is retained: each new subscriber would hear that event again.")
 
 
 def _these(numbers: range) -> str:

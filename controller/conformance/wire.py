@@ -91,7 +91,7 @@ class Wire:
         self._client.loop_start()
         if not self._up.wait(_CONNECTED_WITHIN_S):
             self.close()
-            raise _no_broker(address, "it does not answer a subscription")
+            raise _no_broker(address, "the broker does not answer a subscription")
 
     def _subscribed(self, *_: object) -> None:
         self._stands(self)
@@ -107,7 +107,7 @@ class Wire:
             self._came.notify_all()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time. It is asked after each message."""
+        """Whether `holds` comes true in time. `holds` is asked after each message."""
         with self._came:
             return self._came.wait_for(holds, within_s)
 
@@ -119,7 +119,7 @@ class Wire:
             raise _no_broker(self._address, str(error)) from error
 
     def send(self, topic: str, payloads: Sequence[bytes], retain: bool = False) -> None:
-        """Publish all of them as a table does: without waiting for the broker in between."""
+        """Publish all of these payloads as a table does: without waiting for the broker in between."""
         for payload in payloads:
             self._client.publish(topic, payload, qos=1, retain=retain)
 
