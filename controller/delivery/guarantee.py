@@ -28,7 +28,9 @@ WINDOW = 50
 """At most so many events are sent without the pit's acknowledgement."""
 
 RESEND_AFTER_S = 2.0
-"""After so long without an acknowledgement, all unacknowledged events of the window are sent again."""
+"""After so long without an acknowledgement, all unacknowledged events of the window are sent again.
+
+Where a pit's program begins to listen, these events are sent at once."""
 
 RETRY_REFUSED_AFTER_S = 5.0
 """After the broker refused an event, the oldest unacknowledged event is offered again so much later."""
@@ -177,6 +179,11 @@ class Delivery:
         done = self.phase in (Phase.REFUSED, Phase.ALTERED) and not self.unacknowledged
         if self.phase is Phase.ASKING or done:
             self._stream(now_s)
+
+    def pit_came(self, now_s: float) -> None:
+        """A pit's program begins to listen. Nobody heard what was sent while no program listened: that is due again."""
+        if self.phase is Phase.STREAMING:
+            self._act_at_s = now_s
 
     def due(self, now_s: float) -> range:
         """The numbers of the events to send now, which count as sent from here on. Often there is none."""

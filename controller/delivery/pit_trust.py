@@ -22,7 +22,8 @@ class Offer(Enum):
 
     MALFORMED = auto()
     UNPINNED = auto()  # no key is pinned yet: a person has to compare the offered key
-    PINNED = auto()
+    ANEW = auto()  # the pinned key, in a later word than every word before: a pit's program begins to listen
+    PINNED = auto()  # the pinned key, in a word that came before
     ROTATED = auto()  # the pinned key has handed over to the offered key, directly or through other keys
     DIFFERS = auto()  # the pinned key has not handed over to the offered key
 
@@ -33,6 +34,7 @@ class PitTrust:
     def __init__(self, pinned: bytes | None) -> None:
         self.pinned = pinned
         self.offered: bytes | None = None
+        self._said_at = ""  # the time of the pit's last word on its key, by the pit's clock
 
     def offer(self, payload: bytes) -> Offer:
         """A key came on the pit's topic. A key that the pinned key hands over to is pinned in its place."""
@@ -44,9 +46,11 @@ class PitTrust:
         if self.pinned is None:
             return Offer.UNPINNED
         if self.offered == self.pinned:
-            return Offer.PINNED
+            before, self._said_at = self._said_at, max(self._said_at, word.at)
+            return Offer.ANEW if word.at > before else Offer.PINNED
         if _handed_over(self.pinned, word) != self.offered:
             return Offer.DIFFERS
+        self._said_at = word.at
         self.pinned = self.offered
         return Offer.ROTATED
 

@@ -351,7 +351,7 @@ class PitStream:
         elif topic == topics.meters:
             self._see_meters(payload, retained)
         elif topic == topics.pit_key:
-            self._see_pit_key(payload)
+            self._see_pit_key(payload, retained)
         elif topic == topics.wager and retained:
             _log.warning("a message on %s is refused: the broker retained it, so it may be of long ago", topic)
         elif topic == topics.wager:
@@ -408,10 +408,13 @@ class PitStream:
             await self._send_due()
             await self._mark_acked()
 
-    def _see_pit_key(self, payload: bytes) -> None:
-        """A key is offered as the pit's."""
+    def _see_pit_key(self, payload: bytes, retained: bool) -> None:
+        """A key is offered as the pit's. A pit says its key, and then its acks, where the pit's program starts."""
         before = self._trust.pinned
         offer = self._trust.offer(payload)
+        if offer in (Offer.ANEW, Offer.ROTATED) and not retained:
+            self._delivery.pit_came(time.monotonic())
+            self._something_happened.set()
         match offer:
             case Offer.MALFORMED:
                 _log.warning("a message on %s is refused: it is no key with its own signature", self._topics.pit_key)

@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from controller.answer import Answer
 from controller.cli import surroundings
 from controller.cli.status import pit_lines
+from controller.contract.pit_words import PitKeyWord
 from controller.contract.state import offline_state
 from controller.contract.topics import Topics
 from controller.delivery import guarantee as delivery
@@ -29,6 +30,7 @@ from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
 from tests.daemon.daemon_world import (
     KEY,
     LEVELS,
+    PIT_KEY,
     HeldBroker,
     Published,
     World,
@@ -84,6 +86,37 @@ async def test_what_is_not_acknowledged_is_sent_again_until_it_is(tmp_path: Path
         assert set(others) == {first}, "the same bytes each time"
         world.pit.acks = True
         await eventually(lambda: world.journal.acked_seq == 1)
+
+
+async def test_what_waits_is_sent_at_once_to_a_pit_that_begins_to_listen_and_once_for_each_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "RESEND_AFTER_S", 3600.0)
+    async with running(tmp_path) as world:
+
+        def said(at: str, retained: bool = False) -> None:
+            word = PitKeyWord(PIT_KEY.public.hex(), f"2026-01-01T00:00:{at}.000Z", ()).payload(PIT_KEY)
+            world.broker.say(word, Topics("pit/v1", "royal9-01").pit_key, retained)
+
+        world.pit.acks = False
+        await world.open_shoe()
+        await eventually(lambda: sent(world.broker) == [1])
+        said("10", retained=True)
+        await world.do(LockWagers())
+        await eventually(lambda: sent(world.broker) == [1, 2])
+        said("20")
+        await eventually(lambda: sent(world.broker)[2:] == [1, 2])
+        said("20")
+        said("15")
+        await world.deal("KS 2D 9S 3D")
+        await eventually(lambda: sent(world.broker)[4:] == [3])
+        world.pit.acks = True
+        said("30")
+        await eventually(lambda: world.journal.acked_seq == 3)
+        said("40")
+        await world.do(LockWagers())
+        await eventually(lambda: world.journal.acked_seq == 4)
+        assert sent(world.broker) == [1, 2, 1, 2, 3, 1, 2, 3, 4]
 
 
 async def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path: Path) -> None:
