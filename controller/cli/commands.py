@@ -35,7 +35,7 @@ def _add_backup(parser: ArgumentParser) -> None:
     parser.add_argument(
         "to", type=Path, metavar="FILE", help="the file to write, for its owner alone; no existing file is replaced"
     )
-    moves = "the table moves to another machine: it must be stopped, and its journal is set aside here"
+    moves = "the table moves to another machine: stop the table first; its journal is set aside here"
     parser.add_argument("--move", action="store_true", help=moves)
     parser.add_argument("--by", metavar="NAME", help="with --move: who moves it")
 
@@ -95,7 +95,7 @@ def _new_journal(options: Namespace) -> int:
 def _add_check(parser: ArgumentParser) -> None:
     limit = "warn of a bet with a higher house edge, in per cent (default: %(default)s)"
     parser.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
-    seeds = "the pit's settings: check where its meters begin"
+    seeds = "the pit's settings: check that each meter's seed is high enough"
     parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=seeds)
 
 
@@ -436,7 +436,15 @@ def _switch(_options: Namespace) -> int:
 _LOOK, _TABLE, _RECORD, _PLAY = "Look", "The table itself", "The record", "Without hardware"
 
 COMMANDS: tuple[Command, ...] = (
-    Command("status", "Look", "what a running table waits for, and how it is", "", _status, _add_status, File.TABLE),
+    Command(
+        "status",
+        "Look",
+        "what a running table waits for, and the state of its parts",
+        "",
+        _status,
+        _add_status,
+        File.TABLE,
+    ),
     Command("manual", "Look", "the manual page of all commands, for `man -l -`", "| man -l -", _manual, _add_manual),
     Command("watch", "Look", "a running table, live in the terminal", "", _watch, _add_language, File.TABLE),
     Command(
@@ -451,7 +459,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "setup",
         _TABLE,
-        "make this machine a table's, by questions: game, seats, shoe, wiring, pit; ends with a report to file",
+        "set up this machine for a table: ask for game, seats, shoe, wiring and pit, and write a signed report",
         "",
         _setup,
         _add_setup,
@@ -497,7 +505,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "backup",
         _TABLE,
-        "the table's journal, archives, key and configuration in one file, also while it runs",
+        "write the table's journal, archives, key and configuration into one file, also while the table runs",
         "royal9-01.backup --move --by Smith",
         _backup,
         _add_backup,

@@ -89,11 +89,11 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """The people leave the table, whatever they are doing."""
+    """Ends the people's thread at its next pause: the demo is over."""
 
 
 class _Until:
-    """A clock that stops the people once `stopping` is set, and sends them away once `gone` is set."""
+    """A clock whose `sleep` holds the people once `stopping` is set, and ends their thread once `gone` is set."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
