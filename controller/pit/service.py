@@ -24,6 +24,7 @@ import secrets
 import ssl
 import sys
 import time
+from contextlib import suppress
 from typing import NoReturn, TextIO
 
 from paho.mqtt.enums import MQTTErrorCode
@@ -253,6 +254,10 @@ class Pit:
                 what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
                 do = "Find out which broker this is: Mosquitto sends no such message."
                 self._alarm("", RefusedError("topic_unknown", what, do))
+            elif len(table) > _LONGEST_TOLD:
+                what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
+                do = "Find out who publishes there: no table has such a name. Check the broker's access list."
+                self._alarm("", RefusedError("name_too_long", what, do))
             elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
                 what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
                 do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
@@ -284,7 +289,7 @@ class Pit:
         """Judge what the broker retains on an ack topic: an ack over a newer ledger perhaps, or not by this pit."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
-            do = "Find out who publishes there: only the pit may. The pit passes over the message and replaces it."
+            do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
             self._alarm(table, RefusedError("ack_forged", what, do))
             return
         try:
@@ -330,7 +335,7 @@ class Pit:
     def _table_of(self, topic: str) -> str | None:
         """The table whose topic this is; None where the topic is no table's."""
         root, _, table = topic.rpartition("/")[0].rpartition("/")
-        return table if root == self._root and len(topic) <= _LONGEST_TOLD else None
+        return table if root == self._root else None
 
     def _meet(self, link: Link, table: str, payload: bytes) -> None:
         """Judge a table's state: its epoch may wait to be adopted, or have been adopted meanwhile."""
@@ -486,6 +491,10 @@ def say(what: str) -> None:
 
 
 def _print(line: str, to: TextIO) -> None:
-    """Write the line in one piece: a pit that is killed leaves no half line before the next pit's first."""
-    to.write(f"{line}\n")
-    to.flush()
+    """Write the line in one piece: a pit that is killed leaves no half line before the next pit's first.
+
+    Where nobody reads the lines any more, or their disk is full, the pit goes on: its tables wait for its acks.
+    """
+    with suppress(OSError):
+        to.write(f"{line}\n")
+        to.flush()

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import string
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -92,7 +93,23 @@ def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> 
     far.ack(ack(0))
     far.publish("pit/v1/\u202eevil/state", b" " * 250_001)
     assert "'pit/v1/\\u202eevil/state'" in until(pit.err, "message_too_long")[-1]
+    far.publish(f"pit/v1/{'t' * 60_000}/state")
+    assert len(until(pit.err, "name_too_long: A message came for a table whose name has 60000 letters")[-1]) < 400
     far.send_events(event(1))
     far.ack(ack(1))
     assert pit.ended(signal.SIGTERM) == 0
     assert rows(house.ledger, "SELECT count(*) FROM event WHERE table_id = ?", TABLE) == [(1,)]
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("lines_go_to", ["/dev/full", ">(true)"])
+def test_a_log_that_takes_no_line_does_not_end_the_pit(house: House, lines_go_to: str) -> None:
+    """A full disk under the log ended the pit with a traceback, and a reader that had gone away ended it silently."""
+    far = house.far()
+    far.say_state()
+    pit = house.pit("--adopt-new", program=("bash", "-c", f'exec "$0" "$@" > {lines_go_to}', sys.executable))
+    far.ack(ack(0))
+    for seq in (1, 2, 3):
+        far.send_events(event(seq))
+        far.ack(ack(seq))
+    assert pit.process.poll() is None
