@@ -211,11 +211,7 @@ def commit() -> str:
     if git is None or not (ROOT / ".git").exists():  # an installed package may lie inside another repository
         return "unknown"
     described = subprocess.run(
-        [git, "describe", "--always", "--dirty=+"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        [git, "describe", "--always", "--dirty=+"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return described.stdout.strip() or "unknown"
 

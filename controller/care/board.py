@@ -64,10 +64,7 @@ def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[R
     if machine.board is None:
         do = 'Run the table on its Pi, or set driver = "simulated" under [pins] on a bench.'
         yield fault(
-            "pins",
-            "no_header",
-            "The table's file wires a Raspberry Pi's header, and this machine has none.",
-            do,
+            "pins", "no_header", "The table's file wires a Raspberry Pi's header, and this machine has none.", do
         )
         return
     rewire = "Use another pin, and write it in the table's file. `tablectl check` names the pins that suit."

@@ -15,11 +15,7 @@ from controller.errors import TableError
 from controller.table.facts import ProgramMeasured
 
 _TABLE = "table-controller.service"
-_UNITS = {
-    _TABLE: "the table",
-    "table-screen.service": "the screen",
-    "table-kiosk.service": "the monitor",
-}
+_UNITS = {_TABLE: "the table", "table-screen.service": "the screen", "table-kiosk.service": "the monitor"}
 _LOG = "journalctl --unit {unit} --lines 30"
 
 

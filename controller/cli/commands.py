@@ -465,15 +465,7 @@ COMMANDS: tuple[Command, ...] = (
         _add_setup,
     ),
     Command("run", _TABLE, "run a table until SIGTERM or Ctrl-C", "TABLE.toml", _run, file=File.TABLE),
-    Command(
-        "check",
-        _TABLE,
-        "read a table's configuration and name every mistake",
-        "",
-        _check,
-        _add_check,
-        File.TABLE,
-    ),
+    Command("check", _TABLE, "read a table's configuration and name every mistake", "", _check, _add_check, File.TABLE),
     Command(
         "doctor",
         _TABLE,

@@ -48,12 +48,7 @@ def _composition(table: Path, levels: Levels, as_json: bool) -> int:
     shoe = open_shoe(Path(load(table).file.journal.path))
     rules = shoe.rules
     table_now = replace(
-        subject(table),
-        digest=shoe.config_digest,
-        seats=rules.seats,
-        shoe=rules.shoe,
-        play=rules.play,
-        bets=rules.bets,
+        subject(table), digest=shoe.config_digest, seats=rules.seats, shoe=rules.shoe, play=rules.play, bets=rules.bets
     )
     if not as_json:
         print(f"shoe {shoe.number}, round {shoe.round or '-'}: what each bet is worth with the unseen cards")
