@@ -2,7 +2,7 @@
 
 The id is `table/epoch/seq`. `seq` has no gaps and never repeats within an epoch. An epoch is a random name; each new
 journal has a new epoch. `chain` is the journal's chain head before the row that made the event. So a pit that keeps the
-last `chain` can later prove that a journal is the one that spoke to it.
+last `chain` can later prove that this very journal made the events that the pit has.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ BET_RECOGNITION = "bet recognition"
 
 
 def wager_from_json(value: Mapping[str, object]) -> Wager | None:
-    """The wager of a message such as `{"seat": 3, "back": false, "spot": "tie", "cents": 500}`; None where it is none.
+    """The wager of a message such as `{"seat": 3, "back": false, "spot": "tie", "cents": 500}`; None for any other.
 
     Without `back` the wager is the seated player's. 0 cents: the chips were taken away. The table judges later whether
     the game has such a spot.

@@ -52,7 +52,7 @@ class BaccaratRoyal:
     """The rules of a house. Totals are 0 to 9.
 
     Raises ValueError unless the naturals are the highest totals, every lower total stands in one row of the banker's
-    table, and no total of Player's is both one that must draw and one that may choose.
+    table, and no total of Player's both must draw and may choose.
     """
 
     deal_order: DealOrder

@@ -176,9 +176,9 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a bet: its condition, and what becomes of the wager. It has exactly one of `pays`, `result`, `award`.
+    """A row of a bet: its condition, and what becomes of the wager.
 
-    Raises ValueError for a row that has none of the three, or more than one.
+    Raises ValueError unless the row has exactly one of `pays`, `result` and `award`.
     """
 
     when: When

@@ -315,7 +315,7 @@ class Awards:
         ]
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """The number of the round of a table's hit, which is named by its event's id; None where it has no award."""
+        """The number of the round of a table's hit, by the id of the hit's event; None where the hit has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 

@@ -108,7 +108,7 @@ class Pit:
         self._rival = Rival()
         self._rival_told = False  # whether people know of the rival that is there now
         self._cuts = Cuts()
-        self._boots: dict[str, object] = {}  # the run of each table's program; None where it does not run
+        self._boots: dict[str, object] = {}  # the run of each table's program; None while the program is away
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
         self._steps_said: dict[str, tuple[int, float]] = {}  # by table: the last published step's number, and when
         self._meters_seqs = iter(range(0))
@@ -259,7 +259,7 @@ class Pit:
                 do = "Find out who publishes there: no table has such a name. Check the broker's access list."
                 self._alarm("", RefusedError("name_too_long", what, do))
             elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
-                what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
+                what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
                 do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
                 self._alarm(table, RefusedError("message_too_long", what, do))
             elif kind == "event":

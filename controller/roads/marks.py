@@ -121,7 +121,7 @@ class Roads:
             road.add(self._depths)
 
     def ask(self, winner: Side) -> dict[str, Color | None]:
-        """The mark that each derived road gets if this side wins the next round; None where it gets no mark."""
+        """The mark that each derived road gets if this side wins the next round; None where a road gets no mark."""
         return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
 
     def _with(self, winner: Side) -> list[int]:

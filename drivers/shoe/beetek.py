@@ -14,8 +14,8 @@ the ace of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor t
 line comes once, so no second copy shows such damage. What remains is the count of each card in the shoe, and the eyes
 at the table.
 
-Only card lines have been described. Any other line whose check is right is told as `unknown` and counted. Its
-characters are not kept, since they might tell a face-down card.
+Only card lines have been described. Any other line whose check is right is counted as `unknown`. Its characters are not
+kept, since they might tell a face-down card.
 """
 
 from __future__ import annotations

@@ -593,7 +593,7 @@ class Dealer:
         self._cues.hand_over(dealt)
 
     def _draw(self) -> str:
-        """Draw a card. Where the cutting card comes first, draw that one too."""
+        """Draw a card. Where the cutting card comes first, draw the cutting card too."""
         shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:

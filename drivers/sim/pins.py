@@ -1,6 +1,6 @@
 """The far end of the simulated header: the page that stands in for it, and the people's hands and eyes.
 
-The page is a file of 4096 bytes that both ends map. It has one byte for each BCM number N:
+The page is a file of 4096 bytes that both ends map, with these bytes for each BCM number N:
 
     N          level driven from outside: 0, 1, or 255 = nothing drives it, and the pull decides
     64 + N     level last written to the output: 0 or 1

@@ -34,7 +34,7 @@ def card_line(card: str) -> bytes:
 
 
 class SimulatedBeeTek:
-    """The shoe. It has no game of its own, and reports nothing but drawn cards.
+    """The shoe, which has no game of its own, and reports nothing but drawn cards.
 
     `speed` 1 takes the time that a line takes on a 9600 baud wire, 2 half of that time, 0 no time. `wrap` is ignored:
     its lines have no numbers. `corrupt(line)`, where set, gives the bytes that reach the host for a line; where that is
