@@ -44,7 +44,7 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
-    for number in range(700):
+    for number in range(350):
         covered = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.sensed else {}
         made, refused = bettors.choose(SEATS, covered, actives)
         foreseen = {each.wager: each for each in refused}

@@ -14,7 +14,7 @@ import pytest
 from tests.simulation.onlooker import Left, seen
 from tests.simulation.twin_hands import twins
 
-FEW, MANY, AT_ONCE = 24, 2400, 240
+FEW, MANY, AT_ONCE = 12, 2400, 240
 
 TOLD_ONCE = (848, 1974, 2334)
 """Pairs that once differed: while the disk failed, damaged bytes were told before the kept cards were committed."""
@@ -38,9 +38,8 @@ def _in_order(left: list[Left]) -> list[Left]:
     return sorted(left, key=lambda each: (each.at_s, each.way))
 
 
-@pytest.mark.parametrize("first", range(0, FEW, 12))
-def test_what_lies_face_down_changes_nothing_that_leaves_a_running_table(first: int, tmp_path: Path) -> None:
-    differ = next(filter(None, (_difference(seed, tmp_path) for seed in range(first, first + 12))), None)
+def test_what_lies_face_down_changes_nothing_that_leaves_a_running_table(tmp_path: Path) -> None:
+    differ = next(filter(None, (_difference(seed, tmp_path) for seed in range(FEW))), None)
     assert differ is None, f"\n{differ}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from string import Formatter
@@ -27,11 +28,21 @@ from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 CONTROLLER = Path(languages.__file__).parents[1]
 
 
+@cache
+def _asking() -> dict[Path, list[ast.Call | ast.Subscript]]:
+    """By file, every call and every subscript in the program's text."""
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in CONTROLLER.rglob("*.py")}
+    return {
+        path: [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Subscript)]
+        for path, tree in trees.items()
+    }
+
+
 def refused_with() -> Iterator[str]:
     """Every code that the program refuses a request with: the acts' rows', and those in its text, `refuse("…")`."""
     yield from (code for act in ACTS for code in act.refused.values())
-    for path in CONTROLLER.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for nodes in _asking().values():
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="refuse" | "Refuse"), args=[*arguments]):
                     constants = (part for argument in arguments for part in ast.walk(argument))
@@ -40,9 +51,9 @@ def refused_with() -> Iterator[str]:
 
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
     """What the program's text asks for by name: of the screen's words or of the others, a section and perhaps a key."""
-    for path in CONTROLLER.rglob("*.py"):
+    for path, nodes in _asking().items():
         has_pages = path.parent.name in ("screen", "pit_page")
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="say" | "_name" | "knows"), args=[ast.Constant(section), key]) if (
                     has_pages
