@@ -216,7 +216,8 @@ def test_the_wagers_of_the_account_are_those_a_controller_believed_at_lock() -> 
 
 def test_one_seed_is_one_account() -> None:
     first = play(TableStandIn(), rounds=100, error_rate=0.1)
-    assert play(TableStandIn(), rounds=100, error_rate=0.1, speed=0.2) == first
+    faster = play(TableStandIn(), rounds=30, error_rate=0.1, speed=0.2)
+    assert faster == first[: len(faster)]
     another = play(TableStandIn(), rounds=5, error_rate=0.1, seed=8)
     assert another != first[: len(another)]
     assert {entry["shoe"] for entry in first} == {1, 2}
