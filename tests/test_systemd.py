@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import tomllib
-from argparse import ArgumentParser
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
 from configparser import ConfigParser
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 
 import pytest
 
+from controller.pit.__main__ import OF_THE_PACKAGE_KEY
 from controller.pit.__main__ import parser as pit_parser
 from controller.pit_page.__main__ import parser as page_parser
 from tests.support.unit_filter import read_unit
@@ -24,6 +26,8 @@ SCREEN = ROOT / "systemd" / "table-screen.service"
 KIOSK = ROOT / "systemd" / "table-kiosk.service"
 PIT = ROOT / "systemd" / "table-pit.service"
 PIT_PAGE = ROOT / "systemd" / "table-pit-page.service"
+HA = ROOT / "config" / "ha" / "environment"
+PITCTL = ROOT / "debian" / "pitctl.sh"
 UNITS = sorted((ROOT / "systemd").glob("*.service"))
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
 TABLECTL = "/opt/table-controller/current/bin/tablectl"
@@ -105,29 +109,61 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
 
 def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
     pit, page = read_unit(PIT)["Service"], read_unit(PIT_PAGE)["Service"]
-    ledger = pit["ExecStart"].partition("--ledger ")[2].split()[0]
-    assert Path(ledger).parent == Path("/var/lib", pit["StateDirectory"])
-    assert f"--ledger {ledger} " in page["ExecStart"]
+    ledger = _asked(PIT, pit_parser).ledger
+    assert ledger.parent == Path("/var/lib", pit["StateDirectory"])
+    assert _asked(PIT_PAGE, page_parser).ledger == ledger
     assert (page["User"], page["ProtectSystem"]) == (pit["User"], "strict")
     assert {"StateDirectory", "ReadWritePaths"}.isdisjoint(page)
     assert page["InaccessiblePaths"] == f"-{ledger}.key"
 
 
-@pytest.mark.parametrize(
-    ("unit", "module", "parser"),
-    [(PIT, "controller.pit", pit_parser), (PIT_PAGE, "controller.pit_page", page_parser)],
-    ids=["pit", "page"],
-)
+@pytest.mark.parametrize(("unit", "parser"), [(PIT, pit_parser), (PIT_PAGE, page_parser)], ids=["pit", "page"])
 def test_what_a_unit_of_the_pit_starts_is_a_command_that_there_is(
-    unit: Path, module: str, parser: Callable[[], ArgumentParser]
+    unit: Path, parser: Callable[[], ArgumentParser]
 ) -> None:
+    asked = _asked(unit, parser)
+    assert asked.broker == ("broker.pit", 8883)
+    assert str(asked.private_key) == f"/run/{read_unit(unit)['Service']['LoadCredential'].partition(':')[0]}"
+
+
+def test_pit_page_and_commands_take_the_ledger_of_two_machines_from_one_file(tmp_path: Path) -> None:
+    both = _environment(HA.read_text("utf-8"))
+    pit, page = _asked(PIT, pit_parser, both), _asked(PIT_PAGE, page_parser, both)
+    assert (pit.ledger, pit.replicated, page.ledger) == (both["LEDGER"], True, both["LEDGER"])
+    assert pit.signing_key == OF_THE_PACKAGE_KEY
+    assert Path(both["PGPASSFILE"]).parent == OF_THE_PACKAGE_KEY.parent
+    # `pitctl`, with its file in the place of the machine's, and a program in that of Python that shows what it is told.
+    command = tmp_path / "pitctl"
+    command.write_text(PITCTL.read_text("utf-8").replace("/etc/table-pit/environment", str(tmp_path / "file")), "utf-8")
+    command.write_text(command.read_text("utf-8").replace("runuser -u table-pit -- ", ""), "utf-8")
+    told = tmp_path / "python3"
+    told.write_text('#!/bin/sh\necho "$LEDGER" "$PGPASSFILE" "$@"\n', "utf-8")
+    told.chmod(0o755)
+    for file, ledger in (
+        (HA.read_text("utf-8"), both["LEDGER"]),
+        (f'LEDGER="{both["LEDGER"]}"\n', both["LEDGER"]),
+        ("", ""),
+    ):
+        (tmp_path / "file").write_text(file, "utf-8")
+        shown = subprocess.run(
+            ["sh", str(command), "account"], capture_output=True, text=True, env={"PATH": os.defpath}
+        )
+        assert shown.stdout.split(" ")[0] == ledger
+        assert shown.stdout.split()[-1] == "account"
+
+
+def _environment(lines: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in lines.splitlines() if line and not line.startswith("#"))
+
+
+def _asked(
+    unit: Path, parser: Callable[[], ArgumentParser], more: Mapping[str, str] = MappingProxyType({})
+) -> Namespace:
+    """What a unit of the pit asks of its program; `more` is its file of the environment."""
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
-    _, _, _, program, *words = Template(service["ExecStart"]).substitute(given).split()
-    assert program == module
-    asked = parser().parse_args(words)
-    assert asked.broker == ("broker.pit", 8883)
-    assert str(asked.private_key) == f"/run/{service['LoadCredential'].partition(':')[0]}"
+    _, _, _, _, *words = Template(service["ExecStart"]).substitute({**given, **more}).split()
+    return parser().parse_args(words)
 
 
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:

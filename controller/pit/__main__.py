@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -27,7 +28,8 @@ from controller.pit.settings import DEFAULT, load
 from controller.pit.store import locked, missing, unusable
 
 OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
-"""The ledger of the pit that the package runs as a service."""
+"""The ledger of the pit that the package runs as a service, where the variable LEDGER names no other."""
+OF_THE_PACKAGE_KEY = OF_THE_PACKAGE.with_name("ledger.key")
 
 _STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed")
 """After these errors a pit on a database leaves the broker, and stands by until it may lead again."""
@@ -166,8 +168,8 @@ def _add(
     """Add a command on a ledger. `ledger`, `by` and `witness` are what the help says of these options."""
     added = commands.add_parser(name, help=help_)
     runs = name == "run"  # a pit is never started on a ledger that nobody named
-    default = None if runs else OF_THE_PACKAGE
-    says = "; ".join((*([ledger] if ledger else []), *([] if runs else [f"without this option {OF_THE_PACKAGE}"])))
+    default = None if runs else place(os.environ.get("LEDGER") or str(OF_THE_PACKAGE))
+    says = "; ".join((*([ledger] if ledger else []), *([] if runs else ["without this option the package's"])))
     added.add_argument("--ledger", type=place, required=runs, default=default, metavar="FILE|URL", help=says)
     for option, person in (("--by", by), ("--witness", witness)):
         if person is not None:
@@ -181,7 +183,8 @@ def _add_key(command: argparse.ArgumentParser) -> None:
         "--signing-key",
         type=Path,
         metavar="FILE",
-        help="the pit's own key; for a ledger in a file LEDGER.key, which the first run makes",
+        help="the pit's own key; for a ledger in a file LEDGER.key, which the first run makes; with PostgreSQL "
+        f"without this option {OF_THE_PACKAGE_KEY}",
     )
 
 
@@ -196,12 +199,9 @@ def _key_file(options: argparse.Namespace) -> Path:
     The pits of one database have one key, so no pit makes a key there.
     """
     ledger: Place = options.ledger
-    given: Path | None = options.signing_key
     if isinstance(ledger, Path):
-        return given or ledger.with_name(ledger.name + ".key")
-    if given is None:
-        do = "Name the key's file with --signing-key: the same key on each of the pit's machines."
-        raise TableError("signing_key_missing", "The pit's key is not kept with a ledger in PostgreSQL.", do)
+        return options.signing_key or ledger.with_name(ledger.name + ".key")
+    given: Path = options.signing_key or OF_THE_PACKAGE_KEY
     if options.command is not _key and not given.exists():
         do = f"Copy the pit's key there, with its rotations. For a new pit make one, once: key --signing-key {given}"
         raise TableError("signing_key_missing", f"There is no key {given}.", do)

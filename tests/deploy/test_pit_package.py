@@ -64,22 +64,21 @@ def test_an_update_restarts_the_pit_and_goes_back_where_the_pit_is_not_ready(
 
 @needs_postgresql
 def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> None:
-    drop_in = pit.machine.root / "etc" / "systemd" / "system" / "table-pit.service.d" / "replicated.conf"
-    drop_in.parent.mkdir()
-    service = (ROOT / "config" / "ha" / "table-pit.conf").read_text("utf-8").replace("--replicated ", "")
-    drop_in.write_text(service + "Environment=LEDGER=postgresql://postgres@127.0.0.1/postgres\n")
+    both = (ROOT / "config" / "ha" / "environment").read_text("utf-8")
+    here = both.replace("OPTIONS=--replicated\n", "").replace("@10.20.0.1,10.20.0.2/", "@127.0.0.1/")
+    (pit.machine.root / "etc" / "table-pit" / "environment").write_text(here, "utf-8")
     pit.machine.run(*["install", "-d", "-o", "table-pit", "-g", "table-pit", "-m", "700", "/var/lib/table-pit"])
-    key = ("key", "--ledger", "postgresql://", "--signing-key", "/var/lib/table-pit/ledger.key")
-    made = pit.machine.run("pitctl", *key).stdout.strip()
+    made = pit.machine.run("pitctl", "key").stdout.strip()
     folder = new_folder()
     server = Server(folder / "one", pit.machine.on_its_network, "127.0.0.1")
     try:
         server.begin()
         server.start()
-        pit.machine.run("systemctl", "daemon-reload")
         pit.machine.run("systemctl", "start", "table-pit")
         assert f"the pit's key has the fingerprint {made}" in pit.machine.log()
         assert server.query("SELECT count(*) FROM leadership WHERE until > clock_timestamp()") == [(1,)]
+        assert "the account balances" in pit.machine.run("pitctl", "account").stdout
+        pit.machine.run("systemctl", "start", "table-pit-page")
     finally:
         server.stop()
         shutil.rmtree(folder)

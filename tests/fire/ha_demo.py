@@ -28,6 +28,7 @@ import psycopg
 import tomli_w
 
 from controller.cli import surroundings
+from controller.cli.certs import BenchCa
 from controller.cli.client import ask
 from controller.contract.canonical import parse_object
 from controller.errors import TableError
@@ -51,17 +52,25 @@ _AS_POSTGRES = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-grou
 _STALE_AFTER_S = 5
 _LOST_WITHIN_S = 1.0  # a machine's processes end one after the other
 _METERS_EVERY_S = 1.5  # the pit says them at least so often
+_CUT_FOR_S = 15.0  # Patroni tells old leaders from new by then
 _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
-def keepalived_file(machine: str) -> str:
+def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -> str:
     """The shipped file, which is that of machine one, as the page says to change it on machine two."""
-    text = (CONFIG / "keepalived.conf").read_text("utf-8")
+    text = (CONFIG / "keepalived.conf").read_text("utf-8").replace("/etc/mosquitto", str(broker_files))
     if machine == "one":
         return text
     text = text.replace("router_id one", "router_id two").replace("priority 100", "priority 90")
     other = {"10.20.0.1": "10.20.0.2", "10.20.0.2": "10.20.0.1"}
     return re.sub(r"10\.20\.0\.[12]\b", lambda found: other[found[0]], text)
+
+
+def answering(folder: Path) -> str:
+    """Lines for a broker's file: the listener on which keepalived's handshake finds whether the broker answers."""
+    for name, pem in zip(("broker.crt", "broker.key"), BenchCa().issue("broker.pit"), strict=True):
+        (folder / name).write_bytes(pem)
+    return f"listener 8883 127.0.0.1\ncertfile {folder}/broker.crt\nkeyfile {folder}/broker.key\n"
 
 
 def missing() -> list[str]:
@@ -111,9 +120,10 @@ class Machine:
             listener += f" {self.address}"
         else:
             keepalived = self._folder / "keepalived.conf"
-            keepalived.write_text(keepalived_file(self.name), "utf-8")
+            keepalived.write_text(keepalived_file(self.name, self._folder), "utf-8")
             files = ["-f", str(keepalived), "-p", f"{keepalived}.pid", "-r", f"{keepalived}.vrrp.pid"]
             self._run("keepalived", [_program("keepalived") or "", "-nlD", *files], as_postgres=False)
+        listener += "" if self._house.network is None else f"\n{answering(self._folder)}"
         broker.write_text(f"{listener}\nallow_anonymous true\npersistence false\nmax_queued_messages 10000\n", "utf-8")
         self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
 
@@ -302,7 +312,7 @@ class House:
             if event["type"] != "wagers_locked" or not event["progressive"]:
                 continue
             last = event["progressive"][0]["refusal"]
-            refused += last == "pit_stale"
+            refused += last == "pit_stale" and lost_s < at_s < again_s
             if lost_s + _STALE_AFTER_S + _LOST_WITHIN_S < at_s < led_s - _LOOK_S:
                 assert last == "pit_stale", f"a pit that was gone for long: {event}"
             elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S:
@@ -374,12 +384,28 @@ def play(
         back_s = house.await_(lambda: house.copies() == 2, "two copies beside the primary")
         say(f"machine {led} is back and has caught up after {back_s:.0f} s; its pit stands by")
         _watch(house, look_s, say)
+        if network is not None:
+            _cut_the_primary_off(house, network, say)
         surroundings.stop(house.people)
         house.await_(lambda: house.pit_status()["unacknowledged"] == 0, "an acknowledgement of the last event")
         hands, refused = house.dealt_without(lost_s, led_s, again_s)
         say(f"without a pit the table dealt {hands} hands; the progressive wager was refused at {refused} locks")
         say(house.judged())
         return without_s, hands, refused
+
+
+def _cut_the_primary_off(house: House, network: Network, say: Callable[[str], None]) -> None:
+    """The machine of the primary hears nobody for a while, and runs on. Then that machine must not be the primary."""
+    cut, before, cut_s = house.primary() or "one", house.acked(), time.monotonic()
+    with network.cut_off(cut):
+        say(f"machine {cut}, which has the primary database, is cut off and runs on")
+        house.await_(lambda: house.primary() not in (None, cut), "a primary on another machine")
+        house.await_(lambda: house.acked() > before, "an acknowledgement")
+        say(f"{time.monotonic() - cut_s:.1f} s without acknowledgements")
+        _watch(house, _CUT_FOR_S, say)
+    mended_s = house.await_(lambda: house.copies() == 2, "two copies beside the primary")
+    _watch(house, 0.0, say)
+    say(f"the cut was mended: {mended_s:.1f} s until there were two copies; the primary is on {house.primary()}")
 
 
 def _watch(house: House, for_s: float, say: Callable[[str], None]) -> None:

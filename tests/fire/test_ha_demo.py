@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from string import Template
 
 import pytest
 
-from controller.pit.__main__ import parser
-from tests.fire.ha_demo import CONFIG, NAMES, missing, play
+from tests.fire.ha_demo import NAMES, missing, play
 from tests.pit.postgresql import needs_postgresql
 from tests.support.network import HERE, Network, needs_keepalived, needs_namespaces
-
-
-def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of_its_account() -> None:
-    conf = (CONFIG / "table-pit.conf").read_text("utf-8")
-    *_, start = re.findall("^ExecStart=(.+)", conf, re.M)
-    given = {"LEDGER": "postgresql://", "BROKER": "broker.pit:8883", "CREDENTIALS_DIRECTORY": "/run"}
-    asked = parser().parse_args(shlex.split(Template(start).substitute(given))[4:])
-    kept = Path("/var/lib/table-pit")
-    assert (asked.signing_key, asked.replicated) == (kept / "ledger.key", True)
-    assert f"Environment=PGPASSFILE={kept}/pgpass\n" in conf
-    assert "LoadCredential" not in conf, "a newer systemd shows a credential as open to a group, which is refused"
 
 
 @pytest.mark.proof

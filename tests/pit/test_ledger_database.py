@@ -254,25 +254,27 @@ def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> 
             assert "secret" not in told.value.do
 
 
-def test_the_commands_take_the_url(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_take_the_url_and_the_key_of_the_package(
+    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.pit.__main__.OF_THE_PACKAGE_KEY", tmp_path / "key")
     where = ["--ledger", database]
     assert main(["award", "list", *where]) == 1
     assert capsys.readouterr().err.startswith("ledger_missing: ")
-    assert main(["key", *where]) == 1
-    assert capsys.readouterr().err.startswith("signing_key_missing: ")
-    run = ["run", *where, "--broker", "127.0.0.1:1", "--signing-key", str(tmp_path / "key")]
-    assert main(run) == 1
+    assert main(["run", *where, "--broker", "127.0.0.1:1"]) == 1
     assert capsys.readouterr().err.startswith("signing_key_missing: ")
     assert main(["run", "--ledger", str(tmp_path / "file"), "--broker", "127.0.0.1:1", "--replicated"]) == 1
     assert capsys.readouterr().err.startswith("not_replicated: ")
     opened(database).close()
-    assert main(["key", *where, "--signing-key", str(tmp_path / "key")]) == 0
-    assert main(["rotate-key", *where, "--signing-key", str(tmp_path / "key")]) == 0
+    assert main(["key", *where]) == 0
+    assert main(["rotate-key", *where]) == 0
+    assert (tmp_path / "key.rotations").exists()
     with closing(opened(database)) as leader:
-        assert main(["rotate-key", *where, "--signing-key", str(tmp_path / "key")]) == 1
+        assert main(["rotate-key", *where]) == 1
         assert capsys.readouterr().err.startswith("ledger_locked: ")
         give(leader, table := TableEvening("t-0"), table.lock(1))
-    for command in (["events", *where, "t-0"], ["alarms", *where], ["account", *where]):
+    monkeypatch.setenv("LEDGER", database)  # as the package's command sets it
+    for command in (["events", *where, "t-0"], ["alarms", *where], ["account"]):
         assert main(command) == 0
     assert table.sent[0].decode() in capsys.readouterr().out
 
