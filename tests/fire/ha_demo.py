@@ -8,6 +8,7 @@ on the witness etcd and a third copy of the database. Where no address moves, th
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import psycopg
 import tomli_w
@@ -342,9 +344,12 @@ class House:
         return time.monotonic() - began_s
 
     def is_replicated(self) -> bool:
-        """Whether a machine that may take over has each commit too. The witness may not."""
-        found = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND application_name <> 'witness'"
-        return any(self._query(name, found) for name in NAMES[:2])
+        """Whether Patroni has a synchronous standby that may take over. The witness may not."""
+        for machine in self.machines.values():
+            with suppress(OSError), urlopen(f"http://{machine.address}:{self.ports[8008]}/cluster", timeout=2) as said:
+                standbys = {each["name"] for each in json.load(said)["members"] if each["role"] == "sync_standby"}
+                return bool(standbys - {"witness"})
+        return False
 
     def _query(self, name: str, statement: str) -> list[tuple[object, ...]]:
         at = f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/postgres"
