@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal
 
 from controller.config.problems import Mistake, Problem, check_range
-from controller.contract.bounds import NAME
+from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.game.bets import DRAGON_BONUS, Bet, ratio_text
 from controller.game.games import KINDS, Game, Section
 from controller.game.reach import unreachable
@@ -171,8 +171,9 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
-        if bet.price_cents is not None and bet.price_cents < 1:
-            yield f"bets.{place}.price_cents", "is no price", "Write the price of the wager in cents."
+        if bet.price_cents is not None and not 1 <= bet.price_cents <= MOST_WAGER_CENTS:
+            do = f"Write the price of the wager in cents, at most {MOST_WAGER_CENTS}."
+            yield f"bets.{place}.price_cents", "is no price", do
         for number, row in enumerate(bet.rows):
             key = f"bets.{place}.rows.{number}"
             if row.pays == 0:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from controller.config.examples import TABLE_SECTIONS, how_to_add
 from controller.config.problems import Mistake, check_range, unknown
+from controller.contract.bounds import MOST_SEAT
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.game.cards import PersonalK9
 from controller.pins.devices import InputWiring, LampWiring
@@ -71,8 +72,9 @@ def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
     at: dict[int, int] = {}
     printed: dict[PersonalK9, int] = {}
     for place, seat in enumerate(seats):
-        if seat.number < 1:
-            yield f"seats.{place}.number", f"{seat.number} is not a seat number", "Number the seats from 1."
+        if not 1 <= seat.number <= MOST_SEAT:
+            do = f"Number the seats from 1 to {MOST_SEAT}."
+            yield f"seats.{place}.number", f"{seat.number} is not a seat number", do
         if seat.number in at:
             yield f"seats.{place}.number", f"seat {seat.number} is listed twice", "Give each seat its own number."
         if seat.k9 is not None and seat.k9 in printed:

@@ -303,6 +303,11 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "samples too slow": (lambda v: v["pins"].update(sample_ms=51), "pins.sample_ms", "out of range"),
     "a long debounce": (lambda v: v["pins"].update(debounce_ms=501), "pins.debounce_ms", "out of range"),
     "seat 0": (lambda v: v["seats"][0].update(number=0), "seats.0.number", "0 is not a seat number"),
+    "seat 100, of which no word of the pit can tell": (
+        lambda v: v["seats"][0].update(number=100),
+        "seats.0.number",
+        "100 is not a seat number",
+    ),
     "a seat twice": (lambda v: v["seats"][3].update(number=2), "seats.3.number", "seat 2 is listed twice"),
     "a k9 twice": (lambda v: v["seats"][3].update(k9="9S KS"), "seats.3.k9", "printed at seat 1 already"),
     "no seats": (lambda v: v.update(seats=[]), "seats", "no seats"),
@@ -623,6 +628,11 @@ WRONG_IN_GAME: dict[str, Case] = {
     "an award's unknown key": (lambda v: _row(v, "royal9", 7).update(sents=1), "bets.5.rows.7", "is cents meant"),
     "a row that is a number": (lambda v: _bet(v, "royal9")["rows"].append(5), "bets.5.rows.8", "not a table"),
     "no price": (lambda v: _bet(v, "royal9").update(price_cents=0), "bets.5.price_cents", "no price"),
+    "a price that the pit does not understand": (
+        lambda v: _bet(v, "royal9").update(price_cents=10**8 + 1),
+        "bets.5.price_cents",
+        "no price",
+    ),
     "a price missing": (lambda v: _bet(v, "royal9").pop("price_cents"), "bets.5.price_cents", "missing"),
 }
 

@@ -10,13 +10,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
+from paho.mqtt.enums import MQTTErrorCode
 
+from controller.contract.pit_words import AckWord
 from controller.keys import SigningKey
 from controller.pit.ledger import Ledger, Place
 from controller.pit.ledger_file import LedgerFile
-from controller.pit.service import Pit
+from controller.pit.service import Pit, _ConnectionEndedError
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.house import TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
@@ -85,6 +88,50 @@ def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
         ("epoch_of_another_key", 99),
         ("epoch_to_adopt", 101),
     ]
+
+
+class _Retaining:
+    """A link to a broker that retains three acks of this pit, and goes away a few turns later."""
+
+    taken_over = closed_by_broker = False
+
+    def __init__(self, pit: Pit) -> None:
+        self._pit, self._turns = pit, 0
+
+    def loop(self, _wait_s: float) -> MQTTErrorCode:
+        self._turns += 1
+        if self._turns == 1:
+            for table in ("t-0", "t-1", "t-2"):
+                word = AckWord(table, "ab12cd", 5, "5" * 64, "2025-12-31T18:03:00.000Z")
+                self._pit.link_message(f"pit/v1/{table}/ack", word.payload(KEY), True)
+            self._pit.link_stands()
+        elif self._turns == 10:
+            self._pit.link_ended("the broker went away")
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    def publish(self, *_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(mid=0)
+
+    def dial(self, _tls: object) -> None: ...
+
+    def disconnect(self) -> None: ...
+
+    def hang_up(self) -> None: ...
+
+
+def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
+    path: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pit on an older copy replaced acks of the newer ledger that it had not looked at."""
+    monkeypatch.setattr("controller.pit.service._BATCH_S", 0.0)
+    with closing(opened(path)) as ledger:
+        pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
+        monkeypatch.setattr(pit, "_new_link", lambda: _Retaining(pit))
+        with pytest.raises(_ConnectionEndedError):
+            pit._serve()
+    before, spoke, _ = capsys.readouterr().err.partition("connected to the broker")
+    assert spoke
+    assert before.count("ledger_behind_acks") == 3
 
 
 @needs_mosquitto
