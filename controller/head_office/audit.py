@@ -7,6 +7,7 @@ none. A *note* is something that head office should know and that need not be wr
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +22,7 @@ from controller.errors import TableError
 from controller.keys import signature_holds
 
 _MOST_FINDINGS = 100
+_SHARE = re.compile("[0-9]{1,100}(/[1-9][0-9]{0,99})?")
 
 Stream = tuple[str, str]
 """A table, and the epoch under which its events are kept."""
@@ -183,7 +185,9 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> H
     reading = _Reading(house, keys)
     for line in _lines(files):
         match line:
-            case {"position": int(position), "event": dict(event), **more}:
+            case {"position": int(position), "event": dict(event), **more} if isinstance(
+                more.get("set_aside_as"), str | None
+            ):
                 if position <= house.position:
                     _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
                 reading.event(position, event, more.get("set_aside_as"))
@@ -322,7 +326,7 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
         why = "wagers were taken back after a hit" if current else "the last statement is of another position"
         house.notes.append(f"the contributions to {name} are not compared with its wagers: {why}")
         return
-    shares = [Fraction(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
+    shares = [_share(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
     least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
     if not least <= said["contributions_cents"] <= most:
         _find(
@@ -340,10 +344,17 @@ def _text(value: object) -> str:
 
 
 def _whole(value: object) -> int:
-    """The value, which must be a whole number. Raises TypeError."""
-    if type(value) is not int:
-        raise TypeError(f"{value!r:.60} is no whole number")
+    """The value, which must be a whole number that the pit can hold. Raises TypeError."""
+    if not is_count(value, -MOST_SEQ, MOST_SEQ):
+        raise TypeError(f"{value!r:.60} is no whole number that a pit holds")
     return value
+
+
+def _share(value: object) -> Fraction:
+    """The value, which must be a part as the pit writes it, for example 3/50. Raises TypeError."""
+    if not _SHARE.fullmatch(text := _text(value)):  # a number such as 1e99999999 takes hours to write out
+        raise TypeError(f"{text!r:.60} is no part")
+    return Fraction(text)
 
 
 def _plain(shown: str) -> str:

@@ -194,10 +194,15 @@ FORGED: dict[str, Callable[[Lines], None]] = {
     "a chain that is none": lambda lines: event("round")(lines)["event"].update(chain="\ud800"),
     "a level that is none": lambda lines: lines[-1]["meters"][0].update(level_cents="1"),
     "a reserve of a fraction": lambda lines: lines[-1]["meters"][0].update(reserve_cents=1.5),
+    "a price beyond what can be shown": lambda lines: event("wagers_locked")(lines)["event"]["progressive"][0].update(
+        price_cents=10**4300 - 1, seats=[*range(2000)]
+    ),
     "a price of a fraction": lambda lines: event("wagers_locked")(lines)["event"]["progressive"][0].update(
         price_cents=1.5
     ),
     "a part beyond all numbers": lambda lines: lines[-1]["terms"][0].update(contribution=float("inf")),
+    "a part that takes hours to write out": lambda lines: lines[-1]["terms"][0].update(contribution="1e99999999"),
+    "a stream of no name": lambda lines: event("round")(lines).update(set_aside_as=["ab12cd~1"]),
     "a meter without a name": lambda lines: lines[-1]["meters"][0].update(meter=None),
     "a table without a name": lambda lines: lines[-1]["adoptions"][0].update(table=None),
 }
@@ -207,7 +212,7 @@ FORGED: dict[str, Callable[[Lines], None]] = {
 def test_a_forged_log_is_found_and_ends_nothing(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
 ) -> None:
-    """A line in one house's log ended the check of every house; another wiped the terminal."""
+    """A line in one house's log ended the check of every house, or held it up for hours; another wiped the terminal."""
     lines = [json.loads(line) for line in log.splitlines()]
     FORGED[forged](lines)
     path = tmp_path / "north.log"
