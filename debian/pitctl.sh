@@ -2,7 +2,10 @@
 # People's commands of the pit, of the version that this file belongs to. The ledger is the account table-pit's: root
 # becomes that account first. Which ledger that is, and where its password lies, the service's own file says.
 here=$(dirname "$(readlink -f "$0")")
-said() { sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" /etc/table-pit/environment 2>/dev/null | tail -n 1; }
+said() { # as systemd reads the line: with blanks around it, and in quotes of either kind
+    sed -n "s/^[[:blank:]]*$1=[\"']\{0,1\}\([^\"'[:blank:]]*\)[\"']\{0,1\}[[:blank:]]*\$/\1/p" \
+        /etc/table-pit/environment 2>/dev/null | tail -n 1
+}
 for name in LEDGER PGPASSFILE; do
     value=$(said $name)
     [ -z "$value" ] || export "$name=$value"

@@ -142,6 +142,7 @@ def test_pit_page_and_commands_take_the_ledger_of_two_machines_from_one_file(tmp
     for file, ledger in (
         (HA.read_text("utf-8"), both["LEDGER"]),
         (f'LEDGER="{both["LEDGER"]}"\n', both["LEDGER"]),
+        (f"  LEDGER='{both['LEDGER']}' \n", both["LEDGER"]),  # systemd takes this line too
         ("", ""),
     ):
         (tmp_path / "file").write_text(file, "utf-8")

@@ -62,7 +62,7 @@ class Seat:
     """A seat of the table."""
 
     number: int
-    """The seat's number on the layout, from 1."""
+    """The seat's number on the layout, from 1 to 99."""
 
     k9: PersonalK9 | None = None
     """The King and the 9 printed at the seat, where a bet of the game needs them. No two seats have the same two."""
