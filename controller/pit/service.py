@@ -192,9 +192,10 @@ class Pit:
     def _take_in(self, link: Link) -> None:
         """Wait for the network, then run paho's loop until no message waits."""
         before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
-        self._arrived_bytes = 0
-        while before < len(self._arrived) and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
-            if before >= 0 and len(self._left) + len(self._arrived) >= _BATCH:
+        self._arrived_bytes = sum(len(payload) for _, payload in self._left + self._arrived)
+        while before < len(self._arrived) and self._ended is None:
+            full = self._arrived_bytes >= _BATCH_BYTES or len(self._left) + len(self._arrived) >= _BATCH
+            if full and before >= 0:  # once in each turn, paho's loop keeps the connection alive
                 break
             before = len(self._arrived)
             if link.loop(wait_s) is not MQTTErrorCode.MQTT_ERR_SUCCESS:

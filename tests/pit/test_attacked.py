@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from paho.mqtt.enums import MQTTErrorCode
@@ -132,6 +133,24 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
     before, spoke, _ = capsys.readouterr().err.partition("connected to the broker")
     assert spoke
     assert before.count("ledger_behind_acks") == 3
+
+
+class _Flooding(_Retaining):
+    """A link to a broker that has a message of 100 kB whenever somebody reads."""
+
+    def loop(self, _wait_s: float) -> MQTTErrorCode:
+        self._pit.link_message("pit/v1/t-0/event", b"x" * 100_000, False)
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+
+def test_long_messages_that_wait_leave_less_room_for_more(path: Place) -> None:
+    """The bytes of what waits were forgotten, so a slow ledger's pit held 500 messages however long they were."""
+    with closing(opened(path)) as ledger:
+        pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
+        link = _Flooding(pit)
+        for _ in range(3):
+            pit._take_in(cast(Any, link))
+    assert 4_000_000 <= sum(len(payload) for _, payload in pit._arrived) <= 4_300_000
 
 
 @needs_mosquitto
