@@ -367,8 +367,10 @@ class LedgerDatabase:
                 raise unusable(self, f"the server's {setting} is {value}, and must be {wanted}")
 
     def _begin_or_check(self, begin: bool) -> None:
-        if not self.has("ledger_form"):
-            if self.execute("SELECT 1 FROM pg_tables WHERE schemaname = current_schema()").fetchone() is not None:
+        # One statement, so that another pit that begins the ledger now is seen wholly or not at all.
+        tables = self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+        if ("ledger_form",) not in tables:
+            if tables:
                 raise of_another_program(self)
             if not begin:
                 raise missing(self)

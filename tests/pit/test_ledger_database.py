@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -213,6 +213,25 @@ def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str
     for thread in both:
         thread.join()
     assert wrong == []
+    assert rows(database, "SELECT count(*) FROM leadership") == [(1,)]
+
+
+def test_a_pit_that_looks_just_before_another_begins_the_ledger_goes_on(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other pit's tables, seen by a second look, were taken for those of another program."""
+    execute, looked = LedgerDatabase.execute, False
+
+    def look(store: LedgerDatabase, statement: str, values: Sequence[object] = ()) -> psycopg.Cursor[Any]:
+        nonlocal looked
+        found = execute(store, statement, values)
+        if not looked:
+            looked = True
+            Ledger(database).close()
+        return found
+
+    monkeypatch.setattr(LedgerDatabase, "execute", look)
+    Ledger(database).close()
     assert rows(database, "SELECT count(*) FROM leadership") == [(1,)]
 
 
