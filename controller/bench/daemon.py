@@ -197,12 +197,18 @@ class Table:
         self.program: Sequence[str] = ("-m", "controller.cli.main")
         self._log = folder / "daemon.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._away_until_s = 0.0  # by the monotonic clock
 
     # The process.
 
     def start(self, await_ready: bool = True, **environment: str) -> None:
-        """Start the daemon, and wait until it answers on its control socket."""
+        """Start the daemon, and wait until it answers on its control socket.
+
+        A daemon that ran before was away for longer than the numbers of reports need to come round: a report may have
+        been missed, so a table with an open shoe stops for a count.
+        """
         assert not self.runs, "the table runs already"
+        time.sleep(max(0.0, self._away_until_s - time.monotonic()))
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(
                 self._tablectl("run"),
@@ -221,20 +227,19 @@ class Table:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+        self._away_until_s = time.monotonic() + _OFF_THE_WIRE_S
 
     def stop(self) -> int:
         """SIGTERM. Returns the exit code."""
         assert self._process is not None
-        return surroundings.stop(self._process)
+        code = surroundings.stop(self._process)
+        self._away_until_s = time.monotonic() + _OFF_THE_WIRE_S
+        return code
 
     def restart(self) -> None:
-        """Kill the daemon and start it again. Where the table then stops for a count, a supervisor counts the cards.
-
-        The daemon is away for longer than the numbers of reports need to come round: a report may have been missed.
-        """
+        """Kill the daemon and start it again. Where the table then stops for a count, a supervisor counts the cards."""
         face = self.face
         self.kill()
-        time.sleep(_OFF_THE_WIRE_S)
         self.start()
         if face["fault"] is None and face["phase"] not in ("no_shoe", "shoe_ended"):
             self.count()

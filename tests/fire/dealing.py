@@ -41,7 +41,6 @@ _PATIENT = 0.5  # of the players wait a while where there is no pit to bet a pro
 _PLAYERS_WAIT_S = 3.0
 _NOBODYS_SEAT = 99
 _FEWEST_CARDS = 60  # in the shoe, for a hand and those that go unheard
-_STOPS_WITHIN_S = 5.0  # of the shoe's line being up again, where it was away for long
 _LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for unheard
 
 
@@ -347,10 +346,7 @@ class Dealer:
             assert now[: len(cards)] == cards, f"{side} had {cards}, and after the kill {now}\n{self._picture(0)}"
             self.kept += len(cards)
         if self.status()["face"]["phase"] not in ("no_shoe", "shoe_ended"):
-            # The table stops for a count, unless it was away for less time than ten reports need. No word says that it
-            # will not stop, so the wait ends; a count that is asked for later is given before the next round.
-            up_s = time.monotonic()
-            self._await(lambda: self.status()["face"]["fault"] is not None or time.monotonic() > up_s + _STOPS_WITHIN_S)
+            self._await(lambda: self.status()["face"]["fault"] is not None)
             if self.status()["face"]["cards_left"] == self._left:
                 self._is_counted()  # the hand goes on
 
