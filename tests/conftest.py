@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import subprocess
@@ -39,6 +40,17 @@ def pytest_configure(config: pytest.Config) -> None:
     forks.on = not samples.at_length
     forks.tests_of_workers = config.args
     cast(Any, subprocess).Popen = forks.Popen  # for every program that a test starts
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: what collecting makes lives as long as the run, in each of the workers."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
