@@ -26,6 +26,7 @@ from controller.delivery.mqtt_link import (
     Link,
     LinkBrokenError,
     Rival,
+    await_thread,
     new_run,
     user_properties,
 )
@@ -202,7 +203,7 @@ class MqttBroker:
                 _log.debug("no goodbye: %s", error)
             link.leave(_GOODBYE_S)
         link.hang_up()
-        link.loop_stop()
+        await_thread(link)
 
     # What the connection reports, on the loop.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from controller.delivery.mqtt_link import await_thread
 from controller.delivery.mqtt_tls import TlsFiles, wrong_with
 
 TABLE, PIT, BETS = "hil", "pit", "bets"
@@ -66,4 +67,4 @@ def say_once(
     client.loop_start()
     client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_PATIENCE_S)
     client.disconnect()
-    client.loop_stop()
+    await_thread(client)

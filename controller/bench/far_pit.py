@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
+from controller.delivery.mqtt_link import await_thread
 from drivers.sim.pit import LEVELS
 from drivers.sim.signing import canonical, public_hex, signature, signed
 
@@ -106,7 +107,7 @@ class FarPit:
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
-            client.loop_stop()
+            await_thread(client)
 
     def come(self) -> None:
         """Connect to the broker. The table sends again what this pit missed."""

@@ -38,6 +38,7 @@ from controller.cli.picture import Picture, keys_unseen
 from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.contract.topics import Topics
+from controller.delivery.mqtt_link import await_thread
 from controller.errors import TableError
 from controller.pit.ledger import Ledger
 from controller.record.journal import verify
@@ -274,7 +275,7 @@ class _Demo:
             yield
         finally:
             client.disconnect()
-            client.loop_stop()
+            await_thread(client)
 
     def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
         """Show the table until its people deal no more, the daemon ends, or a person stops the demo."""

@@ -12,7 +12,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp
-from controller.delivery.mqtt_link import connect_properties
+from controller.delivery.mqtt_link import await_thread, connect_properties
 from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 
@@ -126,7 +126,7 @@ class Wire:
     def close(self) -> None:
         """Leave, with a goodbye."""
         self._client.disconnect()
-        self._client.loop_stop()
+        await_thread(self._client)
 
 
 def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:

@@ -45,6 +45,15 @@ RUN = "run"
 """The user property by which a client knows its own messages on its own topic: each message names a run."""
 
 
+def await_thread(client: Client) -> None:
+    """Wait until the thread of a client that has left the broker has ended.
+
+    paho's `loop_stop` raises AttributeError where that thread ends by itself while `loop_stop` looks at the thread.
+    """
+    with contextlib.suppress(AttributeError):
+        client.loop_stop()
+
+
 class LinkBrokenError(Exception):
     """The broker did something that ends the connection. The text goes on after the broker's name."""
 

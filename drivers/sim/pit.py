@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -101,7 +102,8 @@ class SimulatedPit:
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
-            client.loop_stop()
+            with suppress(AttributeError):  # where paho's thread ends by itself meanwhile
+                client.loop_stop()
 
     def silent(self) -> None:
         """Take events, and acknowledge none."""

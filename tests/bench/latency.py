@@ -25,6 +25,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.contract.topics import Topics
+from controller.delivery.mqtt_link import await_thread
 from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.people import Deck, shuffled_decks
@@ -74,7 +75,7 @@ class Ears:
     def close(self) -> None:
         """Hear no more."""
         self._client.disconnect()
-        self._client.loop_stop()
+        await_thread(self._client)
 
     def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
         """The first message that fits, heard after this moment: when, and what."""

@@ -23,6 +23,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.bench.daemon import ROOT, Table, TableFiles
 from controller.cli import surroundings
+from controller.delivery.mqtt_link import await_thread
 from controller.delivery.mqtt_tls import client_context
 from controller.errors import TableError
 from controller.pit.ledger import Ledger
@@ -131,7 +132,7 @@ class Floor:
             table.close()
         self.pit.end()
         self._listener.disconnect()
-        self._listener.loop_stop()
+        await_thread(self._listener)
         self.broker.end()
         self._links.close()
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.delivery.mqtt_link import Cuts, Rival
+from controller.delivery.mqtt_link import Cuts, Rival, await_thread
 
 
 def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
@@ -18,6 +22,25 @@ def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
     assert cuts.often(300.0) == "the link was cut 5 times in the last 5 minutes"
     assert cuts.often(620.0) == "the link was cut 3 times in the last 9 minutes"
     assert cuts.often(660.5) == "", "fewer than three are no news"
+
+
+def test_a_thread_that_ends_while_it_is_awaited_has_ended() -> None:
+    """paho looks at its thread three times, and the thread takes itself out of the client where it ends."""
+
+    class Ending(Client):
+        looks = 0
+
+        @property
+        def _thread(self) -> threading.Thread | None:
+            self.looks += 1
+            return threading.Thread() if self.looks < 3 else None
+
+        @_thread.setter
+        def _thread(self, _: threading.Thread | None) -> None: ...
+
+    client = cast(Any, Ending)(CallbackAPIVersion.VERSION2)
+    await_thread(client)
+    assert client.looks == 3
 
 
 def test_two_signs_are_another_client() -> None:

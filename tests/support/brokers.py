@@ -14,6 +14,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import surroundings
+from controller.delivery.mqtt_link import await_thread
 from tests.support.waiting import PATIENCE_S, eventually_now
 
 MOSQUITTO = surroundings.mosquitto_program()
@@ -128,7 +129,7 @@ class Peer:
     def close(self) -> None:
         """Leave the broker."""
         self._client.disconnect()
-        self._client.loop_stop()
+        await_thread(self._client)
 
     def __enter__(self) -> Self:
         return self
