@@ -43,6 +43,7 @@ from controller.pit.session import Head, Session
 from controller.pit.store import Store, damaged, nonsense_explained, undone_if_raised
 
 _MOST_KEYS_TRIED = 4  # and named, of those seen in an epoch: each takes a tenth of a millisecond an event
+_MOST_SHOWN = 1000  # pairs of table and epoch whose keys wait for a disk that takes nothing
 
 _INSTALLED = Path("/usr/bin/pitctl")
 _HEX_OF_KEY = 64
@@ -273,7 +274,7 @@ class Ledger:
         with self._db.explained():
             adopted, seen = self._adoptions.key_of(table, epoch), self._keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]
-        if len(others) == len(seen):
+        if len(others) == len(seen) and len(self._shown) < _MOST_SHOWN:
             self._shown.setdefault((table, epoch), []).append(shown.public_key)
         if adopted not in (None, shown.public_key):
             return self._of_another_key(table, epoch, shown.public_key, adopted)
@@ -447,16 +448,18 @@ class Ledger:
         """Keep refusals, each of what came on a table's topic, once per table, code and wording.
 
         The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
-        refusals for which there is no room. Where this raises, the ledger is unchanged.
+        refusals for which there is no room. Where this raises, the ledger is unchanged, and the next
+        call keeps these keys.
         """
-        shown, self._shown = self._shown, {}
-        if not (refusals or shown):
+        if not refusals:
             return []
         with self._db.transaction():
-            for (table, epoch), keys in shown.items():
+            for (table, epoch), keys in self._shown.items():
                 for key in keys:
                     self._adoptions.see_key(table, epoch, key)
-            return alarms.keep(self._db, refusals)
+            left_out = alarms.keep(self._db, refusals)
+        self._shown = {}
+        return left_out
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
         """Count refusals that found no room. An empty `table` stands for all tables that were never adopted."""

@@ -25,6 +25,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.keys import SigningKey
 from controller.pit.__main__ import main, parser
 from controller.pit.forms import FROM_FORM
+from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger, Place, read_log
 from controller.pit.settings import DEFAULT
 from controller.pit.standing import read_standing
@@ -117,7 +118,7 @@ def test_the_keys_that_are_kept_for_it_are_bounded(at: Place) -> None:
         for number in range(30):
             with pytest.raises(Exception, match="adopt"):
                 ledger.meet(TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
-        ledger.keep([])
+        ledger.keep([(TABLE, RefusedError("epoch_to_adopt", "Nobody adopted it.", "Adopt it."))])
     assert rows(at, "SELECT count(*) FROM key_seen") == [(20,)]
 
 
@@ -134,7 +135,7 @@ def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(at: Pla
     with closing(Ledger(at)) as ledger:
         first = what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=False))
         assert (first.partition(":")[0], THEIRS in first) == ("epoch_to_adopt", True)
-        ledger.keep([])
+        ledger.keep([(TABLE, RefusedError("epoch_to_adopt", "Nobody adopted it.", "Adopt it."))])
     with closing(Ledger(at)) as ledger:  # also after a restart of the pit
         for key, other in ((KEY, THEIRS), (THIEF, OURS)):
             told = what_is_said(lambda key=key: ledger.meet(TABLE, shown(TABLE, key), adopt_new=False))

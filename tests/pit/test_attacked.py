@@ -17,7 +17,9 @@ import pytest
 from paho.mqtt.enums import MQTTErrorCode
 
 from controller.contract.pit_words import AckWord
+from controller.errors import TableError
 from controller.keys import SigningKey
+from controller.pit import alarms
 from controller.pit.ledger import Ledger, Place
 from controller.pit.ledger_file import LedgerFile
 from controller.pit.service import Pit, _ConnectionEndedError
@@ -89,6 +91,27 @@ def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
         ("epoch_of_another_key", 99),
         ("epoch_to_adopt", 101),
     ]
+
+
+def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
+    path: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that one failed write had lost was unseen for `pitctl adopt` until the table's next state."""
+    shown, other = SigningKey(b"\1" * 32), SigningKey(b"\2" * 32)
+    with closing(opened(path)) as ledger:
+        pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
+        pit.link_message("pit/v1/x1/state", state("x1", key=shown), True)
+        with monkeypatch.context() as broken:
+            broken.setattr(alarms, "keep", refuse)
+            pit._settle(pit._new_link())
+        pit.link_message("pit/v1/x2/state", state("x2", key=other), True)
+        pit._settle(pit._new_link())
+    assert rows(path, "SELECT table_id FROM key_seen ORDER BY table_id") == [("x1",), ("x2",)]
+
+
+def refuse(*_: object) -> None:
+    """A disk that takes nothing."""
+    raise TableError("ledger_unwritable", "The disk is full.", "Make room.")
 
 
 class _Retaining:
