@@ -408,7 +408,8 @@ def unreachable(at: object, error: Exception) -> TableError:
     return TableError(
         "ledger_unreachable",
         f"The ledger {at} cannot be reached: {_in_a_line(error)}.",
-        "Bring the database server and the network to it up. Nothing is committed or acknowledged meanwhile, and the"
+        "Bring the database server and the network to it up. Where the server refuses the account or its password,"
+        " correct --ledger or the file that PGPASSFILE names. Nothing is committed or acknowledged meanwhile, and the"
         " tables keep what they have to tell.",
     )
 
