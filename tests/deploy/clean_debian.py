@@ -53,15 +53,15 @@ def make_package(folder: Path, architecture: str = "amd64", release: str = "book
 
 
 def clean_root(release: str) -> Path:
-    """The folder of a clean Debian of this release."""
+    """The folder of a clean Debian of this release, made by the first who asks."""
     root = ROOT / "build" / "roots" / f"clean-{release}"
-    if not root.is_dir():
-        root.parent.mkdir(parents=True, exist_ok=True)
-        new = root.with_name(f"{root.name}.new")
-        shutil.rmtree(new, ignore_errors=True)
-        command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=directory", f"--include={CLEAN}", release]
-        subprocess.run([*command, str(new)], check=True)
-        new.rename(root)
+    with alone(root.with_name(f"{root.name}.lock")):
+        if not root.is_dir():
+            new = root.with_name(f"{root.name}.new")
+            shutil.rmtree(new, ignore_errors=True)
+            command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=directory", f"--include={CLEAN}", release]
+            subprocess.run([*command, str(new)], check=True)
+            new.rename(root)
     return root
 
 
