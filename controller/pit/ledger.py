@@ -43,7 +43,7 @@ from controller.pit.session import Head, Session
 from controller.pit.store import Store, damaged, nonsense_explained, undone_if_raised
 
 _MOST_KEYS_TRIED = 4  # and named, of those seen in an epoch: each takes a tenth of a millisecond an event
-_MOST_SHOWN = 1000  # pairs of table and epoch whose keys wait for a disk that takes nothing
+_MOST_SHOWN = 1000  # keys that wait for a disk that takes nothing
 
 _INSTALLED = Path("/usr/bin/pitctl")
 _HEX_OF_KEY = 64
@@ -122,7 +122,7 @@ class Ledger:
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
-        self._shown: dict[tuple[str, str], list[bytes]] = {}  # by table and epoch: keys shown, not kept yet
+        self._shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
         self._met: dict[str, Adoption] = {}  # what a table's state showed when the table was heard: no news if repeated
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
@@ -275,7 +275,7 @@ class Ledger:
             adopted, seen = self._adoptions.key_of(table, epoch), self._keys_seen(table, epoch)
         others = [key for key in seen if key != shown.public_key]
         if len(others) == len(seen) and len(self._shown) < _MOST_SHOWN:
-            self._shown.setdefault((table, epoch), []).append(shown.public_key)
+            self._shown.append((table, epoch, shown.public_key))
         if adopted not in (None, shown.public_key):
             return self._of_another_key(table, epoch, shown.public_key, adopted)
         command = self._command("adopt", table, epoch, shown.public_key.hex())
@@ -298,7 +298,7 @@ class Ledger:
 
     def _keys_seen(self, table: str, epoch: str) -> list[bytes]:
         """The keys that states showed with an epoch, those that have yet to be kept too."""
-        return [*self._adoptions.keys_seen(table, epoch), *self._shown.get((table, epoch), ())]
+        return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self._shown if of == [table, epoch])]
 
     def _command(self, act: str, *words: str) -> str:
         """A whole command for a person to type: `sudo pitctl ...` for the package's pit, else this program's path."""
@@ -448,17 +448,16 @@ class Ledger:
         """Keep refusals, each of what came on a table's topic, once per table, code and wording.
 
         The same transaction keeps the keys that states of unknown epochs showed since the last call. Returns the
-        refusals for which there is no room. Where this raises, the ledger is unchanged, and the next
-        call keeps these keys.
+        refusals for which there is no room. Where this raises, the ledger is unchanged, and the next call keeps these
+        keys.
         """
         if not refusals:
             return []
         with self._db.transaction():
-            for (table, epoch), keys in self._shown.items():
-                for key in keys:
-                    self._adoptions.see_key(table, epoch, key)
+            for shown in self._shown:
+                self._adoptions.see_key(*shown)
             left_out = alarms.keep(self._db, refusals)
-        self._shown = {}
+        self._shown.clear()
         return left_out
 
     def count_left_out(self, table: str, code: str, count: int) -> None:

@@ -23,7 +23,7 @@ from controller.pit import alarms
 from controller.pit.ledger import Ledger, Place
 from controller.pit.ledger_file import LedgerFile
 from controller.pit.service import Pit, _ConnectionEndedError
-from tests.pit.evening import KEY, TableEvening
+from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import code_of, give, opened
@@ -107,6 +107,16 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
         pit.link_message("pit/v1/x2/state", state("x2", key=other), True)
         pit._settle(pit._new_link())
     assert rows(path, "SELECT table_id FROM key_seen ORDER BY table_id") == [("x1",), ("x2",)]
+
+
+def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One table that showed ever new keys in one epoch filled the memory, and slowed each look at its keys."""
+    monkeypatch.setattr("controller.pit.ledger._MOST_SHOWN", 3)
+    with closing(opened(path)) as ledger:
+        for number in range(5):
+            shown = partial(ledger.meet, "x1", state("x1", key=SigningKey(bytes([number] * 32))), adopt_new=False)
+            assert code_of(shown) == ("epoch_of_another_key" if number else "epoch_to_adopt")
+        assert len(ledger._keys_seen("x1", EPOCH)) == 3
 
 
 def refuse(*_: object) -> None:
