@@ -86,17 +86,14 @@ class _Reading:
         """Check one event's place and signature, and note what the event tells of money."""
         house = self._house
         table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
-        match table, epoch, chain:
-            case str(), str(), str() if (
-                TABLE.fullmatch(table)
-                and EPOCH.fullmatch(epoch)
-                and HASH.fullmatch(chain)
-                and is_count(seq, 1, MOST_SEQ)
-            ):
-                pass
-            case _:
-                _find(house, f"position {position} holds no event")
-                return
+        if not (
+            (isinstance(table, str) and TABLE.fullmatch(table))
+            and (isinstance(epoch, str) and EPOCH.fullmatch(epoch))
+            and (isinstance(chain, str) and HASH.fullmatch(chain))
+            and is_count(seq, 1, MOST_SEQ)
+        ):
+            _find(house, f"position {position} holds no event")
+            return
         stream, name = (table, set_aside_as or epoch), f"{table}/{epoch}/{seq}"
         if event.get("id") != name:
             _find(house, f"position {position}: the event is {name} by its fields, and its id is {event.get('id')!r}")
