@@ -54,15 +54,14 @@ def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
 
 def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
     """An event's line of a spreadsheet."""
-    now = as_now(event)
-    more: dict[str, object] = {"position": position, "epoch": epoch}
-    match now:
+    row: dict[str, object] = as_now(event) | {"position": position, "epoch": epoch}
+    match row:
         case {"type": "hit", "progressive": {"meter": meter}}:
-            more |= {"meter": meter}
+            row["meter"] = meter
         case {"type": "hit", "fixed": {"cents": cents}}:
-            more |= {"cents": cents}
+            row["cents"] = cents
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow([_cell((now | more).get(column)) for column in COLUMNS])
+    csv.writer(line, lineterminator="").writerow([_cell(row.get(column)) for column in COLUMNS])
     return line.getvalue()
 
 
