@@ -47,7 +47,7 @@ MOST_PACKET_BYTES = 262_144
 clients (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 
 NAME = re.compile(r"[a-z0-9_]{1,60}")
-"""The name of a spot, a tier or a meter."""
+"""The name of a spot, a tier, a meter or a type of event."""
 
 TABLE = re.compile(r"[a-z0-9-]{1,60}")
 """A table's id."""

@@ -409,7 +409,7 @@ class PitStream:
             await self._mark_acked()
 
     def _see_pit_key(self, payload: bytes, retained: bool) -> None:
-        """A key is offered as the pit's. A pit says its key, and then its acks, where the pit's program starts."""
+        """A key is offered as the pit's. Where a pit begins to listen, the pit says its key, and then its acks."""
         before = self._trust.pinned
         offer = self._trust.offer(payload)
         if offer in (Offer.ANEW, Offer.ROTATED) and not retained:

@@ -45,7 +45,6 @@ def test_a_name_longer_than_any_is_refused_before_a_database_must_index_it(ledge
     for table, of in (("t-2", epoch), ("t-2", "e" * 61), ("t" * 61, "ab12cd")):
         said = json.dumps({"online": True, "table": table, "epoch": of, "public_key": KEY.public.hex()}).encode()
         assert code_of(partial(ledger.meet, table, said, adopt_new=True)) == "state_malformed"
-    assert ledger.keep([]) == []
 
 
 @pytest.mark.parametrize("type_", ["fault", "fault_cleared"])
