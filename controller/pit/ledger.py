@@ -251,7 +251,7 @@ class Ledger:
         if not known and adopt_new:
             adopted = self.adopt(table, epoch, public_key)
         if is_count(head_seq, 0, MOST_SEQ):
-            self._session.note_head(table, shown, head_seq)
+            self._session.note_head(table, shown, head_seq, known)
         if adopted == shown:
             self.look_whether_heard((table,))
             with self._db.explained():

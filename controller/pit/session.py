@@ -32,6 +32,9 @@ CREATE TABLE said_before ( -- events that this pit acknowledged and that this le
 """
 
 
+_MOST_HEADS = 10_000  # of tables that nobody adopted, too: anybody can invent names of tables
+
+
 @dataclass(slots=True)
 class Head:
     """How far a table is committed: through event `seq` of the adopted epoch, whose chain value is `chain`."""
@@ -58,9 +61,14 @@ class Session:
         """Raises TableError where this pit does not run on the ledger any more."""
         self._db.refuse_if_taken_over(self._token)
 
-    def note_head(self, table: str, state_of: Adoption, head_seq: int) -> None:
-        """Note the number of a table's last event, which the table's state names."""
-        self._heads[table] = state_of, head_seq
+    def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> None:
+        """Note the number of a table's last event, which the table's state names.
+
+        `known`: somebody once adopted the table. Of other tables, whose names anybody can invent, a number is noted
+        only while there is room.
+        """
+        if known or table in self._heads or len(self._heads) < _MOST_HEADS:
+            self._heads[table] = state_of, head_seq
 
     def note_acknowledged(self, table: str, epoch: str, seq: int) -> None:
         """Note an event that this pit acknowledged and this ledger does not have."""

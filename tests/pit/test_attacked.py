@@ -118,6 +118,22 @@ def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch
         assert len(ledger._keys_seen("x1", EPOCH)) == 3
 
 
+def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_table(
+    path: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each name that anybody invented stayed in the pit's memory, with the head that its state told."""
+    monkeypatch.setattr("controller.pit.session._MOST_HEADS", 5)
+    with closing(opened(path)) as ledger:
+        told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
+        for table, said in told.items():
+            assert code_of(partial(ledger.meet, table, said, adopt_new=False)) == "epoch_to_adopt"
+        assert [*ledger._session._heads] == ["t-0", "t-1", "x1", "x2", "x3"]
+        for table in ("x3", "x5"):
+            ledger.adopt(table, EPOCH, KEY.public.hex())
+            ledger.meet(table, told[table], adopt_new=False)
+        assert [*ledger._session.heard(("x3", "x5"))] == ["x3", "x5"]
+
+
 def refuse(*_: object) -> None:
     """A disk that takes nothing."""
     raise TableError("ledger_unwritable", "The disk is full.", "Make room.")
