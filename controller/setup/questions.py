@@ -174,6 +174,7 @@ class Dialogue:
         """Ask again each question whose key begins so. The answers so far are only proposed."""
         self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
         self.answers = {key: text for key, text in self.answers.items() if not key.startswith(begins)}
+        self._asked = [key for key in self._asked if not key.startswith(begins)]
 
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""

@@ -160,6 +160,15 @@ def test_after_an_answer_was_taken_back_a_broker_that_does_not_answer_is_asked_f
     assert values["pit"]["host"] == "127.0.0.1"
 
 
+def test_where_a_broker_is_asked_for_again_back_takes_the_answer_before_the_broker_back(tmp_path: Path) -> None:
+    person = _Scripted("royal9-07", "127.0.0.2", "no", "1", "", "no", "back")
+    dialogue = Dialogue(person, {}, {}, tmp_path / "kept")
+    values: dict[str, dict[str, object]] = {"table": {"id": dialogue.ask("table.id", "Name", "", "", read_id)}}
+    with pytest.raises(TakenBackError):
+        ask_broker(dialogue, tmp_path, values)
+    assert not dialogue.answers
+
+
 def test_after_a_break_no_answer_stands_that_was_only_proposed_or_was_taken_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
