@@ -14,7 +14,7 @@ from controller.cli.doctor import row_lines
 from controller.config import load
 from controller.errors import TableError
 from controller.pins.header_map import PHYSICAL
-from controller.setup.questions import Terminal
+from controller.setup.questions import Terminal, read_yes
 
 _POLL_S = 0.1
 _ACKED_WITHIN_S = 10.0
@@ -112,6 +112,8 @@ def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iter
 def _yes(person: Terminal, question: str) -> bool:
     """Whether the person answers yes. Letters that were typed before the question do not count."""
     person.forget()
-    while (answer := person.line(f"{question} [y/n]\n").casefold()) not in ("y", "yes", "n", "no"):
-        print("Answer y or n.", flush=True)
-    return answer.startswith("y")
+    while True:
+        try:
+            return read_yes(person.line(f"{question} [y/n]\n"))
+        except ValueError as error:
+            print(error, flush=True)
