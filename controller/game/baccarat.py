@@ -14,7 +14,7 @@ from itertools import product
 from typing import ClassVar, Literal
 
 from controller.game.bets import Finished, Printed
-from controller.game.cards import Card, Points, total
+from controller.game.cards import WORTH, Card, Points, total
 from controller.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.game.play import Call, Draw, Laid, Play, Reveal
 from controller.game.seating import NOBODY, Seating, TieMoves, WinMoves
@@ -141,17 +141,17 @@ class PuntoBanco:
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
         """The pairs of Player's and Banker's hands that the tableau can deal."""
-        zero, *_ = worth = [Card.parse(rank + "S") for rank in "TA23456789"]
+        zero = WORTH[0]
         found: list[tuple[Shape, Shape]] = []
-        for one, other in product(worth, repeat=2):
+        for one, other in product(WORTH, repeat=2):
             open_: list[tuple[tuple[Card, ...], tuple[Card, ...]]] = [((one, zero), (other, zero))]
             while open_:
                 player, banker = open_.pop()
                 match _next_hand(self.tableau, player, banker):
                     case Hand.PLAYER:
-                        open_ += [((*player, each), banker) for each in worth]
+                        open_ += [((*player, each), banker) for each in WORTH]
                     case Hand.BANKER:
-                        open_ += [(player, (*banker, each)) for each in worth]
+                        open_ += [(player, (*banker, each)) for each in WORTH]
                     case None:
                         found.append((shape(player), shape(banker)))
         return found

@@ -94,6 +94,9 @@ class Card:
 DECK: tuple[Card, ...] = tuple(Card(rank, suit) for suit in Suit for rank in Rank)
 """The 52 cards of one deck."""
 
+WORTH = tuple(Card.parse(rank + "S") for rank in "TA23456789")
+"""One card for each number of points, 0 to 9."""
+
 
 def total(cards: Iterable[Card]) -> int:
     """A hand's total: the last digit of the sum of its cards' points."""

@@ -16,7 +16,7 @@ from random import Random
 from typing import Literal
 
 from controller.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of
-from controller.game.cards import RANKS, Card, PersonalK9, total
+from controller.game.cards import RANKS, WORTH, Card, PersonalK9, total
 from controller.game.games import Game
 from controller.game.hands import Shape, as_it_lies, shape
 
@@ -193,7 +193,7 @@ class _Tries:
         by_third = by_named_suit or by_named_rank or any(word.third for word in words)
         by_third = by_third or any(are.same_rank is not None or are.same_suit is not None for are in every)
         cards = [Card.parse(rank + suit) for rank, suit in product(ranks, suits)]
-        thirds = cards if by_third else [Card.parse(rank + "S") for rank in "TA23456789"]
+        thirds = cards if by_third else WORTH
         for two in combinations_with_replacement(cards, 2):
             if self._decks > 1 or two[0] != two[1] or len(suits) == 1:
                 yield two

@@ -19,11 +19,12 @@ from operator import mul
 from controller.errors import TableError
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import Bet
+from controller.game.cards import WORTH
 from controller.game.hands import Hand
 from controller.game.play import Call
 from controller.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
 from controller.par.odds import CARDS, Counted, Odds, by_cards, outcomes
-from controller.par.shoe import WORTH, Shoe
+from controller.par.shoe import Shoe
 from controller.table.rules import Seat
 
 Points = tuple[int, ...]

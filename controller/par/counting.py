@@ -21,10 +21,10 @@ from typing import Protocol
 
 from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet, CardsAre, Finished, HandIs, When, deciding, hand_holds, seen_of
-from controller.game.cards import DECK, Card, PersonalK9, total
+from controller.game.cards import DECK, WORTH, Card, PersonalK9, total
 from controller.game.hands import Hand, as_it_lies
 from controller.game.play import Draw
-from controller.par.shoe import WORTH, Shoe
+from controller.par.shoe import Shoe
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
 _SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair", "ranks", "of_one_rank", "has"})

@@ -21,13 +21,13 @@ from operator import mul
 
 from controller.errors import TableError
 from controller.game.bets import AfterSplit, Bet, CardsAre, cards_hold, seen_of
-from controller.game.cards import DECK, Card, Rank
+from controller.game.cards import DECK, WORTH, Card, Rank
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Play
 from controller.game.seating import Seating
 from controller.par.counting import words_in
 from controller.par.odds import Counted, Odds, Outcome, outcomes
-from controller.par.shoe import WORTH, Shoe
+from controller.par.shoe import Shoe
 from controller.par.splits import NEW_PAIR, Again, Cards, Dealer, Judge, Pair, Splits
 from controller.table.rules import Seat as TableSeat
 

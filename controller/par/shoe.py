@@ -6,9 +6,6 @@ from collections.abc import Mapping
 
 from controller.game.cards import DECK, Card
 
-WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
-"""One card for each number of points."""
-
 Shoe = Mapping[Card, int]
 """Each card in the shoe, and how many of that card there are."""
 

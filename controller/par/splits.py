@@ -14,12 +14,11 @@ from math import lcm, perm
 from operator import add, mul
 
 from controller.game.bets import Bet, Finished, deciding, hand_holds
-from controller.game.cards import Card, total
+from controller.game.cards import WORTH, Card, total
 from controller.game.hands import TwoHands, closer_to_nine
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call
 from controller.par.odds import outcomes
-from controller.par.shoe import WORTH
 
 Cards = tuple[int, ...]
 """The points of cards."""
