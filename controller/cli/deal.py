@@ -17,7 +17,8 @@ from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
-    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played.
+    """Play the script in the file `script` ("-": standard input). Returns 0 where every token was played, and
+    none made a fault.
 
     Each event is printed as its JSON, or `in_words` for people, with the result of every wager.
     """

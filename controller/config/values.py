@@ -274,7 +274,7 @@ def sound_sections(values: dict[str, Any], type_: type[Any]) -> dict[str, Any]:
     for name, section in get_type_hints(type_).items():
         try:
             sound[name] = _CONVERTER.structure(values[name], section) if name in values else _default(type_, name)
-        except Exception:  # noqa: BLE001  # cattrs takes any for a mistake, which `structure` has told
+        except Exception:  # noqa: BLE001  # `structure` has told of whatever cattrs raises here
             continue
     return sound
 

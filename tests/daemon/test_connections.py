@@ -115,28 +115,30 @@ def _is_over(channel: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(_channel: socket.socket, _path: str) -> None:
+def _refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TableError:
+    """What a person is told who may not use the socket in this folder."""
+
+    def refuses(_channel: socket.socket, _path: str) -> None:
         raise PermissionError
 
-    group = grp.getgrgid(tmp_path.stat().st_gid).gr_name  # the socket itself cannot be looked at: its folder's
-    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket.socket, "connect", refuses)
     with pytest.raises(TableError) as told:
-        ask(tmp_path / "table.toml", {"do": "status"}, str(tmp_path / "sock"))
-    assert (told.value.code, f"sudo adduser YOURNAME {group}. " in told.value.do) == ("not_allowed", True)
+        ask(folder / "table.toml", {"do": "status"}, str(folder / "sock"))
+    return told.value
+
+
+def test_who_may_not_use_the_socket_is_told_the_group_that_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = grp.getgrgid(tmp_path.stat().st_gid).gr_name  # the socket itself cannot be looked at: its folder's
+    told = _refused(tmp_path, monkeypatch)
+    assert (told.code, f"sudo adduser YOURNAME {group}. " in told.do) == ("not_allowed", True)
 
 
 def test_where_no_group_has_a_name_nobody_is_told_to_join_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command was `sudo adduser YOURNAME that the socket's folder has`."""
 
-    def refused(_channel: socket.socket, _path: str) -> None:
-        raise PermissionError
-
     def nameless(_path: Path) -> str:
         raise KeyError
 
-    monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(Path, "group", nameless)
-    with pytest.raises(TableError) as told:
-        ask(tmp_path / "table.toml", {"do": "status"}, str(tmp_path / "sock"))
-    assert (told.value.code, told.value.do) == ("not_allowed", "Run the same command again with sudo.")
+    told = _refused(tmp_path, monkeypatch)
+    assert (told.code, told.do) == ("not_allowed", "Run the same command again with sudo.")
