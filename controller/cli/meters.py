@@ -16,7 +16,7 @@ from controller.words.events import dollars
 
 
 def meter_lines(rules: TableRules, settings: Path | None) -> list[str]:
-    """A line with the least cents of each meter that the table awards; none where the pit's `settings` are given.
+    """A line with the least amount of each meter that has one; no line where the pit's `settings` are given.
 
     Raises ConfigError where a seed in the settings is too low or missing, TableError where they cannot be read.
     """
@@ -36,5 +36,6 @@ def _wrong(least_cents: dict[str, int], settings: Path) -> Iterator[Problem]:
         if meter not in terms:
             yield Problem(str(settings), f"meters.{meter}", "is missing, and this table awards it", "Add its terms.")
         elif terms[meter].seed_cents < least:
-            what = f"{terms[meter].seed_cents} cents are less than a fixed award that the same cards can win"
+            less = "the meter pays less than a fixed award that the same cards can win"
+            what = f"with {terms[meter].seed_cents} cents {less}"
             yield Problem(str(settings), f"meters.{meter}.seed_cents", what, f"Write {least} or more.")

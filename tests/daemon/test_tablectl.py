@@ -115,7 +115,7 @@ def test_check_a_table_that_is_right() -> None:
     ("seed_cents", "told"),
     [
         ("150000", []),
-        ("149999", ["meters.player_personal.seed_cents: 149999 cents are less", "Write 150000 or more."]),
+        ("149999", ["meters.player_personal.seed_cents: with 149999 cents the meter pays", "Write 150000 or more."]),
         (None, ["meters.player_personal: is missing, and this table awards it"]),
     ],
 )
