@@ -183,6 +183,20 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
     assert before.count("ledger_behind_acks") == 3
 
 
+def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each moment takes what it has time for: a flood of states held the acks of other tables up for 24 s."""
+    monkeypatch.setattr("controller.pit.service._BATCH_S", 0.0)
+    tables = [f"x{number}" for number in range(3)]
+    with closing(opened(path)) as ledger:
+        pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
+        for number, table in enumerate(tables):
+            pit.link_message(f"pit/v1/{table}/state", state(table, key=SigningKey(bytes([number] * 32))), True)
+        for moment in range(3):
+            pit._settle(pit._new_link())
+            met = [table for (table,) in rows(path, "SELECT table_id FROM key_seen ORDER BY table_id")]
+            assert met == tables[: moment + 1]
+
+
 class _Flooding(_Retaining):
     """A link to a broker that has a message of 100 kB whenever somebody reads."""
 

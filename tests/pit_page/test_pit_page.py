@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
     eventually_now(lambda: samples_of(scene.metrics(), "pit_account_findings"), "the account")
     eventually_now(lambda: len(samples_of(scene.metrics(), "pit_table_online")) == 3, "the tables' states")
+    eventually_now(lambda: samples_of(scene.metrics(), "pit_alarms_total"), "the alarm, which is kept after the ack")
     said = scene.metrics()
     assert asked_names("pit_") <= told_names(said), "the board or a rule asks for a metric that there is not"
     level = 10_000_00 + 41 * 2 * 500 * 8 // 100
@@ -152,6 +154,14 @@ def test_the_board_asks_prometheus_alone() -> None:
     board = json.loads(BOARD.read_text("utf-8"))
     assert {panel["datasource"]["type"] for panel in board["panels"]} == {"prometheus"}
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+def test_a_sentence_of_the_alert_rules_stands_in_quotes_where_yaml_would_read_more_than_a_sentence() -> None:
+    """A colon in a sentence once made a key of its first half, and Prometheus did not start."""
+    values = re.findall(r"^ +(?:- )?[a-z]+: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
+    plain = [value for value in values if value[0] not in "\"'{"]
+    assert len(plain) > 40
+    assert [value for value in plain if ": " in value or " #" in value or value.endswith(":")] == []
 
 
 @pytest.mark.proof
