@@ -21,9 +21,11 @@ import pytest
 import tomli_w
 
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
+from controller.bench.far_shoe import stay_unheard
 from controller.bench.jumpers import Jumpers
 from controller.cli import surroundings
 from controller.cli.client import ask
+from controller.clock import since_boot_ms
 from controller.config.problems import meant
 from controller.config.table_file import TableFile
 from controller.errors import TableError
@@ -197,7 +199,7 @@ class Table:
         self.program: Sequence[str] = ("-m", "controller.cli.main")
         self._log = folder / "daemon.log"
         self._process: subprocess.Popen[bytes] | None = None
-        self._away_until_s = 0.0  # by the monotonic clock
+        self._ended_ms = 0
 
     # The process.
 
@@ -208,7 +210,7 @@ class Table:
         been missed, so a table with an open shoe stops for a count.
         """
         assert not self.runs, "the table runs already"
-        time.sleep(max(0.0, self._away_until_s - time.monotonic()))
+        stay_unheard(self._ended_ms)
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(
                 self._tablectl("run"),
@@ -227,13 +229,13 @@ class Table:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
-        self._away_until_s = time.monotonic() + _OFF_THE_WIRE_S
+        self._ended_ms = since_boot_ms()
 
     def stop(self) -> int:
         """SIGTERM. Returns the exit code."""
         assert self._process is not None
         code = surroundings.stop(self._process)
-        self._away_until_s = time.monotonic() + _OFF_THE_WIRE_S
+        self._ended_ms = since_boot_ms()
         return code
 
     def restart(self) -> None:

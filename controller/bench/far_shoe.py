@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -31,8 +31,8 @@ class FarLine(Line, Protocol):
 
 def stay_unheard(since_ms: int) -> None:
     """Wait until the shoe was unheard since `since_ms` for longer than its reports' numbers need to come round."""
-    while since_boot_ms() - since_ms < _NUMBERS_COME_ROUND_MS:
-        os.sched_yield()
+    while (left_ms := since_ms + _NUMBERS_COME_ROUND_MS - since_boot_ms()) > 0:
+        time.sleep(left_ms / 1000)
 
 
 class FarEnd:
