@@ -132,25 +132,24 @@ def test_pit_page_and_commands_take_the_ledger_of_two_machines_from_one_file(tmp
     assert (pit.ledger, pit.replicated, page.ledger) == (both["LEDGER"], True, both["LEDGER"])
     assert pit.signing_key == OF_THE_PACKAGE_KEY
     assert Path(both["PGPASSFILE"]).parent == OF_THE_PACKAGE_KEY.parent
-    # `pitctl`, with its file in the place of the machine's, and a program in that of Python that shows what it is told.
+    # `pitctl`, with its file in the place of the machine's, and in Python's place a program that shows what it is told.
     command = tmp_path / "pitctl"
     command.write_text(PITCTL.read_text("utf-8").replace("/etc/table-pit/environment", str(tmp_path / "file")), "utf-8")
     command.write_text(command.read_text("utf-8").replace("runuser -u table-pit -- ", ""), "utf-8")
     told = tmp_path / "python3"
     told.write_text('#!/bin/sh\necho "$LEDGER" "$PGPASSFILE" "$@"\n', "utf-8")
     told.chmod(0o755)
-    for file, ledger in (
-        (HA.read_text("utf-8"), both["LEDGER"]),
-        (f'LEDGER="{both["LEDGER"]}"\n', both["LEDGER"]),
-        (f"  LEDGER='{both['LEDGER']}' \n", both["LEDGER"]),  # systemd takes this line too
-        ("", ""),
+    for file, given in (
+        (HA.read_text("utf-8"), f"{both['LEDGER']} {both['PGPASSFILE']}"),
+        (f'LEDGER="{both["LEDGER"]}"\n', f"{both['LEDGER']} "),
+        (f"  LEDGER='{both['LEDGER']}' \n", f"{both['LEDGER']} "),  # systemd takes this line too
+        ("", " "),
     ):
         (tmp_path / "file").write_text(file, "utf-8")
         shown = subprocess.run(
             ["sh", str(command), "account"], capture_output=True, text=True, env={"PATH": os.defpath}
         )
-        assert shown.stdout.split(" ")[0] == ledger
-        assert shown.stdout.split()[-1] == "account"
+        assert shown.stdout == f"{given} -I -m controller.pit account\n"
 
 
 def _environment(lines: str) -> dict[str, str]:
@@ -163,7 +162,8 @@ def _asked(
     """What a unit of the pit asks of its program; `more` is its file of the environment."""
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
-    _, _, _, _, *words = Template(service["ExecStart"]).substitute({**given, **more}).split()
+    _, _, _, module, *words = Template(service["ExecStart"]).substitute({**given, **more}).split()
+    assert f"{module}.__main__" == parser.__module__
     return parser().parse_args(words)
 
 
