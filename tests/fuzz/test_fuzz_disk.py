@@ -139,7 +139,7 @@ def _failing(folder: Path) -> Iterator[Disk]:
 _DISKS = {"a disk of its own": _of_its_own, "a limit": _limited, "syncs that fail": _failing}
 
 
-@pytest.fixture(params=["a disk of its own", "syncs that fail", pytest.param("a limit", marks=pytest.mark.proof)])
+@pytest.fixture(params=[pytest.param(by, marks=[pytest.mark.proof] * (by == "a limit")) for by in _DISKS])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
     """The journal's disk, which works so far."""
     figure(f"a disk that refuses, made so by {request.param}: what came is kept, told as it is, and nothing lost")
