@@ -27,9 +27,8 @@ SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 Event = dict[str, Any]
 _ROOT = "pit/v1"
 _SAY_LEVELS_EVERY_S = 0.2
-PRIVATE_KEY = (
-    b"the hardware tests' pit has this"  # the same in every run: a broker may retain an earlier run's messages
-)
+PRIVATE_KEY = b"the hardware tests' pit has this"
+"""The same in every run: a broker may retain an earlier run's messages."""
 
 
 class FarPit:

@@ -1,9 +1,10 @@
 """`make ha-demo`: a house's pit on three machines, and what a table sees when the leader's machine stops.
 
 The machines are addresses of the loopback. In a test they are also network namespaces with the moving address before
-both brokers, and a machine that loses its power is first cut off, so that nobody hears of its end. What runs on the
-machines is configured by the files of config/ha: on `one` and `two` etcd, PostgreSQL under Patroni, a broker and a pit;
-on the witness etcd and a third copy of the database. Where no address moves, the table has both brokers in its `hosts`.
+both brokers, and a machine that loses its power is first cut off, so that nobody hears of its end. Later the machine of
+the primary is cut off and runs on. What runs on the machines is configured by the files of config/ha: on `one` and
+`two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. Where no
+address moves, the table has both brokers in its `hosts`.
 """
 
 from __future__ import annotations
