@@ -52,7 +52,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     values = _values(table)
     earlier = read_answers(kept)
     done = earlier.pop("setup.done", "no") == "yes"
-    for key in ("setup.goes_on", "setup.replace"):  # the person says these anew each time
+    for key in ("setup.goes_on", "setup.stop", "setup.replace"):  # the person says these anew each time
         earlier.pop(key, None)
     usual = flat(values) | ({} if done else earlier)
     dialogue = Dialogue(terminal, given, usual, kept)

@@ -21,7 +21,7 @@ from controller.config import load
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from controller.keys import load_or_make_key
-from controller.setup import listening
+from controller.setup import listening, wizard
 from controller.setup.broker import ask_broker
 from controller.setup.house import read_id
 from controller.setup.listening import Ear
@@ -107,6 +107,19 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
     technician = Technician(_folder(tmp_path), {}, {}, {}, breaks_off="An earlier setup")
     assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) is None
     assert technician.asked == ["An earlier setup was broken off. Go on with its answers [yes]: "]
+
+
+def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A no of the setup before refused every later setup that went on with its answers."""
+    _fleet(_folder(tmp_path), "")
+    (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
+    monkeypatch.setattr(wizard, "ask", lambda *_: {"status": {"face": {"phase": "no_shoe"}}})
+    with pytest.raises(TableError) as refused:
+        setup(tmp_path / "table.toml", None, _Scripted("yes", "no"))
+    assert refused.value.code == "table_runs"
+    assert "The table runs. Stop it for the setup [yes]: " in capsys.readouterr().out
 
 
 def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> None:
