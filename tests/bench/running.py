@@ -70,7 +70,8 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
         with ready(surroundings.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
             floors_ms.append(floor_ms)
         if forget:
-            for old in house.folder.glob("table.journal*"):
+            # The key too: beside it stands that a journal was begun, and the table would ask where that journal is.
+            for old in (*house.folder.glob("table.journal*"), *house.folder.glob("table.key*")):
                 old.unlink()
         with house.daemon() as (daemon, start_ms):
             starts_ms.append(start_ms)
