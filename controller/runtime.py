@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from controller import __version__
 from controller.answer import Answer
+from controller.beat import next_beat, until_beat_s
 from controller.clock import since_boot_ms, slept_ms, stamp_now
 from controller.config import Config
 from controller.contract.bounds import MOST_LEAP_MS
@@ -37,6 +38,7 @@ from controller.hearing import Hearing, Mark
 from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
 from controller.pins.devices import Broker, Pins, Shoe
+from controller.pins.watch import Watch, keep_watching
 from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, Message
 from controller.record.journal_file import JournalGoneError, code_of
@@ -81,7 +83,7 @@ _COPIES_COME_WITHIN_S = 0.5
 """All copies of a report have come after so long: three copies take 75 ms at most, with pauses between them."""
 
 _AT_REST = 3
-"""While no input changes, the pins are sampled only every so many times `sample_ms`."""
+"""While no input changes, the inputs are looked at only every so many times `sample_ms`."""
 
 _LEVELS = {
     "fault": logging.ERROR,
@@ -156,6 +158,7 @@ class Runtime:
         broker: Broker,
         alive: Callable[[], None],
         mark: Mark,
+        watch: Watch = keep_watching,
     ) -> None:
         self._config = config
         self._journal = journal
@@ -182,6 +185,8 @@ class Runtime:
             behind_at=behind_pit_at(table),
         )
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
+        self._watch = watch
+        self._sample_s = config.file.pins.sample_ms / 1000
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
         self._lamps_of: tuple[Public, Live, object] | None = None  # what `_shown` are the lamps of
@@ -197,6 +202,7 @@ class Runtime:
         self._sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
         self._covered: frozenset[int] = frozenset()  # the seats whose sensor sees a wager
         self.shoe_line = ShoeLine()
+        self._noise_came = asyncio.Event()
         self.face = public(table)
         self._measured = ProgramMeasured(__version__, program, config.digest)
         if self._measured != table.measured:
@@ -218,7 +224,8 @@ class Runtime:
             async with asyncio.TaskGroup() as tasks:
                 for work in (
                     self._fold_and_commit(),
-                    self._keep_sampling(),
+                    self._keep_beating(),
+                    self._watch(self._has_changed, self._beat_soon, _AT_REST * self._sample_s),
                     self._keep_pinging(),
                     self._keep_noting_noise(),
                     self._shoe.run(self),
@@ -353,6 +360,7 @@ class Runtime:
             self._refused_seats -= {request.wager.seat}
         elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
             self._refused_seats |= {request.wager.seat}
+            self._beat_soon()  # whoever placed the wager looks at the seat's lamp
 
     def _ambient(self, stamp: Stamp) -> Ambient:
         live = self._live()
@@ -444,45 +452,55 @@ class Runtime:
 
     # Pins.
 
-    async def _keep_sampling(self) -> None:
+    async def _keep_beating(self) -> None:
         """Beat until a beat raises, which ends this task. A timer beats: turns of this task would cost twice that."""
-        loop = asyncio.get_running_loop()
-        sample_s = self._config.file.pins.sample_ms / 1000
-        ended: asyncio.Future[None] = loop.create_future()
-        timers: list[asyncio.TimerHandle] = []  # the next beat's
-
-        def again(after_s: float, after_standstill: bool = False) -> None:
-            timers[:] = [loop.call_later(after_s, beat, after_standstill)]
-
-        def beat(after_standstill: bool = False) -> None:
-            now_ms, asleep_ms = since_boot_ms(), slept_ms()
-            try:
-                if not after_standstill and self._hearing.stood_still(now_ms, asleep_ms):
-                    again(sample_s, True)  # bytes that the kernel kept came first, and are read meanwhile
-                    return
-                if after_standstill:
-                    self._note_unheard(now_ms)
-                self._hearing.beat(now_ms, asleep_ms)
-                self._sample_pins()
-                self._render()
-                again(self._until_next_beat_s(sample_s))
-            except BaseException as error:  # noqa: BLE001  # asyncio would only log it: `run` raises it again
-                if not ended.done():
-                    ended.set_exception(error)
-
-        again(sample_s)
+        self._beat_failed = asyncio.get_running_loop().create_future()
+        self._beat_in(self._sample_s)
         try:
-            await ended
+            await self._beat_failed
         finally:
-            timers[0].cancel()
+            self._next_beat.cancel()
 
-    def _until_next_beat_s(self, sample_s: float) -> float:
-        """The time to the next beat: short while an input changes, else until the pause ends or a lamp changes."""
+    def _beat_in(self, after_s: float, after_standstill: bool = False) -> None:
+        self._next_beat = asyncio.get_running_loop().call_later(after_s, self._beat, after_standstill)
+
+    def _beat(self, after_standstill: bool = False) -> None:
+        now_ms, asleep_ms = since_boot_ms(), slept_ms()
+        try:
+            if not after_standstill and self._hearing.stood_still(now_ms, asleep_ms):
+                self._beat_in(self._sample_s, True)  # bytes that the kernel kept came first, and are read meanwhile
+                return
+            if after_standstill:
+                self._note_unheard(now_ms)
+            self._hearing.beat(now_ms, asleep_ms)
+            self._sample_pins()
+            self._render()
+            self._beat_in(self._until_next_beat_s())
+        except BaseException as error:  # noqa: BLE001  # asyncio would only log it: `run` raises it again
+            if not self._beat_failed.done():
+                self._beat_failed.set_exception(error)
+
+    def _until_next_beat_s(self) -> float:
+        """The time to the next beat: short while an input changes, else until the clock's beat or a lamp's change."""
         if self._debouncer.changing:
-            return sample_s
+            return self._sample_s
+        until_s = until_beat_s()
         if self._lamps_change_at_ms is None:
-            return sample_s * _AT_REST
-        return min(sample_s * _AT_REST, max(0.0, self._lamps_change_at_ms / 1000 - time.monotonic()))
+            return until_s
+        return min(until_s, max(0.0, self._lamps_change_at_ms / 1000 - time.monotonic()))
+
+    def _beat_soon(self) -> None:
+        """Something changed that the lamps or the table have to follow. Where no beat is due anyway, beat at once.
+
+        At once is in the loop's next turn: between two beats the loop has always looked at the shoe's line.
+        """
+        if self._next_beat.when() - asyncio.get_running_loop().time() > self._sample_s:
+            self._next_beat.cancel()
+            self._beat_in(0)
+
+    def _has_changed(self) -> bool:
+        """Whether an input is not as it was, or bytes of the shoe may be lost. The watch's thread calls this."""
+        return self._pins.read() != self._debouncer.settled or self._hearing.stood_still(since_boot_ms(), slept_ms())
 
     def _sample_pins(self) -> None:
         """Read every input, and make the requests of the buttons that were pressed just now."""
@@ -596,14 +614,17 @@ class Runtime:
         committed the report.
         """
         self.shoe_line.just_came[reason] += count
+        self._noise_came.set()
 
     async def _keep_noting_noise(self) -> None:
-        """At a clock's beat, put the bad bytes into the inbox that came before the last beat."""
+        """Put the bad bytes that came into the inbox, at a beat, once all copies of their report have come."""
         while True:
+            await self._noise_came.wait()
+            self._noise_came.clear()
             came, self.shoe_line.just_came = self.shoe_line.just_came, Counter()
             await asyncio.sleep(_COPIES_COME_WITHIN_S)
-            if came:
-                self._put(partial(self.shoe_line.untold.update, came))
+            await next_beat()
+            self._put(partial(self.shoe_line.untold.update, came))
 
     def _tell_noise(self) -> None:
         """Tell of the bad bytes noted so far, unless they may tell cards. All reports before them are committed."""

@@ -46,7 +46,7 @@ ROOMS = {
         (
             *("controller.delivery", "controller.record", "controller.table", "controller.game", "controller.contract"),
             *("controller.pins.devices", "controller.config", "controller.keys", "controller.clock"),
-            *("controller.answer", "controller.errors"),
+            *("controller.answer", "controller.beat", "controller.errors"),
         )
     ),
     "controller": Room(

@@ -1,9 +1,7 @@
 """The connections that watch a running table, over the control socket or its feed.
 
 The lines are rendered once at each beat, the same for all connections. Each connection is sent only the lines that
-differ from those it was sent last. The beat follows a clock and not the commits. Example: in a round whose cards lie
-face down, the shoe's result is committed too. A line at that moment would tell that the round is complete, and so
-whether a third card was drawn, before anybody saw that card.
+differ from those it was sent last. `controller/beat.py` says why not at a commit.
 """
 
 from __future__ import annotations
@@ -11,8 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-BEAT_S = 0.2
-"""New lines are sent at the next whole multiple of this on the loop's clock."""
+from controller.beat import next_beat
 
 _MOST_UNREAD_BYTES = 64 * 1024
 """A watcher that leaves more than this unread, beside what the kernel keeps for it, counts as gone."""
@@ -46,11 +43,8 @@ class Watchers:
             writer.write(last)
 
     async def _beat(self) -> None:
-        now_s = asyncio.get_running_loop().time
-        beat = 0
         while True:
-            beat = max(beat, int(now_s() / BEAT_S)) + 1
-            await asyncio.sleep(beat * BEAT_S - now_s())
+            await next_beat()
             lines = self._render()
             for writer, sent in tuple(self._sent.items()):
                 if new := b"".join(line for line, before in zip(lines, sent, strict=True) if line != before):

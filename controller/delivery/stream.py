@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from controller.answer import Answer
+from controller.beat import next_beat
 from controller.clock import stamp_now
 from controller.config.table_file import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
@@ -65,7 +66,6 @@ from controller.table.facts import (
 
 _log = logging.getLogger(__name__)
 
-_STATE_EVERY_S = 0.25
 _LONGEST_STAY = 8  # at a broker on which no pit is heard, in times of `stale_after_s`
 _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
@@ -625,7 +625,7 @@ class PitStream:
 
     async def _keep_state_published(self) -> None:
         while True:
-            await asyncio.sleep(_STATE_EVERY_S)
+            await next_beat()
             self._seek_pit()
             state = self._whole_state()
             if self._connected and state != self._state_sent:

@@ -51,10 +51,12 @@ class HeldPins:
         self.lit = dict.fromkeys(config.file.pins.lamps, False)
         self.pressed: set[str] = set()
         self.samples = 0
+        self.beats = 0  # so many of the samples were taken by the loop itself
         self.closed = False
 
     def read(self) -> dict[str, bool]:
         self.samples += 1
+        self.beats += threading.current_thread() is threading.main_thread()
         return {name: name in self.pressed for name in self._names}
 
     def write(self, lamp: str, lit: bool) -> None:

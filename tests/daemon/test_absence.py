@@ -27,6 +27,7 @@ from controller.table.facts import CardDrawn, ShoeStoodBy
 from controller.table.states import Table
 from tests.daemon.daemon_world import HeldBroker, HeldPins, HeldShoe
 from tests.support.tables import TableUnderTest, hand, seen
+from tests.support.waiting import eventually
 
 GAP_SHOWS_MS = 312
 KEPT_UNREAD_MS = 8531
@@ -57,6 +58,7 @@ class Daemon:
 
     now_ms = 1_000_000
     wall_ms = 1_800_000_000_000
+    beat_s = 0.01
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Daemon:
         self.shoe = HeldShoe(gap_shows_within_ms, KEPT_UNREAD_MS, up=False)
         self.pins = HeldPins(self._config)
         monkeypatch.setattr(controller.runtime, "since_boot_ms", lambda: self.now_ms)
+        monkeypatch.setattr(controller.runtime, "until_beat_s", lambda: self.beat_s)
         monkeypatch.setattr(controller.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms))
 
     def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
@@ -114,8 +117,14 @@ class Daemon:
         assert refused.refused == "no_supervisor"
 
     async def beats(self, times: int = 2) -> None:
-        """Wait until the loop has gone round so many times."""
-        await self.pins.sampled(times)
+        """Wait until the loop has beaten so many times."""
+        until = self.pins.beats + times
+        await eventually(lambda: self.pins.beats >= until)
+
+    async def last_beat(self) -> None:
+        """Wait for a beat. The next one is an hour away, if nobody asks for a beat before."""
+        self.beat_s = 3600.0
+        await self.beats(1)
 
     async def up(self) -> None:
         """The line is there, and has been heard for a moment."""
@@ -299,6 +308,44 @@ def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> N
         daemon.shoe.link(True)
         await daemon.settled()
         assert daemon.fault == "shoe_unheard"
+
+    daemon("wagers_open").live(story)
+
+
+def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
+    """After a freeze the clock's beat and the watch come together, both before the news that the line was lost."""
+
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        await daemon.last_beat()
+        daemon.now_ms += 7_000
+        daemon.runtime._beat()
+        daemon.runtime._beat_soon()
+        daemon.shoe.link(False)
+        daemon.now_ms += 5
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 8)
+
+    daemon("wagers_open").live(story)
+
+
+@pytest.mark.parametrize("lost", ["frozen", "suspended"])
+def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
+    daemon: MakeDaemon, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    slept = [0]
+    monkeypatch.setattr(controller.runtime, "slept_ms", lambda: slept[0])
+
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        assert not daemon.runtime._has_changed()
+        daemon.now_ms += 30_000 if lost == "frozen" else 1_000
+        slept[0] += 0 if lost == "frozen" else 1_000
+        assert daemon.runtime._has_changed()
+        await eventually(lambda: daemon.fault == "shoe_unheard")
 
     daemon("wagers_open").live(story)
 

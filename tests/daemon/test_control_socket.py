@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from controller.beat import BEAT_S
 from controller.cli import surroundings
 from controller.cli.main import main
 from controller.control.server import serving
-from controller.control.watchers import BEAT_S
 from controller.errors import TableError
 from controller.game.play import Call
 from controller.game.wagers import Wager

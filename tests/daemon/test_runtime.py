@@ -13,6 +13,7 @@ import pytest
 import tomli_w
 
 from controller import runtime as runtime_module
+from controller.beat import next_beat
 from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.game.cards import Card
 from controller.game.play import Call
@@ -397,13 +398,29 @@ async def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, cap
     assert len(re.findall("bad bytes", caplog.text)) == 2
 
 
+async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", 3600.0)
+    async with running(tmp_path) as world:
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_noise("checksum", 7)
+        for _ in range(2):
+            await next_beat()
+        await world.settle()
+        assert world.status["shoe"]["bad_bytes"] == {}
+
+
 @pytest.fixture
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
     """Waits until bad bytes that came before may be told, as far as it is for their own age. It is not long here."""
-    monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", 0.1)
+    copies_come_within_s = 0.1
+    monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 
     async def wait(world: World) -> None:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(copies_come_within_s)
+        for _ in range(2):
+            await next_beat()
         await world.settle()
 
     return wait
@@ -574,6 +591,27 @@ async def test_a_button_held_at_start_is_no_press(tmp_path: Path, monkeypatch: p
         await world.pins.sampled(8)
         world.pins.pressed.add("new_shoe")
         await eventually(lambda: world.runtime.face.phase == "first_card_due")
+
+
+async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
+    async with running(tmp_path) as world:
+        await _press(world, "new_shoe")
+        await eventually(lambda: world.runtime.face.phase == "first_card_due")
+
+
+async def test_pins_that_cannot_be_read_end_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> dict[str, bool]:
+        raise RuntimeError("the header is gone")
+
+    async def live() -> None:
+        async with running(tmp_path) as world:
+            monkeypatch.setattr(world.pins, "read", read)
+            await eventually(world.task.done)
+
+    with pytest.raises(ExceptionGroup) as ended:
+        await live()
+    assert "the header is gone" in str(ended.value.exceptions[0])
 
 
 # The watchdog.

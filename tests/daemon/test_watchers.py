@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.control.watchers import BEAT_S, Watchers
+from controller.beat import BEAT_S
+from controller.control.watchers import Watchers
 from tests.simulation.loop import VirtualLoop
 
 

@@ -48,7 +48,7 @@ from tests.simulation.auditor import PROGRESSIVE, Auditor
 from tests.simulation.broken import Broken, hold
 from tests.simulation.disk import Disk
 from tests.simulation.hearing import Hearing, Verdict
-from tests.simulation.loop import VirtualLoop, Worker
+from tests.simulation.loop import VirtualLoop, Worker, watch_in_turns
 from tests.simulation.network import Client, Network
 from tests.simulation.pit import KEY
 from tests.simulation.shoe import ALL_COPIES, CardShoe
@@ -498,6 +498,7 @@ class LiveTable:
             broker=self._client,
             alive=lambda: None,
             mark=Mark(self.disk.path.with_suffix(".heard"), f"boot {self._boots}".replace(" ", "")),
+            watch=watch_in_turns,
         )
         self._worker = Worker(self.disk.slow_s, self._power_cut)
         self.loop.workers[self.runtime._commit_thread] = self._worker

@@ -48,6 +48,14 @@ class _NothingToSelect:
         return []
 
 
+async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
+    """`controller.pins.watch.keep_watching` in simulated time: its looks are turns of the loop."""
+    while True:
+        if look():
+            noticed()
+        await asyncio.sleep(every_s)
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """asyncio with simulated time; executors work on this thread, each as slowly as its `Worker` says: no thread, no
     file descriptor."""

@@ -46,7 +46,7 @@ from controller.table.acts.stopped import ClearFault
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe import maker
 from tests.simulation.disk import unsynced
-from tests.simulation.loop import VirtualLoop, Worker
+from tests.simulation.loop import VirtualLoop, Worker, watch_in_turns
 from tests.simulation.signing import Signer, signature_holds
 
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01
@@ -321,6 +321,7 @@ class _Table:
             broker=self.broker,
             alive=lambda: None,
             mark=Mark(self.folder / "heard", "c0ffee"),
+            watch=watch_in_turns,
         )
         self.loop.workers[self.runtime._commit_thread] = Worker(0.0, lambda: None)
         self._tasks = [self.loop.create_task(self.runtime.run()), self.loop.create_task(self._watch())]
