@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -11,11 +12,13 @@ from controller.cli import surroundings
 from controller.record.journal import read_rows
 from controller.table.facts import ShoeOpened
 from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until
-from tests.bench.report import Section
+from tests.bench.report import Section, judged
 
 ROUNDS = 70
 """So many are in every shoe: eight decks have some eighty."""
 
+_SPELLS = 5
+_SLEEPS = "import time\nwhile True: time.sleep(0.03)"
 _IMPORTS = "asyncio, sqlite3, serial, paho.mqtt.client, cattrs, cryptography.hazmat.primitives.asymmetric.ed25519"
 _READY = (
     "import os, socket; "
@@ -30,9 +33,7 @@ def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
         fresh_kib = resident_kib(daemon)
         _play(house)
         played_kib = resident_kib(daemon)
-        cpu, begun_s = cpu_ms(daemon), time.monotonic()
-        time.sleep(quiet_s)
-        idle = (cpu_ms(daemon) - cpu) / 1000 / (time.monotonic() - begun_s)
+        quiet, sleeping = _shares(daemon, quiet_s)
         kill(daemon)
     rows = _open_rows(house)
     again_ms, again_floor_ms = _starts(house, starts, forget=False)
@@ -47,15 +48,36 @@ def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
         ],
     )
     yield Section(
-        "At rest",
-        f"Resident memory, and CPU over {quiet_s:g} s with wagers open.",
-        ("", "figure"),
-        [
-            ("memory at the start", f"{fresh_kib / 1024:.1f} MiB"),
-            (f"memory after {ROUNDS} rounds", f"{played_kib / 1024:.1f} MiB"),
-            ("CPU", f"{100 * idle:.1f} % of one core"),
-        ],
+        "Memory",
+        "Resident, of the table's process.",
+        ("", "MiB"),
+        [("at the start", f"{fresh_kib / 1024:.1f}"), (f"after {ROUNDS} rounds", f"{played_kib / 1024:.1f}")],
     )
+    yield Section(
+        "A quiet table",
+        f"CPU with wagers open, in % of one core; median of {_SPELLS} spells of {quiet_s:g} s. The floor in the same "
+        "seconds: a Python program that only sleeps, as long each time as the table between two looks at its inputs.",
+        ("", "table %", "floor %", "ratio", "aim"),
+        [("CPU", f"{quiet:.2f}", f"{sleeping:.2f}", f"{quiet / sleeping:.1f} x", judged(quiet, 1.0, "%"))],
+    )
+
+
+def _shares(daemon: int, quiet_s: float) -> tuple[float, float]:
+    """The CPU of the daemon and of a program that only sleeps, each as its median in % of one core."""
+    with subprocess.Popen([sys.executable, "-c", _SLEEPS]) as sleeper:
+        try:
+            shares = [_spell((daemon, sleeper.pid), quiet_s) for _ in range(_SPELLS)]
+        finally:
+            sleeper.kill()
+    quiet, sleeping = (statistics.median(of_one) for of_one in zip(*shares, strict=True))
+    return quiet, sleeping
+
+
+def _spell(processes: tuple[int, int], quiet_s: float) -> list[float]:
+    before, begun_s = [cpu_ms(each) for each in processes], time.monotonic()
+    time.sleep(quiet_s)
+    lasted_ms = 1000 * (time.monotonic() - begun_s)
+    return [100 * (cpu_ms(each) - was) / lasted_ms for each, was in zip(processes, before, strict=True)]
 
 
 def _started(what: str, table_ms: float, floor_ms: float) -> tuple[str, ...]:

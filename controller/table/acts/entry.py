@@ -17,7 +17,7 @@ from enum import Enum
 from math import lcm
 from typing import Any
 
-from controller.contract.bounds import MOST_SEQ, is_count
+from controller.contract.bounds import MOST_SEAT, MOST_SEQ, is_count
 from controller.contract.names import same_name
 from controller.game.cards import Card
 from controller.table.facts import Fact
@@ -228,7 +228,7 @@ def number(text: str) -> int:
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
     """An argument that is a seat's number. The table judges later whether the table has that seat."""
-    return replace(whole(name, "SEAT", says, 1, 99), flag=flag)
+    return replace(whole(name, "SEAT", says, 1, MOST_SEAT), flag=flag)
 
 
 def read_card(value: Any) -> Card:
