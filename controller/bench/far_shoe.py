@@ -99,7 +99,7 @@ class FarBeeTek(FarEnd, SimulatedBeeTek):
         self.corrupt = partial(self._note, 0)
 
 
-def far_shoe(driver: str, line: FarLine, wrap: int = 0) -> Any:
+def far_shoe(driver: str, line: FarLine, wrap: int) -> Any:
     """A shoe on `line`, of the brand that a table file's `[shoe] driver` names."""
     brand: Any = maker(driver)
     known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, brand))

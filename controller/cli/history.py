@@ -51,7 +51,7 @@ def rounds(path: Path, archive: Path | None = None) -> int:
     return 0
 
 
-def replay_round(path: Path, which: str, archive: Path | None = None, page: Path | None = None) -> int:
+def replay_round(path: Path, which: str, archive: Path | None, page: Path | None) -> int:
     """Print one finished round step by step, or write it as a page. `which` is SHOE/ROUND. Raises TableError
     `no_such_round` or `page_unwritable`.
 

@@ -376,8 +376,8 @@ class Awards:
         )
         return _disputed(table, id_, cents)
 
-    def unheard(self, table: str, after_seq: int, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
-        """The steps of a table's awards, numbered above `after_seq`, that the table's stream has not told of; in order.
+    def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
+        """The steps of a table's awards that the table's stream has not told of, in order.
 
         With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
 
@@ -390,10 +390,10 @@ class Awards:
             for row in self._db.execute(
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
-                " WHERE step.table_id = ? AND seq > ? AND heard = 0 AND NOT EXISTS"
+                " WHERE step.table_id = ? AND heard = 0 AND NOT EXISTS"
                 f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS})"
                 f" AND substr(hit, 1, ?) = ? ORDER BY seq{'' if most is None else f' LIMIT {most}'}",
-                (table, after_seq, len(of_epoch), of_epoch),
+                (table, len(of_epoch), of_epoch),
             )
         ]
 

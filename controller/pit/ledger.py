@@ -518,10 +518,10 @@ class Ledger:
         with self._deciding():
             return self._awards.dismiss(award, by, witness)
 
-    def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
-        """The steps of a table's awards after `after_seq` that the table's stream has not told of, in order."""
+    def unheard_steps(self, table: str) -> list[AwardStep]:
+        """The steps of a table's awards that the table's stream has not told of, in order."""
         with self._db.explained():
-            return self._awards.unheard(table, after_seq)
+            return self._awards.unheard(table)
 
     def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
         """Of each of these tables the first step of its adopted epoch that the table's stream has not told of."""
@@ -530,7 +530,7 @@ class Ledger:
             return {
                 table: step
                 for table, adoption in self._adoptions.heard(waiting).items()
-                for step in self._awards.unheard(table, 0, adoption.epoch, most=1)
+                for step in self._awards.unheard(table, adoption.epoch, most=1)
             }
 
     def others_wrote(self) -> bool:
@@ -684,7 +684,7 @@ def _not_booked(table: str, error: Exception) -> RefusedError:
     )
 
 
-def _store(at: Place, begin: bool = True, replicated: bool = False, read_only: bool = False) -> Store:
+def _store(at: Place, begin: bool, replicated: bool = False, read_only: bool = False) -> Store:
     """The open store. Raises TableError `not_replicated` or `postgresql_missing`, or as the stores do."""
     if isinstance(at, Path):
         if replicated:

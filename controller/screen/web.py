@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,16 @@ _PING_S = 2.0
 
 
 class Headed:
-    """Adds headers to every answer that does not have them."""
+    """Adds `HEADERS` to every answer that does not have them."""
 
-    def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
-        self._app, self._headers = app, headers
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, said in self._headers.items():
+                for name, said in HEADERS.items():
                     headers.setdefault(name, said)
             await send(message)
 

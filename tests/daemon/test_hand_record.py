@@ -21,10 +21,10 @@ from tests.support.tables import cards
 DEALT = ("9H", "2C", "KS", "5D")
 
 
-def page_of(journal: Path, which: str = "1/1") -> str:
-    """The page that `tablectl replay --html` writes, as text."""
+def page_of(journal: Path) -> str:
+    """The page that `tablectl replay --html` writes of round 1/1, as text."""
     page = journal.with_name("hand.html")
-    assert main(["replay", str(journal), which, "--html", str(page)]) == 0
+    assert main(["replay", str(journal), "1/1", "--html", str(page)]) == 0
     return page.read_text("utf-8")
 
 

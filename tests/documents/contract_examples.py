@@ -119,7 +119,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         ledger.take_step(award.id, "paid", "Ann Lee")
         steps = [
             json.loads(replace(step, at=_PIT_AT, seq=_PIT_SEQ + place).payload(PIT_KEY))
-            for place, step in enumerate(ledger.unheard_steps(ROYAL9.table, 0))
+            for place, step in enumerate(ledger.unheard_steps(ROYAL9.table))
         ]
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:

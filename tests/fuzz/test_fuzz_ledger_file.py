@@ -84,7 +84,7 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
         for read in (ledger.acks, ledger.levels, ledger.undecidable, ledger.terms):
             read()
         for table in ledger.acks():
-            ledger.unheard_steps(table, 0)
+            ledger.unheard_steps(table)
         raise SystemExit(0)
 
     monkeypatch.setattr(Session, "refuse_decisions", lambda *_: None)

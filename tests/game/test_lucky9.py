@@ -61,9 +61,9 @@ def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> SeatH
     return step
 
 
-def split_hands(text: str, game: Lucky9 = GAME) -> list[tuple[int, str]]:
+def split_hands(text: str) -> list[tuple[int, str]]:
     """Number and cards of seat 3's hands at the end; each tells that it is from a split."""
-    hands = done(text, game=game).hands
+    hands = done(text).hands
     assert all(hand.seat == 3 and hand.from_split for hand in hands)
     return [(hand.number, " ".join(map(str, hand.cards))) for hand in hands]
 

@@ -252,7 +252,7 @@ def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(
     assert (after.owed_cents, after.paid_cents) == (0, 0)
     assert {award.step for award in ledger.awards()} == {"rejected"}
     assert not any(award.held for award in ledger.awards())
-    assert ledger.unheard_steps("t-0", 0) == []
+    assert ledger.unheard_steps("t-0") == []
     assert ledger.ack("t-0") is None, "never adopted but by the thief, and by a test that took it back"
     assert list(read_log(at, "t-0", set_aside_as)) == stolen(table.sent), "kept for the audit"
 

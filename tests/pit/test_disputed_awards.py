@@ -79,7 +79,7 @@ class Floor:
         return [alarm.code for event in received.committed for alarm in event.alarms]
 
     def waiting(self, number: int) -> list[AwardStep]:
-        return self.ledger.unheard_steps(self.tables[number].evening.table, 0)
+        return self.ledger.unheard_steps(self.tables[number].evening.table)
 
 
 @given(data=st.data())

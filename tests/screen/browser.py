@@ -202,7 +202,7 @@ class Browser:
         """Keep the page as a picture."""
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
-    def small_picture(self, name: str, last: str | None = None) -> None:
+    def small_picture(self, name: str, last: str | None) -> None:
         """The same, in few bytes; of the page as far as the part that has the element `last` in it."""
         asked: dict[str, Any] = {"format": "webp", "quality": 82}
         if last is not None:
@@ -221,14 +221,13 @@ class Browser:
 
 
 @contextmanager
-def chromium(pictures: Path, *, still: bool = True) -> Iterator[Browser]:
-    """A browser without a window; `still`: it asks pages for reduced motion."""
+def chromium(pictures: Path) -> Iterator[Browser]:
+    """A browser without a window that asks pages for reduced motion."""
     options = Options()
     options.binary_location = str(PROGRAM)
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(argument)
-    if still:
-        options.add_argument("--force-prefers-reduced-motion")
+    options.add_argument("--force-prefers-reduced-motion")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     try:

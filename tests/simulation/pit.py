@@ -141,7 +141,7 @@ class Pit:
     def say_steps(self) -> None:
         """The first step that each table's stream has not told of: a table takes none that is older than one it has."""
         for table in self.ledger.acks():
-            for step in self.ledger.unheard_steps(table, 0)[:1]:
+            for step in self.ledger.unheard_steps(table)[:1]:
                 payload = step.payload(KEY)
                 self.steps_said.setdefault(table, []).append(payload)
                 self.say(table, "award", payload, False)

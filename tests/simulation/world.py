@@ -151,7 +151,7 @@ class World:
         for table in self.tables:
             committed = self.inspector.committed[table.id] == len(table.auditor.bodies)
             hold("with all links up everything is acknowledged", committed, table.delivery())
-            unheard = pit.ledger.unheard_steps(table.id, 0)
+            unheard = pit.ledger.unheard_steps(table.id)
             hold("every award step is told in the stream, or a later one", not unheard, unheard)
             stands, told = self.inspector.last_steps(table.id), table.auditor.award_steps
             hold("the table knows how far every award has come", stands == told, (stands, told))
