@@ -19,8 +19,8 @@ from controller.contract.bounds import MOST_ROTATIONS
 from controller.contract.canonical import canonical
 from controller.contract.pit_words import Rotation
 from controller.contract.signing import signed_part
+from controller.disk import sync_folder
 from controller.errors import TableError
-from controller.record.journal_file import sync_folder
 
 _SIZE = 32
 

@@ -28,6 +28,7 @@ from controller.config import Config
 from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
+from controller.contract.topics import Topics
 from controller.counted_log import EVERY_ONE
 from controller.delivery.levels import Levels
 from controller.delivery.pit_trust import latest_ms
@@ -172,19 +173,23 @@ class Runtime:
         self._commit_thread = ThreadPoolExecutor(1, "journal")
         self._inbox: list[_Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
+        pit, kept = config.file.pit, config.file.journal
         self.stream = PitStream(
-            config.file.pit,
+            Topics(pit.root, config.file.table.id),
             config.file.table.id,
+            pit.stale_after_s,
+            pit.most_unacknowledged,
+            pit.trust_first_key,
             journal,
             broker,
             self._on_journal,
             tell=self._put,
             ask=self._asked,
-            levels=Levels(config.rules.meters, config.file.pit.stale_after_s, _price_cents(config)),
+            levels=Levels(config.rules.meters, pit.stale_after_s, _price_cents(config)),
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
         )
-        self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
+        self._archivist = Archivist(journal, kept.keep_shoes, kept.most_bytes, self._on_journal, self._quiet, self._put)
         self._watch = watch
         self._sample_s = config.file.pins.sample_ms / 1000
         self._debouncer = Debouncer(config.file.pins.debounce_ms)

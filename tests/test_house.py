@@ -38,14 +38,14 @@ ROOMS = {
     "controller.record": Room(
         (
             *("controller.record", "controller.table", "controller.game", "controller.contract"),
-            *("controller.config", "controller.keys", "controller.clock", "controller.errors"),
+            *("controller.keys", "controller.clock", "controller.disk", "controller.errors"),
         )
     ),
     "controller.pins": Room(("controller.pins", "controller.table", "controller.game", "controller.errors")),
     "controller.delivery": Room(
         (
             *("controller.delivery", "controller.record", "controller.table", "controller.game", "controller.contract"),
-            *("controller.pins.devices", "controller.config", "controller.keys", "controller.clock"),
+            *("controller.pins.devices", "controller.keys", "controller.clock"),
             *("controller.answer", "controller.beat", "controller.errors"),
         )
     ),

@@ -21,13 +21,14 @@ from controller.cli.new_journal import new_journal
 from controller.clock import stamp_now
 from controller.config import load
 from controller.config.table_file import JournalSection, TableFile
+from controller.disk import sync_folder
 from controller.errors import TableError
 from controller.keys import for_owner
 from controller.record.archive import beside
 from controller.record.backup import Backup, Kept, Kind, kept, reading_backup, write_backup
 from controller.record.epochs import note_of
 from controller.record.journal import copied, read_origin, verify
-from controller.record.journal_file import JournalFile, set_aside, sync_folder
+from controller.record.journal_file import JournalFile, set_aside
 
 
 def backup(table: Path, to: Path, moved_by: str | None) -> int:

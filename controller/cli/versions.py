@@ -19,8 +19,8 @@ from pathlib import Path
 from controller.cli.client import ask
 from controller.cli.files import default_table
 from controller.config import load
+from controller.disk import sync_folder
 from controller.errors import TableError
-from controller.record.journal_file import sync_folder
 
 FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")

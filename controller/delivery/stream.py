@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from controller.answer import Answer
 from controller.beat import next_beat
 from controller.clock import stamp_now
-from controller.config.table_file import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
 from controller.contract.fingerprint import fingerprint
@@ -84,13 +83,17 @@ _T = TypeVar("_T")
 class PitStream:
     """One table's stream and state, on one broker. `tell` takes the facts that the table must know.
 
-    `pit_key` is the pit's pinned key in hex; `behind_at` is as in `Delivery`.
+    `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`. `pit_key` is the
+    pit's pinned key in hex; `behind_at` is as in `Delivery`.
     """
 
     def __init__(
         self,
-        pit: PitSection,
+        topics: Topics,
         table_id: str,
+        stale_after_s: int,
+        most_unacknowledged: int,
+        trust_first_key: bool,
         journal: Journal,
         broker: Broker,
         on_journal: OnJournal,
@@ -102,21 +105,19 @@ class PitStream:
     ) -> None:
         self._table_id = table_id
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
-        self._trust_first_key = pit.trust_first_key
+        self._trust_first_key = trust_first_key
         self._journalled_key = pit_key
-        self._topics = Topics(pit.root, table_id)
+        self._topics = topics
         self._journal = journal
         self._broker = broker
         self._on_journal = on_journal
         self._tell = tell
         self._ask = ask
         self.levels = levels
-        self._delivery = Delivery(
-            journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s), behind_at
-        )
-        self._most_unacknowledged = pit.most_unacknowledged
-        self._stale_after_s = float(pit.stale_after_s)
-        self._watch = OutboxWatch(pit.most_unacknowledged)
+        self._delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, stale_after_s, behind_at)
+        self._most_unacknowledged = most_unacknowledged
+        self._stale_after_s = stale_after_s
+        self._watch = OutboxWatch(most_unacknowledged)
         self._marked_seq = journal.acked_seq
         self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; later events are on the disk
         self._on_the_way: dict[int, int] = {}  # by the broker's token, the seq of the event

@@ -21,9 +21,9 @@ from typing import Any
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.signing import Signer, signed
+from controller.disk import sync_folder
 from controller.errors import TableError
 from controller.keys import signature_holds
-from controller.record.journal_file import sync_folder
 from controller.record.stored_row import StoredRow
 
 _FORM = 1

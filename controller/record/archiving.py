@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from controller.config.table_file import JournalSection
 from controller.errors import TableError
 from controller.record.journal import Journal, OnJournal
 from controller.record.journal_file import code_of
@@ -29,19 +28,23 @@ _T = TypeVar("_T")
 
 
 class Archivist:
-    """Keeps a journal short. `quiet`: whether the table is between rounds. `tell` takes facts for the table."""
+    """Keeps a journal short. `keep_shoes` and `most_bytes` are as in the table file's `[journal]`.
+
+    `quiet`: whether the table is between rounds. `tell` takes facts for the table.
+    """
 
     def __init__(
         self,
         journal: Journal,
-        section: JournalSection,
+        keep_shoes: int,
+        most_bytes: int,
         on_journal: OnJournal,
         quiet: Callable[[], bool],
         tell: Callable[[OwnFact], None],
     ) -> None:
         self._journal = journal
-        self._keep_shoes = section.keep_shoes
-        self._most_bytes = section.most_bytes
+        self._keep_shoes = keep_shoes
+        self._most_bytes = most_bytes
         self._on_journal = on_journal
         self._quiet = quiet
         self._tell = tell

@@ -21,8 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from controller.disk import sync_folder
 from controller.errors import TableError
-from controller.record.journal_file import sync_folder
 
 _FORM = 1
 _HEAD = "backup.json"

@@ -28,11 +28,12 @@ from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.signing import Signer
+from controller.disk import sync_folder
 from controller.errors import TableError
 from controller.keys import signature_holds
 from controller.record.archive import Run, beside, read_archive, write_archive
 from controller.record.fact_json import fact_from_json, fact_to_json
-from controller.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside, sync_folder
+from controller.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside
 from controller.record.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 

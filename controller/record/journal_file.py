@@ -13,6 +13,7 @@ import os
 import stat
 from pathlib import Path
 
+from controller.disk import sync_folder
 from controller.errors import TableError
 
 _MODE = 0o600
@@ -152,15 +153,6 @@ def _refuse_where_held(path: Path) -> None:
         raise JournalFailedError("journal_in_use", f"another process has the file that stands at {path}") from None
     finally:
         os.close(handle)
-
-
-def sync_folder(path: Path) -> None:
-    """Have the names in the folder of `path` on the disk. Raises OSError."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _unusable(path: Path, error: OSError) -> TableError:

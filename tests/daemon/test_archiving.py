@@ -13,7 +13,6 @@ import pytest
 
 import controller.config.table_file as config_module
 import controller.record.archiving as archiving_module
-from controller.config.table_file import JournalSection
 from controller.game.cards import Card
 from controller.record.archive import Run
 from controller.record.archiving import Archivist
@@ -184,13 +183,12 @@ async def test_who_stops_the_archivist_waits_for_the_copy(
     tmp_path: Path, slowly: tuple[threading.Event, threading.Event]
 ) -> None:
     begun, go_on = slowly
-    section = JournalSection("", "", keep_shoes=0)
     async with table(tmp_path, keep_shoes=50) as world:
         await world.open_shoe()
         await next_shoe(world)
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
         told: list[object] = []
-        archivist = Archivist(world.journal, section, world.runtime._on_journal, lambda: True, told.append)
+        archivist = Archivist(world.journal, 0, 10**9, world.runtime._on_journal, lambda: True, told.append)
         task = asyncio.create_task(archivist.run())
         await eventually(begun.is_set)
         task.cancel()
