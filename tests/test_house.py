@@ -121,7 +121,9 @@ ROOMS = {
         )
     ),
     "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
-    "controller.setup": Room(("controller", "drivers"), never=("controller.bench", "controller.pit", "drivers.sim")),
+    "controller.cli.setup": Room(
+        ("controller", "drivers"), never=("controller.bench", "controller.pit", "drivers.sim")
+    ),
     "controller.bench": Room(("controller", "drivers")),
     "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
     "drivers": Room(
@@ -150,7 +152,6 @@ NOT_IN_THE_DAEMON = {
     "controller.par",
     "controller.care",
     "controller.cli",
-    "controller.setup",
     "drivers.sim",
 }
 

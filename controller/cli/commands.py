@@ -74,8 +74,8 @@ def _add_setup(parser: ArgumentParser) -> None:
 
 
 def _setup(options: Namespace) -> int:
-    from controller.setup.questions import terminal
-    from controller.setup.wizard import setup, verify_report
+    from controller.cli.setup.questions import terminal
+    from controller.cli.setup.wizard import setup, verify_report
 
     if options.verify is not None:
         return verify_report(options.verify)

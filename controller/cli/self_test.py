@@ -11,10 +11,10 @@ from controller.care import program
 from controller.care.row import Row, Verdict, absent, fault, ok
 from controller.cli.client import ask
 from controller.cli.doctor import row_lines
+from controller.cli.setup.questions import Terminal, read_yes
 from controller.config import load
 from controller.errors import TableError
 from controller.pins.header_map import PHYSICAL
-from controller.setup.questions import Terminal, read_yes
 
 _POLL_S = 0.1
 _ACKED_WITHIN_S = 10.0

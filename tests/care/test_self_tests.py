@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from controller import runtime
+from controller.cli.setup.questions import Terminal
 from controller.cli.status import status_lines
 from controller.cli.surroundings import python
-from controller.setup.questions import Terminal
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import HitTest, InputsTested, InputTest, LampTest

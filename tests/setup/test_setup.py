@@ -17,17 +17,17 @@ import pytest
 
 from controller.cli import surroundings
 from controller.cli.client import ask
+from controller.cli.setup import listening, wizard
+from controller.cli.setup.broker import ask_broker
+from controller.cli.setup.house import read_id
+from controller.cli.setup.listening import Ear
+from controller.cli.setup.machine import Machine
+from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
+from controller.cli.setup.wizard import setup, verify_report
 from controller.config import load
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from controller.keys import load_or_make_key
-from controller.setup import listening, wizard
-from controller.setup.broker import ask_broker
-from controller.setup.house import read_id
-from controller.setup.listening import Ear
-from controller.setup.machine import Machine
-from controller.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
-from controller.setup.wizard import setup, verify_report
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
 from tests.deploy.clean_debian import ROOT

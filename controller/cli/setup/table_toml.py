@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from controller.cli.setup.questions import Dialogue
 from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.disk import sync_folder
 from controller.errors import TableError
 from controller.keys import write_whole
-from controller.setup.questions import Dialogue
 
 _HEAD = "# Written by `tablectl setup`. You may change this file; `tablectl check` finds a mistake in it.\n"
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from controller.cli.setup.house import choice
+from controller.cli.setup.questions import Dialogue, Terminal
 from controller.errors import TableError
-from controller.setup.house import choice
-from controller.setup.questions import Dialogue, Terminal
 from controller.table.facts import CardDrawn, ShoeFact
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes

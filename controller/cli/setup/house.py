@@ -8,12 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from controller.cli.setup.questions import Dialogue
 from controller.config import is_game_file, load_game
 from controller.config.game_file import GameFile
 from controller.config.problems import ConfigError
 from controller.config.table_file import mistakes_in_id
 from controller.game.cards import PersonalK9, Suit
-from controller.setup.questions import Dialogue
 
 
 def ask_house(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> GameFile:

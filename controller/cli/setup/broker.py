@@ -16,8 +16,8 @@ from controller.care.links import ACCOUNT, broker, certificates
 from controller.care.machine import Machine
 from controller.care.row import Row, Verdict
 from controller.cli.doctor import row_lines
+from controller.cli.setup.questions import Dialogue
 from controller.config.table_file import PitSection, is_local, mistakes_in_brokers
-from controller.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
 _CREDENTIALS = "/run/credentials"

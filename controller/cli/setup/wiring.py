@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from controller.cli.setup.house import choice
+from controller.cli.setup.questions import Dialogue, Terminal
 from controller.config.game_file import GameFile, play_of
 from controller.errors import TableError
 from controller.header import take_pins
 from controller.keys import for_owner
 from controller.pins.devices import InputWiring, LampWiring
 from controller.pins.header_map import PHYSICAL
-from controller.setup.house import choice
-from controller.setup.questions import Dialogue, Terminal
 from controller.table.lamps import LAMPS
 from drivers import shoe as shoes
 from drivers.gpio import BOARD, GpioPins

@@ -12,6 +12,14 @@ from controller.care.row import Verdict
 from controller.cli.client import ask
 from controller.cli.doctor import examine_here, row_lines
 from controller.cli.files import writing
+from controller.cli.setup.broker import ask_broker, ask_networks
+from controller.cli.setup.house import ask_house
+from controller.cli.setup.listening import ask_shoe
+from controller.cli.setup.machine import Machine
+from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
+from controller.cli.setup.report import made_report, page, verified
+from controller.cli.setup.table_toml import write_table
+from controller.cli.setup.wiring import ask_wiring
 from controller.cli.status import status_lines
 from controller.cli.versions import BETWEEN_SHOES
 from controller.config import Config, load
@@ -19,14 +27,6 @@ from controller.config.problems import ConfigError
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from controller.keys import write_whole
-from controller.setup.broker import ask_broker, ask_networks
-from controller.setup.house import ask_house
-from controller.setup.listening import ask_shoe
-from controller.setup.machine import Machine
-from controller.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
-from controller.setup.report import made_report, page, verified
-from controller.setup.table_toml import write_table
-from controller.setup.wiring import ask_wiring
 
 _SECTIONS = ("table", "seats", "shoe", "pins", "pit", "journal", "control")
 _PATIENCE_S = 15.0
