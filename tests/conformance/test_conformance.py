@@ -21,7 +21,6 @@ from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
 from controller.conformance.wire import Address, Wire, now_text
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AwardStep
-from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
 from tests.conformance.defects import PIT_DEFECTS, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
@@ -29,6 +28,7 @@ from tests.conformance.table_defects import TABLE_DEFECTS
 from tests.conformance.table_house import try_reference_table
 from tests.support.brokers import Broker, needs_mosquitto
 from tests.support.contract import check_message
+from tests.support.errors import raising
 from tests.support.waiting import PATIENCE_S
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
@@ -213,7 +213,6 @@ def test_a_clause_of_a_table_is_not_tried_at_a_pit(capsys: pytest.CaptureFixture
 
 def test_a_deed_of_a_pit_is_none_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "deeds.toml").write_text('pin = "true"\nadopt = "true"\n')
-    with pytest.raises(TableError) as refused:
+    with raising("deeds_unusable") as refused:
         read_commands(tmp_path / "deeds.toml", TABLE_DEEDS)
-    assert refused.value.code == "deeds_unusable"
     assert "adopt is not a deed" in str(refused.value)

@@ -16,10 +16,10 @@ import pytest
 
 from controller.bench.far_pit import Event
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
-from controller.errors import TableError
 from drivers.sim import rules
 from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS
+from tests.support.errors import raising
 from tests.support.felt import Hand
 
 BRANDS = ("angel_eye", "beetek")
@@ -246,9 +246,8 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
     shoe.corrupt = None
     at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise"))
     assert at.table.hands == {"player": ["KS"], "banker": []}
-    with pytest.raises(TableError) as refused:
+    with raising("no_card_to_name"):
         at.table.supervisor("card", card=card)
-    assert refused.value.code == "no_card_to_name"
     shoe.unplug()
     at.eventually(lambda: at.table.fault == "shoe_unplugged")
     shoe.plug()

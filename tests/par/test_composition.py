@@ -11,7 +11,6 @@ import tomli_w
 
 from controller.cli.composition import open_shoe
 from controller.cli.main import main
-from controller.errors import TableError
 from controller.game.cards import Card
 from controller.par.sheet import par, subject
 from controller.par.shoe import fresh
@@ -19,6 +18,7 @@ from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.shoe import CloseShoe
 from tests.daemon.test_config import read
 from tests.daemon.test_history import Recorded
+from tests.support.errors import raising
 from tests.support.tables import MIDI, TABLES, cards
 
 
@@ -51,9 +51,8 @@ def test_a_card_that_lies_face_down_is_not_seen(tmp_path: Path) -> None:
 
 def test_a_shoe_that_is_over_has_no_odds(tmp_path: Path) -> None:
     journal = Recorded().burned().do(CloseShoe("Smith")).journalled(tmp_path)
-    with pytest.raises(TableError) as refused:
+    with raising("no_open_shoe"):
         open_shoe(journal)
-    assert refused.value.code == "no_open_shoe"
 
 
 def test_the_odds_of_the_open_shoe_stand_beside_those_of_a_fresh_one(

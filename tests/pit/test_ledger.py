@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm, Event
-from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
 from controller.pit import ledger_file
 from controller.pit.__main__ import main
@@ -32,6 +31,7 @@ from controller.pit.meters import Terms
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both, rows, write
 from tests.pit.test_meters import code_of
+from tests.support.errors import raising
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -270,9 +270,8 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
     at: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger = Ledger(at)
-    with pytest.raises(TableError) as told:
+    with raising("epoch_to_adopt") as told:
         ledger.meet(TABLE, state(), adopt_new=False)
-    assert told.value.code == "epoch_to_adopt"
     assert codes(give(ledger, event(1))) == ["event_of_another_epoch"]
     assert ledger.acks() == {}
 

@@ -33,6 +33,7 @@ from drivers.sim.shoe import maker
 from tests.deploy.clean_debian import ROOT
 from tests.setup.technician import Technician
 from tests.support.brokers import needs_mosquitto
+from tests.support.errors import raising
 from tests.support.waiting import eventually, eventually_now, run
 
 _LAMPS = ["seat_1", "seat_2", "seat_3", "player", "tie", "banker", "draw_player", "draw_banker", "fault"]
@@ -116,9 +117,8 @@ def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     monkeypatch.setattr(wizard, "ask", lambda *_: {"status": {"face": {"phase": "no_shoe"}}})
-    with pytest.raises(TableError) as refused:
+    with raising("table_runs"):
         setup(tmp_path / "table.toml", None, _Scripted("yes", "no"))
-    assert refused.value.code == "table_runs"
     assert "The table runs. Stop it for the setup [yes]: " in capsys.readouterr().out
 
 
@@ -213,9 +213,8 @@ def test_an_existing_file_is_shown_as_a_difference_and_stays_without_a_yes(tmp_p
     before = (tmp_path / "table.toml").read_text("utf-8")
     (tmp_path / "table.toml").write_text(before.replace("[pins]\n", "[pins]\ndebounce_ms = 45\n"), "utf-8")
     changed = (tmp_path / "table.toml").read_text("utf-8")
-    with pytest.raises(TableError) as refused:
+    with raising("setup_not_replaced"):
         _fleet(tmp_path, 'table.name = "Another"')
-    assert refused.value.code == "setup_not_replaced"
     assert (tmp_path / "table.toml").read_text("utf-8") == changed
     _fleet(tmp_path, 'table.name = "Another"\nsetup.replace = "yes"')
     file = load(tmp_path / "table.toml").file
@@ -276,17 +275,15 @@ def test_with_defaults_alone_every_games_table_has_no_mistake(tmp_path: Path, ga
     ],
 )
 def test_no_file_is_ever_written_with_a_mistake_in_it(tmp_path: Path, more: str, code: str) -> None:
-    with pytest.raises(TableError) as refused:
+    with raising(code):
         _fleet(_folder(tmp_path), more)
-    assert refused.value.code == code
     assert not (tmp_path / "table.toml").exists()
     assert not (tmp_path / "table.toml.new").exists()
 
 
 def test_without_a_terminal_and_answers_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(TableError) as refused:
+    with raising("no_terminal"):
         setup(_folder(tmp_path) / "table.toml", None, None)
-    assert refused.value.code == "no_terminal"
 
 
 def test_the_kept_answers_are_the_answers_of_the_next_table(tmp_path: Path) -> None:
@@ -377,18 +374,16 @@ def test_the_started_table_is_reported_under_its_own_signature(
         for forged in (good.replace("<td>KS 9S", "<td>KS 9C"), good.replace('"KS 9S"', '"KS 9C"')):
             assert forged != good
             report.write_text(forged, "utf-8")
-            with pytest.raises(TableError) as altered:
+            with raising("report_altered"):
                 verify_report(report)
-            assert altered.value.code == "report_altered"
         fleet = (folder / "fleet").read_text("utf-8")
         (folder / "fleet").write_text(fleet.replace("10.20.0.0/16", "any"), "utf-8")
         setup(folder / "table.toml", folder / "fleet", None, machine)  # between shoes the table is stopped for it
         assert "50-networks.conf" not in capsys.readouterr().out
         assert verify_report(report) == 0
         ask(folder / "table.toml", {"do": "new_shoe", "by": "Smith"})
-        with pytest.raises(TableError) as refused:
+        with raising("shoe_is_open"):
             setup(folder / "table.toml", folder / "fleet", None, machine)
-        assert refused.value.code == "shoe_is_open"
 
 
 def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> None:

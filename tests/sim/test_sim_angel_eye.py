@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import serial
 
-from controller.errors import TableError
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.shoe.angel_eye import Result, SimulatedAngelEye, Target
+from tests.support.errors import raising
 from tests.support.waiting import PATIENCE_S
 
 
@@ -275,16 +275,14 @@ def test_unplugged_and_plugged_again(tmp_path: Path, pty: PtyLine) -> None:
 
 def test_a_file_of_that_name_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "shoe").write_text("mine")
-    with pytest.raises(TableError) as error:
+    with raising("sim_port_taken"):
         PtyLine(tmp_path / "shoe")
-    assert error.value.code == "sim_port_taken"
     assert (tmp_path / "shoe").read_text() == "mine"
 
 
 def test_a_port_that_cannot_appear(tmp_path: Path) -> None:
-    with pytest.raises(TableError) as error:
+    with raising("sim_port"):
         PtyLine(tmp_path / "nowhere" / "shoe")
-    assert error.value.code == "sim_port"
 
 
 def test_the_far_end_of_a_cable() -> None:
@@ -298,6 +296,5 @@ def test_the_far_end_of_a_cable() -> None:
 
 
 def test_a_cable_that_is_not_there() -> None:
-    with pytest.raises(TableError) as error:
+    with raising("sim_port"):
         SerialLine("/dev/no-such-port", 4800)
-    assert error.value.code == "sim_port"

@@ -1,0 +1,18 @@
+"""What the program refuses, by its code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from controller.errors import TableError
+
+
+@contextmanager
+def raising(code: str) -> Iterator[pytest.ExceptionInfo[TableError]]:
+    """What is done inside raises TableError with this code."""
+    with pytest.raises(TableError) as caught:
+        yield caught
+    assert caught.value.code == code, caught.value
