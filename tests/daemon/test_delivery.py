@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AckWord
-from controller.delivery.guarantee import WINDOW, Behind, Delivery, Older, Phase, TookBack
+from controller.delivery.guarantee import Behind, Delivery, Older, Phase, TookBack
 from tests.support.samples import examples
 
 EPOCH = "0123456789"
@@ -238,18 +238,12 @@ def test_a_refusal_stops_the_stream_and_is_told_once() -> None:
     assert list(delivery.due(5.0)) == []
 
 
-@pytest.mark.parametrize("reason_code", [0x00, 0x10, 0x7F])
-def test_what_is_below_0x80_is_no_refusal(reason_code: int) -> None:
+@pytest.mark.parametrize(("reason_code", "refused"), [(0x00, False), (0x10, False), (0x7F, False), (0x80, True)])
+def test_a_reason_from_0x80_on_is_a_refusal(reason_code: int, refused: bool) -> None:
     delivery = streaming(head=1)
     delivery.due(0.0)
-    assert not delivery.published(1, reason_code, 0.1)
-    assert delivery.phase is Phase.STREAMING
-
-
-def test_0x80_is_a_refusal() -> None:
-    delivery = streaming(head=1)
-    delivery.due(0.0)
-    assert delivery.published(1, 0x80, 0.1)
+    assert delivery.published(1, reason_code, 0.1) is refused
+    assert delivery.phase is (Phase.REFUSED if refused else Phase.STREAMING)
 
 
 def test_what_was_refused_is_offered_alone_every_five_seconds() -> None:
@@ -715,7 +709,3 @@ def test_whatever_the_network_does_the_pit_gets_everything_once_and_in_order(
 def test_a_long_bad_night(seed: int) -> None:
     dice = random.Random(seed)
     _hold(Network(dice), [(dice.choice(HAPPENINGS), dice.randrange(61)) for _ in range(1500)])
-
-
-def test_the_window_is_the_one_promised() -> None:
-    assert WINDOW == 50
