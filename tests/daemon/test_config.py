@@ -103,22 +103,21 @@ def _row(game: Values, spot: str, number: int) -> Values:
     return row
 
 
-def played_at(game: Values) -> Values:
-    """A shipped table at which a game of this kind is played, with the Royal 9 bet where this game has it."""
+def at_a_table(folder: Path, game: Values) -> Path:
+    """The game at a shipped table that plays one of its kind, with the Royal 9 bet where this game has it."""
     for path in TABLES:
         table = read(path)
         other = read(path.parent / table["table"]["game"])
         if other["kind"] == game["kind"] and _has_royal9(other) == _has_royal9(game):
-            return table
+            table["table"]["game"] = "game.toml"
+            return written(folder, table, game)
     raise AssertionError(f"no shipped table is for {game['name']}")
 
 
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.name)
 def test_every_shipped_game_is_right(path: Path, tmp_path: Path) -> None:
     game = read(path)
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
-    assert load(written(tmp_path, table, game)).rules.game == game["name"]
+    assert load(at_a_table(tmp_path, game)).rules.game == game["name"]
 
 
 def test_the_values_arrive_as_written(tmp_path: Path) -> None:
@@ -359,21 +358,9 @@ WRONG_IN_GAME: dict[str, Case] = {
         "(the file)",
         "there is no key lucky9",
     ),
-    "odds that are a number": (
-        lambda v: _row(v, "tie", 0).update(pays=8),
-        "bets.2.rows.0.pays",
-        "8 is not a ratio",
-    ),
-    "odds to nothing": (
-        lambda v: _row(v, "tie", 0).update(pays="8:0"),
-        "bets.2.rows.0.pays",
-        "'8:0' is not a ratio",
-    ),
-    "odds that cost": (
-        lambda v: _row(v, "tie", 0).update(pays="-8:1"),
-        "bets.2.rows.0.pays",
-        "'-8:1' is not a ratio",
-    ),
+    "odds that are a number": (lambda v: _row(v, "tie", 0).update(pays=8), "bets.2.rows.0.pays", "8 is not a ratio"),
+    "odds to nothing": (lambda v: _row(v, "tie", 0).update(pays="8:0"), "bets.2.rows.0.pays", "'8:0' is not a ratio"),
+    "odds that cost": (lambda v: _row(v, "tie", 0).update(pays="-8:1"), "bets.2.rows.0.pays", "'-8:1' is not a ratio"),
     "odds of nothing": (lambda v: _row(v, "tie", 0).update(pays="0:1"), "bets.2.rows.0.pays", "0 to one is not a win"),
     "the whole win for commission": (
         lambda v: _row(v, "banker", 0).update(commission_taken="1:1"),
@@ -430,11 +417,7 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.3.rows.0",
         "as a whole number",
     ),
-    "a spot twice": (
-        lambda v: v["bets"].append(_bet(v, "tie")),
-        "bets.6.spot",
-        "tie is listed twice",
-    ),
+    "a spot twice": (lambda v: v["bets"].append(_bet(v, "tie")), "bets.6.spot", "tie is listed twice"),
     "a spot that is no name": (lambda v: _bet(v, "dragon_banker").update(spot="D!"), "bets.4.spot", "cannot be"),
     "a bet without rows": (lambda v: _bet(v, "dragon_player").update(rows=[]), "bets.3.rows", "nothing says when"),
     "a bet that needs what is not there": (
@@ -594,21 +577,9 @@ WRONG_IN_GAME: dict[str, Case] = {
         "'9' is not a choice",
     ),
     "an award missing": (lambda v: _row(v, "royal9", 7).pop("award"), "bets.5.rows.7", "exactly one of pays, result"),
-    "an award twice": (
-        lambda v: _row(v, "royal9", 7).update(award="suited_royal"),
-        "bets.5.rows",
-        "twice",
-    ),
-    "an award without a pay": (
-        lambda v: _row(v, "royal9", 7).pop("cents"),
-        "bets.5.rows.7",
-        "either a meter or cents",
-    ),
-    "an award with two": (
-        lambda v: _row(v, "royal9", 7).update(meter="m"),
-        "bets.5.rows.7",
-        "either a meter or cents",
-    ),
+    "an award twice": (lambda v: _row(v, "royal9", 7).update(award="suited_royal"), "bets.5.rows", "twice"),
+    "an award without a pay": (lambda v: _row(v, "royal9", 7).pop("cents"), "bets.5.rows.7", "either a meter or cents"),
+    "an award with two": (lambda v: _row(v, "royal9", 7).update(meter="m"), "bets.5.rows.7", "either a meter or cents"),
     "a meter that is a number": (
         lambda v: _row(v, "royal9", 0).update(meter=5),
         "bets.5.rows.0.meter",
@@ -709,9 +680,7 @@ def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
     game = read(CONFIG / "games" / "lucky9.toml")
     for spot, spots in needs.items():
         _bet(game, spot)["needs"] = spots
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
-    told = problems(written(tmp_path, table, game))
+    told = problems(at_a_table(tmp_path, game))
     assert sorted(game["bets"][int(each.key.split(".")[1])]["spot"] for each in told) == told_of
     assert all(each.do == 'Write needs = ["hand"].' for each in told)
 
@@ -719,17 +688,13 @@ def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
 def test_a_bet_may_need_another_that_needs_the_hand(tmp_path: Path) -> None:
     game = read(CONFIG / "games" / "lucky9.toml")
     _bet(game, "lucky9_bonus")["needs"] = ["hand", "tie"]
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
-    assert load(written(tmp_path, table, game)).rules.bets[2].needs == ("hand", "tie")
+    assert load(at_a_table(tmp_path, game)).rules.bets[2].needs == ("hand", "tie")
 
 
 def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path: Path) -> None:
     game = read(CONFIG / "games" / "lucky9.toml")
     _bet(game, "hand")["after_split"] = "best"
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
-    (told,) = problems(written(tmp_path, table, game))
+    (told,) = problems(at_a_table(tmp_path, game))
     assert (told.key, told.what) == ("bets.1.after_split", "an equal wager lies on each hand")
 
 
@@ -739,19 +704,15 @@ def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, 
     game = read(CONFIG / "games" / "lucky9.toml")
     for bet in game["bets"]:
         bet["each_hand"] = bet["spot"] in spots
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
-    (told,) = (each for each in problems(written(tmp_path, table, game)) if each.key == "bets")
+    (told,) = (each for each in problems(at_a_table(tmp_path, game)) if each.key == "bets")
     assert told.what == f"{count} bets lie on a seat's own hand, and exactly one bet must"
 
 
 @pytest.mark.parametrize("name", ["lucky9.toml", "baccarat_royal.toml"])
 def test_a_game_of_choices_has_no_simulated_hand(name: str, tmp_path: Path) -> None:
     game = read(CONFIG / "games" / name)
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
     game["shoe"]["drawn_in_error"] = "simulated_hand"
-    (told,) = problems(written(tmp_path, table, game))
+    (told,) = problems(at_a_table(tmp_path, game))
     assert (Path(told.file).name, told.key) == ("game.toml", "shoe.drawn_in_error")
 
 
@@ -907,8 +868,7 @@ def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "section"),
-    [*(("table", name) for name in TABLE_SECTIONS), *(("game", name) for name in GAME_SECTIONS)],
+    ("file", "section"), [*(("table", name) for name in TABLE_SECTIONS), *(("game", name) for name in GAME_SECTIONS)]
 )
 def test_a_missing_section_is_told_with_one_that_can_be_copied(file: str, section: str, tmp_path: Path) -> None:
     def without(values: Values) -> None:
@@ -928,10 +888,8 @@ def test_a_missing_section_is_told_with_one_that_can_be_copied(file: str, sectio
 
 def test_a_round_of_lucky9_must_have_its_cards(tmp_path: Path) -> None:
     game = read(CONFIG / "games" / "lucky9.toml")
-    table = played_at(game)
-    table["table"]["game"] = "game.toml"
     game["shoe"]["fewest_cards_to_open"] = 58
-    (told,) = problems(written(tmp_path, table, game))
+    (told,) = problems(at_a_table(tmp_path, game))
     assert told.key == "seats"
     assert "a round of 7 seats can take 59 cards" in told.what
 

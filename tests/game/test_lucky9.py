@@ -175,12 +175,7 @@ def test_a_new_pair_may_split_again_but_not_hit() -> None:
 
 def test_a_split_puts_the_new_hand_to_the_right_and_the_others_move_on() -> None:
     once = "8S 5C 8D 6C split"
-    assert felt(f"{once} 8C split") == {
-        "seat_3": "8S",
-        "seat_3_hand_2": "8C",
-        "seat_3_hand_3": "8D",
-        "dealer": "## 6C",
-    }
+    assert felt(f"{once} 8C split") == {"seat_3": "8S", "seat_3_hand_2": "8C", "seat_3_hand_3": "8D", "dealer": "## 6C"}
     assert felt(f"{once} 2C 8H split") == {
         "seat_3": "8S 2C",
         "seat_3_hand_2": "8D",
@@ -202,12 +197,7 @@ def test_three_splits_make_four_hands_and_a_fourth_is_not_offered() -> None:
     assert after(f"{thrice} 8S 8S") == Draw("seat_3_hand_3", 3)
     assert after(f"{thrice} 8S 8S 2C") == Draw("seat_3_hand_4", 3)
     assert after(f"{thrice} 8S 8S 2C 8C") == Reveal(("dealer",))
-    assert split_hands(f"{thrice} 8S 8S 2C 8C reveal KC") == [
-        (1, "8S 8S"),
-        (2, "8H 8S"),
-        (3, "8C 2C"),
-        (4, "8D 8C"),
-    ]
+    assert split_hands(f"{thrice} 8S 8S 2C 8C reveal KC") == [(1, "8S 8S"), (2, "8H 8S"), (3, "8C 2C"), (4, "8D 8C")]
 
 
 def test_the_three_splits_may_be_of_any_hands() -> None:
@@ -483,11 +473,7 @@ def ways_to(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"most_splits": -1}, "most_splits"),
-        ({"dealer_draws_on": (0, 9)}, "totals from 0 to 8"),
-    ],
+    ("wrong", "told"), [({"most_splits": -1}, "most_splits"), ({"dealer_draws_on": (0, 9)}, "totals from 0 to 8")]
 )
 def test_rules_that_make_no_sense_are_refused(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):

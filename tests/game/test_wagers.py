@@ -10,15 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.bets import Bet
-from controller.game.wagers import (
-    RefusedWager,
-    Wager,
-    WagerRules,
-    place,
-    placing,
-    squeezing,
-    stand,
-)
+from controller.game.wagers import RefusedWager, Wager, WagerRules, place, placing, squeezing, stand
 from controller.words.language import language
 from tests.support.bets import bets_of
 from tests.support.samples import examples
@@ -184,11 +176,7 @@ def test_active_seats_play_for_their_stake_and_the_others_gamble(wager: str, cod
         ("1 player 20, 1 royal9 5", {"1 player 20": "under_minimum", "1 royal9 5": "needs_another"}),
         (
             "1 dragon_banker 5, 1 tie 20, 1 player 20",
-            {
-                "1 player 20": "under_minimum",
-                "1 tie 20": "tie_under_minimum",
-                "1 dragon_banker 5": "dragon_needs_main",
-            },
+            {"1 player 20": "under_minimum", "1 tie 20": "tie_under_minimum", "1 dragon_banker 5": "dragon_needs_main"},
         ),
         # what is in addition to a traditional wager: sheet 000
         ("1 dragon_player 5", {"1 dragon_player 5": "dragon_needs_main"}),
@@ -198,10 +186,7 @@ def test_active_seats_play_for_their_stake_and_the_others_gamble(wager: str, cod
         ("1 dragon_player 5, 1 tie 25", {}),
         ("1 royal9 5", {"1 royal9 5": "needs_another"}),
         ("1 royal9 5, 1 banker 25", {}),
-        (
-            "1 royal9 5, 1 dragon_player 5",
-            {"1 royal9 5": "needs_another", "1 dragon_player 5": "dragon_needs_main"},
-        ),
+        ("1 royal9 5, 1 dragon_player 5", {"1 royal9 5": "needs_another", "1 dragon_player 5": "dragon_needs_main"}),
         # back bettors: sheet 001
         ("1b player 25", {"1b player 25": "back_without_seat"}),
         ("1b player 25, 1 banker 25", {"1b player 25": "back_without_seat"}),
@@ -355,12 +340,7 @@ def test_a_house_may_allow_both_sides_or_forbid_dragon_bonus_on_both_hands() -> 
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"circle_minimum_cents": 500_01},
-        {"side_minimum_cents": 100_01},
-        {"increment_cents": 0},
-    ],
+    "changes", [{"circle_minimum_cents": 500_01}, {"side_minimum_cents": 100_01}, {"increment_cents": 0}]
 )
 def test_limits_that_leave_no_wager_are_no_limits(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
