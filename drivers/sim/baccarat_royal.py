@@ -10,6 +10,7 @@ from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.punto_banco import two_hands_json
 from drivers.sim.wagers import Actives, Bets, Wager
 
@@ -49,6 +50,7 @@ class BaccaratRoyal:
     bets: Sequence[Mapping[str, Any]]
     says: Mapping[str, Any] = field(default_factory=dict)
     corrected: bool = False
+    rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round between the two active seats."""
@@ -86,9 +88,9 @@ class BaccaratRoyal:
         """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
         of = {bet["spot"]: bet for bet in self.bets}
         return [
-            _stake(bets, of["stake"], wager, hands)
+            _stake(bets, of["stake"], wager, hands, self.rounding)
             if wager.spot == "stake"
-            else book.pay(of[wager.spot], wager, hands, {})
+            else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding)
             for wager in bets.standing or ()
         ]
 
@@ -105,7 +107,7 @@ def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool)
     return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
 
 
-def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) -> Paid:
+def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands, rounding: Rounding) -> Paid:
     """The active seats play for the smaller stake. The rest of the larger stake goes back, unless the house covers
     that rest."""
     assert bets.actives is not None
@@ -114,7 +116,7 @@ def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) 
         return Paid(wager, "returned", wager.cents)
     plays = wager.cents if bet.get("unequal_stakes") == "house_covers" else min(wager.cents, *others)
     own = hands["player" if wager.seat == bets.actives.player else "banker"]
-    paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {})
+    paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {}, rounding=rounding)
     return replace(paid, wager=wager, back=paid.back + wager.cents - plays)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Bets, Wager
 
 Hands = Mapping[str, Sequence[str]]
@@ -62,6 +63,7 @@ def pay(
     number: int | None = None,
     *,
     split: bool = False,
+    rounding: Rounding = CENTS_UP,
 ) -> Paid:
     """What becomes of a wager on the bet. `number` counts the hands of a split seat. `split`: the seat has split."""
     row = row_for(bet, hands, wager.seat, printed, split=split)
@@ -73,11 +75,12 @@ def pay(
             part = row.get("commission_taken") or row.get("commission_owed")
             to, one = map(int, odds.split(":"))
             charged = Fraction(*map(int, part.split(":"))) if part else None
-            return cashier.win(wager, to, one, commission=charged, later="commission_owed" in row, hand=number)
+            later = "commission_owed" in row
+            return cashier.win(wager, to, one, commission=charged, later=later, hand=number, rounding=rounding)
         case {"result": "push"}:
             return cashier.push(wager, number)
         case {"result": "half"}:
-            return Paid(wager, "half_lost", -(-wager.cents // 2), hand=number)
+            return cashier.half(wager, rounding, number)
         case _:
             return cashier.lose(wager, number)
 

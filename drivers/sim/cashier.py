@@ -1,5 +1,5 @@
 """What the simulated house pays and takes, wager by wager, in whole cents. Where the cents do not divide, pay and
-commission are rounded up."""
+commission are rounded as the game file says."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Wager
 
 
@@ -37,16 +38,22 @@ def win(
     commission: Fraction | None = None,
     later: bool = False,
     hand: int | None = None,
+    rounding: Rounding = CENTS_UP,
 ) -> Paid:
     """The wager wins `to` for each `one`. The house takes the part `commission` of the win."""
-    pays = _up(wager.cents * to, one)
-    charged = _up(pays * commission.numerator, commission.denominator) if commission else 0
+    pays = _rounded(Fraction(wager.cents * to, one), rounding.unit_cents, rounding.pays)
+    charged = _rounded(pays * (commission or Fraction()), rounding.unit_cents, rounding.commission)
     return Paid(wager, "won", wager.cents, pays, charged, hand, later=later)
 
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
     """The wager goes to the house."""
     return Paid(wager, "lost", 0, hand=hand)
+
+
+def half(wager: Wager, rounding: Rounding, hand: int | None = None) -> Paid:
+    """Half of the wager goes back."""
+    return Paid(wager, "half_lost", _rounded(Fraction(wager.cents, 2), rounding.unit_cents, rounding.pays), hand=hand)
 
 
 def push(wager: Wager, hand: int | None = None) -> Paid:
@@ -94,5 +101,5 @@ def _returned(each: Paid) -> int:
     return each.back + each.pays - (0 if each.later else each.commission)
 
 
-def _up(numerator: int, denominator: int) -> int:
-    return -(-numerator // denominator)
+def _rounded(cents: Fraction, unit: int, direction: str) -> int:
+    return unit * (-(-cents // unit) if direction == "up" else cents // unit)

@@ -77,6 +77,19 @@ class ShoeProcedure:
 
 
 @dataclass(frozen=True)
+class Rounding:
+    """To which multiple of cents the house rounds what it pays, and the commission that it takes: `up` or `down`."""
+
+    unit_cents: int = 1
+    pays: str = "up"
+    commission: str = "up"
+
+
+CENTS_UP = Rounding()
+"""The rounding of a house whose game file says nothing of rounding."""
+
+
+@dataclass(frozen=True)
 class House:
     """A table: its wires, its seats, the seats with a sensor, what is printed at each seat (`KS 9H`, or nothing), and
     its game by kind and name. `section` is the section of the game file that says how its kind is dealt.
@@ -101,6 +114,7 @@ class House:
     name: str
     shoe: ShoeProcedure
     limits: Limits
+    rounding: Rounding = CENTS_UP
 
     @property
     def roles(self) -> Mapping[str, Any] | None:
@@ -179,4 +193,5 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
             slips_are_burned=shoe["drawn_in_error"] == "burn",
         ),
         limits=Limits(**game["wagers"], bets=tuple(game["bets"]), sensed=_sensed(table, game)),
+        rounding=Rounding(**game.get("rounding", {})),
     )

@@ -10,6 +10,7 @@ from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Bets, Wager
 
 
@@ -27,6 +28,7 @@ class Lucky9:
 
     bets: Sequence[Mapping[str, Any]]
     says: Mapping[str, Any] = field(default_factory=dict)
+    rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round to every seat with a wager on its hand."""
@@ -61,6 +63,7 @@ class Lucky9:
                 {},
                 number if bet.get("each_hand") and hand.from_split else None,
                 split=hand.from_split,
+                rounding=self.rounding,
             )
             for number, hand in enumerate(hands, 1)
         ]

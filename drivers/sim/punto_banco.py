@@ -9,6 +9,7 @@ from typing import Any
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.felt import Dealt, Felt
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Bets
 
 
@@ -23,6 +24,7 @@ class PuntoBanco:
     bets: Sequence[Mapping[str, Any]] = ()
     midi: bool = False
     printed: Mapping[int, str] = field(default_factory=dict)
+    rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round. `bets` is None for a round without wagers."""
@@ -40,7 +42,10 @@ class PuntoBanco:
         }
         if bets is None or bets.standing is None:
             return Dealt(rules.outcome(player, banker), told)
-        paid = [book.pay(self._bet(wager.spot), wager, hands, self.printed) for wager in bets.standing]
+        paid = [
+            book.pay(self._bet(wager.spot), wager, hands, self.printed, rounding=self.rounding)
+            for wager in bets.standing
+        ]
         told["settlement"] = cashier.settlement(paid)
         return Dealt(rules.outcome(player, banker), told, cashier.owed(paid))
 

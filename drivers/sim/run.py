@@ -120,13 +120,14 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
 
 def game_of(house: House) -> Game:
     """The game that the house deals."""
+    bets, rounding = house.limits.bets, house.rounding
     match house.kind:
         case "lucky9":
-            return Lucky9(house.limits.bets, house.section)
+            return Lucky9(bets, house.section, rounding)
         case "baccarat_royal":
-            return BaccaratRoyal(house.limits.bets, house.section, corrected="corrected" in house.name)
+            return BaccaratRoyal(bets, house.section, "corrected" in house.name, rounding)
         case _:
-            return PuntoBanco(house.limits.bets, house.midi, house.printed)
+            return PuntoBanco(bets, house.midi, house.printed, rounding)
 
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:

@@ -40,6 +40,10 @@ from controller.cli import surroundings
 
 _A_SHOE_S = 180
 _ODD_CENTS = {"wagers": {"increment_cents": 1}}
+_TO_THE_QUARTER: dict[str, dict[str, Any]] = {
+    "wagers": {"increment_cents": 25},
+    "rounding": {"unit_cents": 25, "pays": "down", "commission": "down"},
+}
 _numbers = itertools.count(1)
 
 
@@ -91,6 +95,7 @@ _EVENINGS = [
     ),
     pytest.param(Evening("baccarat_royal", keys=_CORRECTED), marks=pytest.mark.proof, id="corrected, proof"),
     # Houses that have it otherwise.
+    pytest.param(Evening("grand_fortune", rounds=8, game=_TO_THE_QUARTER), marks=pytest.mark.proof, id="quarters"),
     *(
         pytest.param(Evening(table, rounds=20, game=game), marks=pytest.mark.proof, id=f"{table} otherwise")
         for table, game in _OTHERWISE.items()

@@ -17,6 +17,7 @@ from controller.game.wagers import RefusedWager, place, placing, stand
 from controller.game.wagers import Wager as TablesWager
 from drivers.sim import cashier
 from drivers.sim.baccarat_royal import rotated
+from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Actives, Bettors, Wager
 from tests.sim.games import limits_of
 
@@ -119,6 +120,14 @@ def test_the_cashier_rounds_up_each_wager_by_itself() -> None:
     }
     behind = cashier.win(Wager(3, "banker", 100, back=True), 1, commission=part, later=True)
     assert cashier.owed([later, behind, won, cashier.lose(odd)]) == {3: 81}
+
+
+def test_the_cashier_rounds_as_the_house_says() -> None:
+    quarters, part = Rounding(unit_cents=25, pays="down", commission="up"), Fraction(1, 20)
+    won = cashier.win(Wager(3, "banker", 1525), 1, 2, commission=part, rounding=quarters)
+    assert (won.pays, won.commission) == (750, 50)  # of 762.5, and of 37.5
+    assert cashier.half(Wager(3, "tie", 1525), quarters).back == 750
+    assert cashier.half(Wager(3, "tie", 1525), CENTS_UP).back == 763
 
 
 @pytest.mark.parametrize("on_win", get_args(controllers.WinMoves))
