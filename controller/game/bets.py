@@ -63,6 +63,12 @@ class CardsAre:
     """How many of them have the rank that most of them have."""
 
     of_one_suit: tuple[int, ...] | None = None
+    different_ranks: tuple[int, ...] | None = None
+    """How many different ranks they have."""
+
+    straight: bool | None = None
+    """Their ranks follow each other. The ace is below the 2 or above the King."""
+
     same_rank: bool | None = None
     """All have the same rank."""
 
@@ -395,6 +401,8 @@ def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
         and (are.has is None or _has(are.has, cards))
         and (are.of_one_rank is None or _most(card.rank for card in cards) in are.of_one_rank)
         and (are.of_one_suit is None or _most(card.suit for card in cards) in are.of_one_suit)
+        and (are.different_ranks is None or len({card.rank for card in cards}) in are.different_ranks)
+        and (are.straight is None or _straight(cards) is are.straight)
         and (are.same_rank is None or (len({card.rank for card in cards}) == 1) is are.same_rank)
         and (are.same_suit is None or (len({card.suit for card in cards}) == 1) is are.same_suit)
         and (are.suit is None or any(all(card.suit.value == suit for card in cards) for suit in are.suit))
@@ -406,11 +414,16 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
     """What these words see of one card. Cards that look alike give the same answer."""
     return (
         str(card.points) if are.total is not None or are.points is not None else "",
-        card.letter if are.ranks or are.of_one_rank or are.same_rank is not None else "",
+        card.letter if sees_ranks(are) or are.same_rank is not None else "",
         card.suit.value if are.suit or are.of_one_suit or are.same_suit is not None else "",
         card.color if are.color else "",
         str(_is_of(card, are.has.of)) if are.has else "",
     )
+
+
+def sees_ranks(are: CardsAre) -> bool:
+    """Whether these words tell each rank from every other: a single ten from a King, too."""
+    return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
 
 
 def _is_of(card: Card, of: Collection[str]) -> bool:
@@ -425,6 +438,13 @@ def _has(has: Has, cards: Sequence[Card]) -> bool:
 
 def _most(kinds: Iterable[object]) -> int:
     return max(Counter(kinds).values())
+
+
+def _straight(cards: Sequence[Card]) -> bool:
+    """Whether the ranks follow each other: Q-K-A and A-2-3 do, K-A-2 does not."""
+    low = sorted(RANKS.index(card.letter) for card in cards)
+    high = sorted(rank or len(RANKS) for rank in low)
+    return any(ranks == list(range(ranks[0], ranks[0] + len(cards))) for ranks in (low, high))
 
 
 def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]) -> bool:

@@ -15,7 +15,7 @@ from math import ceil
 from random import Random
 from typing import Literal
 
-from controller.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of
+from controller.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of, sees_ranks
 from controller.game.cards import RANKS, WORTH, Card, PersonalK9, total
 from controller.game.games import Game
 from controller.game.hands import Shape, as_it_lies, shape
@@ -179,7 +179,7 @@ class _Tries:
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
         by_printed = any(word.seat_pair for word in words)
         by_suit = any(are.same_suit is not None for are in every) or any(word.suited is not None for word in words)
-        by_named_rank = any(are.ranks or are.of_one_rank or are.has for are in every)
+        by_named_rank = any(sees_ranks(are) or are.has for are in every)
         by_rank = by_named_rank or by_printed or any(word.first_two or word.third for word in words)
         by_pair = any(are.same_rank is not None for are in every) or any(word.pair is not None for word in words)
         suits = "S"

@@ -27,7 +27,20 @@ from controller.game.play import Draw
 from controller.par.shoe import Shoe
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
-_SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair", "ranks", "of_one_rank", "has"})
+_SEEN_BY_RANK = frozenset(
+    {
+        "pair",
+        "first_two",
+        "third",
+        "same_rank",
+        "seat_pair",
+        "ranks",
+        "of_one_rank",
+        "different_ranks",
+        "straight",
+        "has",
+    }
+)
 _SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair", "suit", "of_one_suit", "has"})
 _SEEN_BY_COLOR = frozenset({"color", "colored"})
 _SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"})

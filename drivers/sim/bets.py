@@ -22,6 +22,10 @@ Hands = Mapping[str, Sequence[str]]
 """
 
 
+_ORDERS = "A23456789TJQK", "23456789TJQKA"
+"""The ranks as they follow each other: the ace below the 2, or above the King."""
+
+
 def row_for(
     bet: Mapping[str, Any],
     hands: Hands,
@@ -161,6 +165,8 @@ def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
         "cards": len(cards),
         "of_one_rank": max(map(ranks.count, ranks)),
         "of_one_suit": max(map(suits.count, suits)),
+        "different_ranks": len(set(ranks)),
+        "straight": any("".join(sorted(ranks, key=order.index)) in order for order in _ORDERS),
         "same_rank": len(set(ranks)) == 1,
         "same_suit": len(set(suits)) == 1,
         "suit": suits[0] if len(set(suits)) == 1 else None,

@@ -156,6 +156,11 @@ WHENS: list[dict[str, Any]] = [
     {"player": {"suit": "S"}, "banker": {"colored": False}},
     {"either": {"pair": True, "colored": True, "suited": False}},
     {"exactly_one": {"of_one_suit": 2}},
+    {"first_four": {"of_one_rank": 2, "different_ranks": 2}},
+    {"all_cards": {"different_ranks": [5, 6]}},
+    {"either": {"straight": True, "cards": 3}},
+    {"first_four": {"straight": True}},
+    {"both": {"straight": False, "suited": True}},
 ]
 # Cards of few kinds, so that what is rare comes.
 FEW = [Card.parse(text) for text in ("KS", "9S", "KH", "9H", "AS", "AD", "QS", "TC", "5S", "5D", "3C", "8H")]

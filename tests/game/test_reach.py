@@ -38,6 +38,10 @@ ACES = CardsAre(has=Has(("A",), (3,)))
         (ROYAL9, [When(all_cards=CardsAre(has=Has(("8",), (4,)))), When(all_cards=CardsAre(cards=(7,)))], 8,
          {1: "never_holds"}),
         (ROYAL9, [When(first_four=CardsAre(same_rank=True)), When(both=HandIs(pair=True))], 8, {}),
+        (ROYAL9, [When(player=HandIs(straight=True)), When(player=HandIs(ranks=("A", "K", "Q")))], 8, {1: "hidden"}),
+        (ROYAL9, [When(player=HandIs(straight=True, cards=(3,), total=(0,)))], 8, {}),  # a ten, a jack and a queen
+        (ROYAL9, [When(player=HandIs(straight=True, same_rank=True))], 8, {0: "never_holds"}),
+        (ROYAL9, [When(player=HandIs(different_ranks=(1,))), When(player=HandIs(same_rank=True))], 8, {1: "hidden"}),
     ],
 )  # fmt: skip
 def test_the_rows_that_no_hand_reaches(

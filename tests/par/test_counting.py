@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import permutations
 from math import perm
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +106,76 @@ def test_the_published_counts(table: str, spot: str, published: Mapping[int, int
     rows = counted(bet(bets_of(table), spot), fresh(8))
     assert {row: ways for row, ways in rows.items() if row is not None} == published
     assert sum(rows.values()) == 4_998_398_275_503_360
+
+
+def _when(when: dict[str, Any]) -> dict[str, Any]:
+    return {"when": when, "pays": "1:1"}
+
+
+def _poker(word: dict[str, Any]) -> dict[str, Any]:
+    return _when({"first_four": word})
+
+
+# Bets of other casinos: the rows as their tables are printed, and the deals that each row decides, as published.
+ELSEWHERE: dict[str, tuple[list[dict[str, Any]], list[int]]] = {
+    "lucky_6": (
+        [_when({"winner": "banker", "banker": {"total": 6, "cards": cards}}) for cards in (2, 3)],
+        [186_173_936_904_192, 83_058_367_551_488],
+    ),
+    "egalite": (
+        [_when({"winner": "tie", "player": {"total": total}}) for total in range(10)],
+        [
+            *(28_979_901_420_544, 20_499_217_668_352, 20_006_606_104_576, 22_250_510_129_408, 36_294_133_463_040),
+            *(39_684_046_743_808, 96_170_001_308_416, 101_717_538_899_968, 54_879_416_675_072, 55_146_054_060_032),
+        ],
+    ),
+    "quik": (
+        [_when({"total_sum": 0}), _when({"total_sum": 18}), _when({"total_sum": [1, 2, 3, 15, 16, 17]})],
+        [28_979_901_420_544, 55_146_054_060_032, 839_502_186_734_592],
+    ),
+    "any_8_beats_any_6": ([_when({"winning": {"total": 8}, "losing": {"total": 6}})], [150_358_085_283_840]),
+    "two_card_9_beats_7": (
+        [_when({"winning": {"total": 9, "cards": 2}, "losing": {"total": 7, "cards": 2}})],
+        [90_066_027_282_432],
+    ),
+    "three_card_9_beats_1": (
+        [_when({"winning": {"total": 9, "cards": 3}, "losing": {"total": 1, "cards": 3}})],
+        [28_511_182_835_712],
+    ),
+    "matching_dragon_2": (
+        [_when({"all_cards": {"has": {"of": "2", "times": times}}}) for times in (6, 5, 4, 3, 2)],
+        [652_458_240, 36_344_340_480, 1_130_651_443_200, 20_753_336_463_360, 229_384_762_118_144],
+    ),
+    # Published for four cards in any order, so each count comes with 4! orders, and with the two cards after them.
+    "jackpot_baccarat": (
+        [
+            _poker({"ranks": ["A", "K", "Q", "J"], "same_suit": True}),
+            _poker({"of_one_rank": 4}),
+            _poker({"straight": True, "same_suit": True}),
+            _poker({"of_one_rank": 3}),
+            _poker({"same_suit": True}),
+            _poker({"straight": True}),
+            _poker({"of_one_rank": 2, "different_ranks": 2}),
+            _poker({"of_one_rank": 2, "has": {"of": "A", "times": 2}}),
+            *(_poker({"of_one_rank": 2, "has": {"of": rank, "times": 2}}) for rank in "TJQK"),
+        ],
+        [
+            24 * 412 * 411 * four
+            for four in (16_384, 467_480, 163_840, 24_760_320, 17_929_088, 11_354_112, 18_944_640, 33_048_576)
+        ]
+        + [24 * 412 * 411 * 132_194_304 // 4] * 4,
+    ),
+}
+
+
+_LONG = ("matching_dragon_2", "jackpot_baccarat")
+
+
+@pytest.mark.parametrize(
+    "spot", [pytest.param(spot, marks=[pytest.mark.proof] if spot in _LONG else []) for spot in ELSEWHERE]
+)
+def test_bets_of_other_casinos_as_published(spot: str, tmp_path: Path) -> None:
+    rows, published = ELSEWHERE[spot]
+    (bet_,) = loaded(tmp_path, [{"spot": spot, "rows": rows}])
+    decided = counted(bet_, fresh(8))
+    assert [decided[row] for row in range(len(rows))] == published
