@@ -52,6 +52,7 @@ from tests.simulation.signing import Signer, signature_holds
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01
 _LATENCY_S = 0.004
 _PIT_COMMITS_S = 0.01
+_APART_S = 1e-6
 _SETTLES_S = 2.5  # by the script's end, and so long after it, what was to be told is told
 _KEY = bytes(32)
 _PIT_KEY = Signer(bytes(range(32)))
@@ -211,7 +212,7 @@ class _Broker:
 
     def _later(self, what: Callable[..., None], *args: Any, after_s: float = _LATENCY_S) -> None:
         # Messages keep their order; of timers for one moment any might be the first.
-        self._last_s = max(self._last_s + 1e-6, self._loop.now_s + after_s)
+        self._last_s = max(self._last_s + _APART_S, self._loop.now_s + after_s)
         self._loop.call_at(self._last_s, self._on_this_connection, self._connection, what, *args)
 
     def _on_this_connection(self, connection: int, what: Callable[..., None], *args: Any) -> None:
@@ -337,8 +338,8 @@ class _Table:
     def play(self, script: Sequence[Step]) -> None:
         """Play the script to its end, and a little longer."""
         began_s = self._began_s = self.loop.now_s
-        for step in script:
-            self.loop.call_at(began_s + step.at_s, self._perform, step)
+        for place, step in enumerate(script):  # apart: of timers for one moment any might be the first
+            self.loop.call_at(began_s + step.at_s + place * _APART_S, self._perform, step)
         self.loop.run_for(script[-1].at_s + _SETTLES_S)
         ended = [task for task in self._tasks if task.done()]
         assert not ended, ended
