@@ -422,7 +422,7 @@ class Runtime:
         """Show that rows wait for the journal."""
         self._journal_error = why
         self._alive()
-        self._render()
+        self._show()
 
     async def _with_pings(self, work: Awaitable[_T]) -> _T:
         """The result of work that may take longer than the watchdog's patience, with pings meanwhile."""
@@ -434,14 +434,14 @@ class Runtime:
     def _committed(self, messages: list[Message]) -> None:
         """What follows a commit: send the events, write the log, and set the lamps that change.
 
-        A blinking lamp goes on and off at the beat of the sampling alone. If it did so at the moment of a commit, the
-        lamp would show that something was committed.
+        A blinking lamp goes on and off by the clock alone. If it did so at the moment of a commit, the lamp would show
+        that something was committed.
         """
         self.stream.committed(messages, self._table.pit_key)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._test = None  # the lamps are the table's again, and the buttons too
-            self._render()
+            self._show()
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
             where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
@@ -497,14 +497,16 @@ class Runtime:
     def _beat_soon(self) -> None:
         """Something changed that the lamps or the table have to follow. Where no beat is due anyway, beat at once.
 
-        At once is in the loop's next turn: between two beats the loop has always looked at the shoe's line.
+        At once is in the loop's next turn: between two beats the loop has always looked at the shoe's line. After the
+        last beat there is no other: the watch may notice something while the program ends.
         """
-        if self._next_beat.when() - asyncio.get_running_loop().time() > self._sample_s:
+        is_far = self._next_beat.when() - asyncio.get_running_loop().time() > self._sample_s
+        if is_far and not self._next_beat.cancelled():
             self._next_beat.cancel()
             self._beat_in(0)
 
     def _has_changed(self) -> bool:
-        """Whether an input is not as it was, or bytes of the shoe may be lost. The watch's thread calls this."""
+        """Whether an input is not as it settled, or bytes of the shoe may be lost. The watch's thread calls this."""
         return self._pins.read() != self._debouncer.settled or self._hearing.stood_still(since_boot_ms(), slept_ms())
 
     def _sample_pins(self) -> None:
@@ -535,7 +537,7 @@ class Runtime:
 
     def _begin_test(self, test: LampsTested | HitTested | InputsTested) -> None:
         self._test, self._test_ends_ms = test, time.monotonic_ns() // 1_000_000 + _TEST_MS[type(test)]
-        self._render()
+        self._show()
 
     def _live(self) -> Live:
         return Live(
@@ -546,6 +548,11 @@ class Runtime:
             journal_ok=self._journal_error is None,
             refused_seats=self._refused_seats,
         )
+
+    def _show(self) -> None:
+        """Write the lamps at once, and beat for those that blink from now on: the next beat may be too late for that."""
+        self._render()
+        self._beat_soon()
 
     def _render(self) -> None:
         """Write the lamps that are not as they should be at this moment."""

@@ -16,7 +16,8 @@ async def keep_watching(look: Callable[[], bool], noticed: Callable[[], None], e
     """Look every `every_s` seconds, until cancelled. Where `look` is True, the event loop calls `noticed`.
 
     A thread of its own calls `look`: a thread that sleeps and looks takes less than half of the CPU that a timer of the
-    event loop takes. Raises what `look` raises.
+    event loop takes. The event loop waits for the end of that thread, `every_s` seconds at most. Raises what `look`
+    raises.
     """
     loop = asyncio.get_running_loop()
     ended = False

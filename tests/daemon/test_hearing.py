@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -47,6 +49,27 @@ def test_a_line_that_is_down_is_told_otherwise(hearing: Hearing) -> None:
     assert not hearing.stood_still(10**6, 10**6)
     hearing.line_up(10**6, 10**6)
     assert not hearing.stood_still(10**6 + 10, 10**6)
+
+
+def test_the_line_may_be_lost_while_another_thread_asks(hearing: Hearing) -> None:
+    """The loop's thread loses the line between the first two lines of the answer."""
+    lines = 0
+
+    def lose(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if frame.f_code is Hearing.stood_still.__code__ and event == "line":
+            lines += 1
+            if lines > 1:
+                hearing.line_down()
+        return lose
+
+    before = sys.gettrace()
+    sys.settrace(lose)
+    try:
+        lost = hearing.stood_still(1010, SLEPT_BEFORE_MS)
+    finally:
+        sys.settrace(before)
+    assert (lost, lines > 1) == (False, True)
 
 
 @pytest.mark.parametrize("waited_at", [1, 2])

@@ -600,6 +600,30 @@ async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: py
         await eventually(lambda: world.runtime.face.phase == "first_card_due")
 
 
+async def test_a_lamp_that_begins_to_blink_between_two_beats_goes_out_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as world:
+        await eventually(lambda: world.lamps["fault"] == "dark")
+        monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
+        beats = world.pins.beats
+        await eventually(lambda: world.pins.beats > beats)
+        await world.do(NewShoe())
+        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        await eventually(lambda: world.lamps["fault"] == "fast_blink")
+        await eventually(lambda: world.pins.lit["fault"])
+        await eventually(lambda: not world.pins.lit["fault"])
+
+
+async def test_what_the_watch_notices_while_the_program_ends_makes_no_beat(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await eventually(lambda: world.lamps["fault"] == "dark")
+    beats = world.pins.beats
+    world.runtime._beat_soon()
+    await next_beat()
+    assert world.pins.beats == beats
+
+
 async def test_pins_that_cannot_be_read_end_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> dict[str, bool]:
         raise RuntimeError("the header is gone")

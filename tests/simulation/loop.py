@@ -65,7 +65,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.now_s = 1000.0
         self.workers: dict[Executor, Worker] = {}
         self._selector = _NothingToSelect(self)
-        self._clock_resolution = 1e-6
+        self._clock_resolution = 1e-9
         self.set_exception_handler(lambda loop, context: None)
 
     def time(self) -> float:
