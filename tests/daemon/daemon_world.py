@@ -79,10 +79,11 @@ class HeldShoe:
     Its line is up at once, unless a test brings it `up` later. `forgot` counts how often its last report was forgotten.
     """
 
+    listener: ShoeListener  # once it runs
+
     def __init__(self, gap_shows_within_ms: int = 10**9, kept_unread_ms: int = 10**9, up: bool = True) -> None:
         self.gap_shows_within_ms, self.kept_unread_ms = gap_shows_within_ms, kept_unread_ms
         self.forgot = 0
-        self.listener: ShoeListener | None = None
         self._up = up
 
     async def run(self, listener: ShoeListener) -> None:
@@ -96,12 +97,10 @@ class HeldShoe:
 
     def link(self, up: bool) -> None:
         """The line comes or goes."""
-        assert self.listener is not None
         self.listener.shoe_link(up, "as the test says")
 
     def deal(self, text: str) -> None:
         """Cards leave the shoe, without its opinion of their place."""
-        assert self.listener is not None
         for word in text.split():
             self.listener.shoe_reported(CardDrawn(Card.parse(word), report=Report(None, "05")))
 
@@ -127,10 +126,10 @@ class HeldBroker:
 
     address = "127.0.0.1:1883"
     has_others = False
+    listener: BrokerListener  # once it runs
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
-        self.listener: BrokerListener | None = None
         self.up = False
         self.published: list[Published] = []
         self.retained: bytes | None = None  # the pit's word
@@ -164,7 +163,6 @@ class HeldBroker:
 
     def connect(self) -> None:
         """The connection stands; what is retained comes before any answer, as from a real broker."""
-        assert self.listener is not None
         self.up = True
         self.listener.broker_connected()
         if self.retained is not None:
@@ -173,12 +171,10 @@ class HeldBroker:
         self.say_levels()
 
     def disconnect(self) -> None:
-        assert self.listener is not None
         self.up = False
         self.listener.broker_disconnected("the test cut it")
 
     def drop(self, why: str, move: bool = False) -> None:
-        assert self.listener is not None
         self.up = False
         self.moves += move
         self.listener.broker_disconnected(why)
@@ -188,7 +184,6 @@ class HeldBroker:
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
         """A message comes, on the pit's topic unless said otherwise."""
-        assert self.listener is not None
         self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
@@ -199,7 +194,6 @@ class HeldBroker:
         return [published for published in self.published if published.topic == self._topics.state]
 
     def _answer(self, published: Published) -> None:
-        assert self.listener is not None
         if not self.up:
             return
         reason = self.reason(published)
@@ -300,6 +294,16 @@ class World:
         fault = self.runtime.face.fault
         return await self.runtime.ask(request, fault=fault.id if fault else None)
 
+    @asynccontextmanager
+    async def committing(self, request: Request) -> AsyncIterator[asyncio.Task[Answer]]:
+        """What is asked hangs at the disk meanwhile, and is answered afterwards."""
+        self.journal.gate.clear()
+        asked = asyncio.create_task(self.runtime.ask(request))
+        await eventually(lambda: self.journal.at_gate)
+        yield asked
+        self.journal.gate.set()
+        await asyncio.wait([asked])
+
     async def deal(self, text: str) -> None:
         """Cards leave the shoe, and the table has committed them."""
         self.shoe.deal(text)
@@ -399,7 +403,7 @@ async def running(
         task = asyncio.create_task(runtime.run())
         world = World(config, journal, pins, shoe, broker, HeldPit(broker, list(ledger)), runtime, pings, task)
         try:
-            await eventually(lambda: task.done() or (broker.listener and shoe.listener))
+            await eventually(lambda: task.done() or (hasattr(broker, "listener") and hasattr(shoe, "listener")))
             if connected:
                 broker.connect()
                 await eventually(lambda: runtime.stream.up)

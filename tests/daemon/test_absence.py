@@ -84,6 +84,16 @@ class Daemon:
         """Run the daemon through the story, and end it."""
         asyncio.run(self._live(story))
 
+    def live_heard(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
+        """The same, from when the line is there and the cards were counted."""
+
+        async def heard(daemon: Daemon) -> None:
+            await daemon.up()
+            await daemon.counts()
+            await story(daemon)
+
+        self.live(heard)
+
     async def _live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
         file = self._config.file
         journal = Journal(self._path, file.table.id, self._key, self._key.public)
@@ -130,6 +140,13 @@ class Daemon:
         """The line is there, and has been heard for a moment."""
         self.shoe.link(True)
         await self.beats()
+        await self.settled()
+
+    async def blip(self, down_ms: int = 0) -> None:
+        """The line goes, and comes back so much later."""
+        self.shoe.link(False)
+        self.now_ms += down_ms
+        self.shoe.link(True)
         await self.settled()
 
     async def do(self, *requests: Request) -> None:
@@ -195,69 +212,50 @@ def test_a_line_that_was_lost_long_enough_stops_the_table_in_every_phase_of_an_o
 @pytest.mark.parametrize("phase", ["wagers_open", "wagers_locked"])
 def test_a_blip_in_which_the_numbers_cannot_have_come_round_stops_nothing(daemon: MakeDaemon, phase: str) -> None:
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
-        assert daemon.shoe.listener is not None
         daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(7)))  # a number to count from
         await daemon.settled()
         forgot = daemon.shoe.forgot
-        daemon.shoe.link(False)
-        daemon.now_ms += GAP_SHOWS_MS - 1
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip(GAP_SHOWS_MS - 1)
         assert (daemon.fault, daemon.shoe.forgot) == (None, forgot)
 
-    daemon(phase).live(story)
+    daemon(phase).live_heard(story)
 
 
 def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> None:
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
-        daemon.shoe.link(False)
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip()
         assert daemon.fault == "shoe_unheard"
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 def test_after_a_nine_every_blip_stops_it_until_the_shoe_is_known_to_count_a_zero(daemon: MakeDaemon) -> None:
     """Of 9 and 1 nobody could tell whether a 0 was missed in between."""
 
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
-        assert daemon.shoe.listener is not None
         daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(9)))
         await daemon.settled()
-        daemon.shoe.link(False)
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip()
         assert daemon.fault == "shoe_unheard"
         await daemon.counts()
         for seq in (8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9):
             daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(seq)))
         await daemon.settled()
-        daemon.shoe.link(False)
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip()
         assert daemon.runtime.face.fault is None
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 def test_wagers_locked_while_the_line_was_out_do_not_play_before_a_count(daemon: MakeDaemon) -> None:
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         daemon.shoe.link(False)
         await daemon.do(LockWagers())
         daemon.now_ms += 15_000
         await daemon.up()
         assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 15)
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 # A loop that stood still.
@@ -268,67 +266,50 @@ def test_a_freeze_longer_than_what_the_kernel_keeps_stops_the_table(
     daemon: MakeDaemon, stood_ms: int, stops: bool
 ) -> None:
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         await daemon.beats()
         daemon.now_ms += stood_ms
         await daemon.beats(3)
         await daemon.settled()
         assert daemon.fault == ("shoe_unheard" if stops else None)
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(daemon: MakeDaemon) -> None:
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         await daemon.beats()
         daemon.now_ms += 7_000  # less than the kernel keeps, but the line was gone
-        daemon.shoe.link(False)
-        daemon.now_ms += 5
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip(5)
         assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 8)
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
     """The beat may come before the news that the line was lost: it is measured from the beat before."""
 
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         await daemon.beats()
         daemon.now_ms += 7_000
         await daemon.beats(1)
-        daemon.shoe.link(False)
-        daemon.now_ms += 5
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip(5)
         assert daemon.fault == "shoe_unheard"
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
     """After a freeze the clock's beat and the watch come together, both before the news that the line was lost."""
 
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         await daemon.last_beat()
         daemon.now_ms += 7_000
         daemon.runtime._beat()
         daemon.runtime._beat_soon()
-        daemon.shoe.link(False)
-        daemon.now_ms += 5
-        daemon.shoe.link(True)
-        await daemon.settled()
+        await daemon.blip(5)
         assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 8)
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 @pytest.mark.parametrize("lost", ["frozen", "suspended"])
@@ -339,15 +320,13 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
     monkeypatch.setattr(controller.runtime, "slept_ms", lambda: slept[0])
 
     async def story(daemon: Daemon) -> None:
-        await daemon.up()
-        await daemon.counts()
         assert not daemon.runtime._has_changed()
         daemon.now_ms += 30_000 if lost == "frozen" else 1_000
         slept[0] += 0 if lost == "frozen" else 1_000
         assert daemon.runtime._has_changed()
         await eventually(lambda: daemon.fault == "shoe_unheard")
 
-    daemon("wagers_open").live(story)
+    daemon("wagers_open").live_heard(story)
 
 
 # The program.

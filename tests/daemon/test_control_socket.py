@@ -89,7 +89,6 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
         assert await line.ask(do="cut_card") == {"ok": True}
         assert world.runtime.face.last_hand
         assert (await line.ask(do="void", by="Smith"))["code"] == "no_hand"
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_reported(CardDrawn(None))
         await world.settle()
         assert (await line.ask(do="clear", by="Smith"))["code"] == "fault_unnamed"
@@ -363,7 +362,6 @@ async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path
         await line.send(b'{"do": "watch"}\n')
         commits = 100
         for _ in range(commits):
-            assert world.shoe.listener is not None
             world.shoe.listener.shoe_reported(ShoeStoodBy())
             await world.settle()
         assert len(world.journal.batches) >= commits

@@ -23,7 +23,6 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
         await world.do(LockWagers())
         await world.deal("KS 2D 9S 7D")
         await world.do(LockWagers())
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_reported(ShoeErrorRaised(ShoeError.CANNOT_READ))
         await world.settle()
         assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"

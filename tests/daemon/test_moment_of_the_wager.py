@@ -11,22 +11,17 @@ from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
 from tests.daemon.daemon_world import running
 from tests.support.tables import TableUnderTest, house
-from tests.support.waiting import eventually
 
 
 async def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
         await world.open_shoe()
-        world.journal.gate.clear()  # the disk takes its time
-        slow = asyncio.create_task(world.runtime.ask(LampTest("key")))
-        await eventually(lambda: world.journal.at_gate)
-        locking = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await world.pins.sampled(2)
-        world.shoe.deal("KS 2D 9S 3D")  # seat 1's own K9
-        world.pins.pressed.add("seat_1")
-        await world.pins.sampled(20)
-        world.journal.gate.set()
-        await slow
+        async with world.committing(LampTest("key")):  # the disk takes its time
+            locking = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await world.pins.sampled(2)
+            world.shoe.deal("KS 2D 9S 3D")  # seat 1's own K9
+            world.pins.pressed.add("seat_1")
+            await world.pins.sampled(20)
         assert (await locking).refused is None
         await world.settle()
         assert (world.runtime.face.outcome, world.runtime.face.hits) == ("player", ())

@@ -67,19 +67,16 @@ async def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_g
         # The fault lamp blinks until the pit is heard, which no commit decides.
         await eventually(lambda: world.lamps["fault"] == "dark" and not world.pins.lit["fault"])
         before = dict(world.pins.lit)
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-        await eventually(lambda: world.journal.at_gate)
-        await world.pins.sampled(6)
+        async with world.committing(NewShoe()) as asked:
+            await world.pins.sampled(6)
 
-        assert not asked.done()
-        assert world.runtime.face.phase == "no_shoe"
-        assert world.lamps["draw_player"] == "dark"
-        burn = {name for name, pattern in world.lamps.items() if pattern in ("dark", "steady")}
-        assert {name: world.pins.lit[name] for name in burn} == {name: before[name] for name in burn}
-        assert world.broker.events() == []
+            assert not asked.done()
+            assert world.runtime.face.phase == "no_shoe"
+            assert world.lamps["draw_player"] == "dark"
+            burn = {name for name, pattern in world.lamps.items() if pattern in ("dark", "steady")}
+            assert {name: world.pins.lit[name] for name in burn} == {name: before[name] for name in burn}
+            assert world.broker.events() == []
 
-        world.journal.gate.set()
         assert (await asked).refused is None
         assert world.runtime.face.phase == "first_card_due"
         await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
@@ -117,14 +114,10 @@ async def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Pa
     async with running(tmp_path) as world:
         await world.open_shoe()
         world.journal.batches.clear()
-        world.journal.gate.clear()
-        locked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        world.shoe.deal("KS 2D 9S 3D")
-        await world.pins.sampled(3)
-        assert world.runtime.face.phase == "wagers_open"
-        world.journal.gate.set()
-        await locked
+        async with world.committing(LockWagers()):
+            world.shoe.deal("KS 2D 9S 3D")
+            await world.pins.sampled(3)
+            assert world.runtime.face.phase == "wagers_open"
         await world.settle()
         assert world.journal.batches == [["WagersLocked"], ["CardDrawn"] * 4]
         assert world.runtime.face.outcome == "player"
@@ -190,12 +183,9 @@ async def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path
 
 async def test_whoever_asked_and_left_does_not_stop_the_table(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-        await eventually(lambda: world.journal.at_gate)
-        asked.cancel()
-        await asyncio.wait([asked])
-        world.journal.gate.set()
+        async with world.committing(NewShoe()) as asked:
+            asked.cancel()
+            await asyncio.wait([asked])
         await world.settle()
         assert world.runtime.face.phase == "first_card_due"
 
@@ -218,7 +208,6 @@ async def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
     async with running(tmp_path) as world:
         await world.open_shoe()
         _failing_on(monkeypatch, ShoePresetChanged, secret="a face-down king")
-        assert world.shoe.listener is not None
         world.journal.batches.clear()
         world.shoe.listener.shoe_reported(ShoePresetChanged("01", "2"))
         await world.settle()
@@ -368,7 +357,6 @@ async def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
 async def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
         await world.open_shoe()
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_link(False, "unplugged")
         await world.settle()
         assert world.fault() is None
@@ -390,7 +378,6 @@ async def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_pat
 
 async def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with running(tmp_path) as world:
-        assert world.shoe.listener is not None
         for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
             world.shoe.listener.shoe_noise(reason, count)
         await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1})
@@ -403,7 +390,6 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 ) -> None:
     monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", 3600.0)
     async with running(tmp_path) as world:
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_noise("checksum", 7)
         for _ in range(2):
             await next_beat()
@@ -470,7 +456,6 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
     """Nothing lies face down yet when it comes: this card, drawn in error, is the first."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_noise("noise", 8)
         await world.settle()
         world.shoe.deal("4S")
@@ -486,16 +471,11 @@ async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     """The disk is slow: a whole round and its result are heard, and the table shows none of it yet."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
-        world.journal.gate.clear()
-        locked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        world.shoe.deal("4S TH 5D 9C")
-        assert world.shoe.listener is not None
-        world.shoe.listener.shoe_noise("noise", 7)
-        await asyncio.sleep(0.3)
-        assert world.status["shoe"]["bad_bytes"] == {}
-        world.journal.gate.set()
-        await locked
+        async with world.committing(LockWagers()):
+            world.shoe.deal("4S TH 5D 9C")
+            world.shoe.listener.shoe_noise("noise", 7)
+            await asyncio.sleep(0.3)
+            assert world.status["shoe"]["bad_bytes"] == {}
         await all_copies_have_come(world)
         assert world.status["shoe"]["bad_bytes"] == {}
         await world.do(MakeCall(Call.REVEAL, "dealer"))
@@ -644,20 +624,15 @@ async def test_pins_that_cannot_be_read_end_the_program(tmp_path: Path, monkeypa
 async def test_the_watchdog_is_told_through_the_fold_and_not_when_it_hangs(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
         await eventually(lambda: len(world.pings) >= 2)
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-        await eventually(lambda: world.journal.at_gate)
-        told = len(world.pings)
-        await world.pins.sampled(130)  # at 10 ms: more than a second, in which a ping is due
-        assert len(world.pings) == told
-        world.journal.gate.set()
-        await asked
+        async with world.committing(NewShoe()):
+            told = len(world.pings)
+            await world.pins.sampled(130)  # at 10 ms: more than a second, in which a ping is due
+            assert len(world.pings) == told
         await eventually(lambda: len(world.pings) > told)
 
 
 async def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path) -> None:
     async with running(tmp_path, connected=False) as world:
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_link(False, "no such device")
         await eventually(lambda: len(world.pings) >= 3)
 

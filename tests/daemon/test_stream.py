@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Sequence
@@ -227,7 +226,6 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
         barrier = silent[0]
         assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
         world.broker.reason = lambda _: 0
-        assert world.broker.listener is not None
         world.broker.listener.broker_answered(barrier.token, 0)
         await eventually(lambda: world.pit.types() == ["shoe_opened"])
 
@@ -238,17 +236,13 @@ async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tm
         first.pit.acks = False
         await first.open_shoe()
     async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        world.broker.connect()
-        await eventually(lambda: world.runtime.stream.up)
-        await world.pins.sampled(3)  # the journal's thread is asked for the event, and is busy
-        world.broker.disconnect()
-        world.broker.reason = lambda _: None
-        world.broker.connect()
-        world.journal.gate.set()
-        await asked
+        async with world.committing(LockWagers()):
+            world.broker.connect()
+            await eventually(lambda: world.runtime.stream.up)
+            await world.pins.sampled(3)  # the journal's thread is asked for the event, and is busy
+            world.broker.disconnect()
+            world.broker.reason = lambda _: None
+            world.broker.connect()
         await world.pins.sampled(5)
         assert world.runtime.stream.status()["stream"] == "asking"
         assert world.broker.events() == []
@@ -259,14 +253,10 @@ async def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk
         first.pit.acks = False
         await first.open_shoe()
     async with running(tmp_path, connected=False) as world:  # the first event is on the disk alone
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        world.broker.connect()
-        await eventually(lambda: world.runtime.stream.up)
-        await world.pins.sampled(3)  # the journal's thread is to read it next, once the second is committed
-        world.journal.gate.set()
-        await asked
+        async with world.committing(LockWagers()):
+            world.broker.connect()
+            await eventually(lambda: world.runtime.stream.up)
+            await world.pins.sampled(3)  # the journal's thread is to read it next, once the second is committed
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
         assert sent(world.broker) == [1, 2]
 
@@ -315,17 +305,13 @@ async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path
         await world.open_shoe()
         await world.do(LockWagers())
         await eventually(lambda: sent(world.broker)[-1:] == [2])
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(VoidHand("Ann")))
-        await eventually(lambda: world.journal.at_gate)
-        first, second = {event["seq"]: event for event in world.broker.events()}.values()
-        world.broker.say(ack(first["epoch"], 1, first["chain"]))
-        await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
-        world.broker.say(ack(second["epoch"], 2, second["chain"]))
-        await world.pins.sampled(20)
-        before = len(sent(world.broker))
-        world.journal.gate.set()
-        await asked
+        async with world.committing(VoidHand("Ann")):
+            first, second = {event["seq"]: event for event in world.broker.events()}.values()
+            world.broker.say(ack(first["epoch"], 1, first["chain"]))
+            await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
+            world.broker.say(ack(second["epoch"], 2, second["chain"]))
+            await world.pins.sampled(20)
+            before = len(sent(world.broker))
         await eventually(lambda: len(sent(world.broker)) > before)
         assert sent(world.broker)[before:][0] == 3
 
@@ -338,18 +324,14 @@ async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: 
         await eventually(lambda: world.journal.acked_seq == 1)
         [first] = world.broker.events()
         world.pit.acks = False
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        world.broker.say(ack(first["epoch"], 1, first["chain"]))  # again: its event is read from the disk
-        await world.pins.sampled(5)
-        world.broker.disconnect()
-        world.broker.retained = ack(first["epoch"], retained_seq, "f" * 64) if retained_seq else None
-        world.broker.reason = lambda _: None  # whether there is a retained word is not known yet
-        world.broker.connect()
-        await world.pins.sampled(5)
-        world.journal.gate.set()
-        await asked
+        async with world.committing(LockWagers()):
+            world.broker.say(ack(first["epoch"], 1, first["chain"]))  # again: its event is read from the disk
+            await world.pins.sampled(5)
+            world.broker.disconnect()
+            world.broker.retained = ack(first["epoch"], retained_seq, "f" * 64) if retained_seq else None
+            world.broker.reason = lambda _: None  # whether there is a retained word is not known yet
+            world.broker.connect()
+            await world.pins.sampled(5)
         await world.pins.sampled(10)
         assert world.runtime.stream.status()["stream"] == ("behind" if retained_seq else "asking")
         assert sent(world.broker) == [1]
@@ -384,15 +366,11 @@ async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_pat
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
         world.broker.disconnect()
-        world.journal.gate.clear()
-        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-        await eventually(lambda: world.journal.at_gate)
-        before = len(world.broker.published)
-        world.broker.retained = ack(world.journal.epoch, 0, "0" * 64)  # the pit lost everything
-        world.broker.connect()
-        await world.pins.sampled(5)
-        world.journal.gate.set()
-        await asked
+        async with world.committing(LockWagers()):
+            before = len(world.broker.published)
+            world.broker.retained = ack(world.journal.epoch, 0, "0" * 64)  # the pit lost everything
+            world.broker.connect()
+            await world.pins.sampled(5)
         world.pit.ledger.clear()
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
         events = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
@@ -605,7 +583,6 @@ async def test_the_state_is_retained_follows_the_table_and_keeps_its_schema(tmp_
         assert (last["unacknowledged"], last["shoe"]) == (1, 1)
         assert last["oldest_unacknowledged_at"] == world.broker.events()[0]["at"]
         world.shoe.deal("AS")  # nobody needs it: a simulated hand begins
-        assert world.shoe.listener is not None
         world.shoe.listener.shoe_link(False, "unplugged")
         await eventually(lambda: world.broker.states()[-1].value["fault"] == "shoe_unplugged")
         assert world.broker.states()[-1].value["links"] == {"shoe": False, "journal": True}
