@@ -83,10 +83,6 @@ def test_what_is_no_key_that_signed_itself_is_not_offered(payload: bytes) -> Non
     assert trust.offered is None
 
 
-def test_the_fingerprint_is_eight_groups_of_four_hex_digits() -> None:
-    assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
-
-
 # Numbers and times.
 
 STEP = AwardStep("t.1", "t/e/7", "t", 1, "royal", None, 5, "pending", "pit", AT, NOW.at_ms)
