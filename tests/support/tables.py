@@ -185,6 +185,12 @@ class TableUnderTest:
         return public(self.table)
 
     @property
+    def details(self) -> dict[str, str | int]:
+        """What the standing fault tells besides."""
+        assert self.face.fault is not None
+        return self.face.fault.details
+
+    @property
     def fault(self) -> str | None:
         """The standing fault's code."""
         return self.table.fault.code if self.table.fault else None

@@ -125,9 +125,8 @@ def test_a_supervisor_may_and_it_is_still_owed_then() -> None:
 
 def test_a_shoe_that_announces_itself_stops_the_table_until_the_last_seat_has_paid() -> None:
     table = announced()
-    assert table.face.fault is not None
     assert (table.fault, table.face.shoe, table.exits) == ("commission_owed", 1, {"new_shoe", "clear"})
-    assert table.face.fault.details == {"seats": "2, 3", "owed_cents": 275}
+    assert table.details == {"seats": "2, 3", "owed_cents": 275}
     assert table.replayed() == (table.table, None)
     table.do(collect(3)).believe(CardDrawn(cards("4C")[0], Target.BURN, 1))
     assert (table.fault, table.face.shoe) == ("commission_owed", 1)

@@ -421,8 +421,7 @@ def test_or_it_is_the_next_card_here() -> None:
 
 def test_a_card_dealt_before_the_burn_is_complete_is_burned() -> None:
     table = burning().to(PLAYER, 1, "2C")
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_says": "player", "rules_say": "burn"}
+    assert table.details == {"shoe_says": "player", "rules_say": "burn"}
     table.clear()
     assert (table.face.burn_left, table.face.cards_left) == (2, 414)
 
@@ -472,8 +471,7 @@ def test_where_the_first_card_locks_a_missed_one_does() -> None:
 
 def test_the_first_cards_worth_is_what_counts() -> None:
     table = burning().believe(BurnCountReported(4))
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_says": 4, "first_card_is_worth": 3}
+    assert table.details == {"shoe_says": 4, "first_card_is_worth": 3}
     assert table.clear().draw("2C 2C 2C").face.phase == "wagers_open"
 
 
@@ -507,8 +505,7 @@ def test_a_named_card_that_was_kept_is_drawn_in_error(lock_on: LockOn) -> None:
 
 def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
     table = in_hand().believe(CardDrawnOutsideGame("lock"))
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_mode": "lock"}
+    assert table.details == {"shoe_mode": "lock"}
     table.name("5D")
     assert (hand(table.face, "player").cards, table.face.cards_left) == (("4S", "5D"), 411)
 
@@ -573,8 +570,7 @@ def test_more_cards_than_the_shoe_holds_leave_none() -> None:
 
 def test_a_card_before_the_choice_was_called_is_dealt_to_the_seat_that_asked_for_it() -> None:
     table = choosing().draw("5D")
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"seat": 2}
+    assert table.details == {"seat": 2}
     assert hand(table.face, "player").cards == ("--", "--"), "it is dealt to nobody yet"
     table.clear()
     assert (table.fault, hand(table.face, "player").cards) == (None, ("--", "--", "5D"))
@@ -591,8 +587,7 @@ def test_where_the_rules_give_the_seat_no_card_it_is_burned() -> None:
 
 def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
     table = differing()
-    assert table.face.fault is not None
-    assert (table.face.fault.details, table.face.phase) == ({"spot": "royal9", "seats": "3, 4"}, "wagers_open")
+    assert (table.details, table.face.phase) == ({"spot": "royal9", "seats": "3, 4"}, "wagers_open")
     assert table.of_type("wagers_locked") == []
     table.clear()
     table.wagers = {1, 3}
@@ -606,8 +601,7 @@ def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
 
 def test_the_shoes_opinion_is_shown_beside_ours_and_clear_deals_by_the_rules() -> None:
     table = in_hand().to(BANKER, 2, "5D")
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_says": "banker card 2", "rules_say": "player card 2"}
+    assert table.details == {"shoe_says": "banker card 2", "rules_say": "player card 2"}
     table.clear()
     assert hand(table.face, "player").cards == ("4S", "5D")
 
@@ -627,8 +621,7 @@ def test_a_hand_forced_to_its_end_is_void_or_dealt_on() -> None:
 
 def test_a_result_that_differs_leaves_the_result_by_the_rules() -> None:
     table = between().lock().draw("4S TH 5D 9C").believe(PLAYER_WON)
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_says": "player", "rules_say": "tie"}
+    assert table.details == {"shoe_says": "player", "rules_say": "tie"}
     table.clear()
     assert (table.face.outcome, table.face.phase) == ("tie", "wagers_open")
     assert [round_["outcome"] for round_ in table.of_type("round")] == ["tie"]

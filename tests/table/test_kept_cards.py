@@ -245,8 +245,7 @@ def test_what_the_shoe_said_of_kept_cards_is_gone_with_their_shoe() -> None:
 @pytest.mark.parametrize(("kept", "takes_it"), [("", "player"), ("4S", "banker"), ("4S TH AD", "banker")])
 def test_where_a_card_after_fewer_goes_is_told(kept: str, takes_it: str) -> None:
     table = TableUnderTest(house(ROYAL9, drawn_in_error="next_card")).open_shoe().draw(f"{kept} ??")
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"where": takes_it}
+    assert table.details == {"where": takes_it}
 
 
 def test_a_name_that_cannot_be_is_refused_to_whoever_gave_it_and_told_to_nobody() -> None:

@@ -238,16 +238,14 @@ def test_a_card_ahead_of_the_dealers_reveal_is_his_or_burned() -> None:
 
 def test_an_unreadable_card_stops_the_seat_it_is_for() -> None:
     table = play(locked("2 hand 1000, 3 hand 1000"), "2S KS 2C 4S KD 3C hit ??")
-    assert table.face.fault is not None
-    assert (table.fault, table.face.fault.details) == ("unreadable_card", {"where": "seat_2"})
+    assert (table.fault, table.details) == ("unreadable_card", {"where": "seat_2"})
     table.name("2H")
     assert (hand(table.face, "seat_2").total, _choosing(table)) == (8, 3)
 
 
 def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
     table = play(locked("2 hand 1000, 3 hand 1000"), "2S KS 2C 4S KD 3C 5H")
-    assert table.face.fault is not None
-    assert (table.fault, table.face.fault.details) == ("choice_due", {"seat": 2})
+    assert (table.fault, table.details) == ("choice_due", {"seat": 2})
     table.clear()
     assert (hand(table.face, "seat_2").cards, _choosing(table)) == (("2S", "4S", "5H"), 3)
 
@@ -265,11 +263,9 @@ def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
 def test_an_impossible_card_is_named_but_for_the_hole_card() -> None:
     rules = house(LUCKY9, decks=1, fewest_cards_to_open=6)
     up = play(locked(rules=rules), "2D")
-    assert up.face.fault is not None
-    assert up.face.fault.details == {"where": "seat_3", "card": "2D"}
+    assert up.details == {"where": "seat_3", "card": "2D"}
     hole = play(locked(rules=rules), "2S 2D")
-    assert hole.face.fault is not None
-    assert hole.face.fault.details == {"where": "dealer"}
+    assert hole.details == {"where": "dealer"}
 
 
 @pytest.mark.parametrize(
@@ -424,22 +420,6 @@ def test_the_composition_follows_a_correction() -> None:
     table.do(correction("2 8S KD", "2C 9C TH"), wager("2 hand 1000")).lock()
     assert (table.face.cards_left, play(table, "KS TC").fault) == (left, None)
     assert play(table, "TH").fault == "impossible_card"
-
-
-def test_a_second_correction_starts_from_the_first() -> None:
-    table = dealt().do(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC"))
-    assert table.ask(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC")) == "nothing_differs"
-    table.do(correction("2 8S KS, 2 8D 4S, 5 4S 3S", "2C 9C TC"))
-    first, second = table.of_type("correction")
-    assert second["settlement_before"] == first["settlement"]
-
-
-def test_an_older_round_is_corrected_without_touching_what_is_shown() -> None:
-    table = dealt().do(wager("3 hand 1000")).lock()
-    play(table, "2S 2C 3S 6C stand reveal")
-    shown = table.face
-    table.do(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC"))
-    assert table.face == shown
 
 
 def test_where_no_wagers_are_known_a_correction_settles_nothing() -> None:

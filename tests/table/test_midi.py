@@ -443,24 +443,21 @@ def test_a_result_that_differs_is_told_after_reveal_with_both_opinions() -> None
     table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False))
     assert table.fault is None
     table.do(call("reveal"))
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"shoe_says": "banker", "rules_say": "tie"}
+    assert table.details == {"shoe_says": "banker", "rules_say": "tie"}
     assert table.told_types()[-2:] == ["round", "fault result_differs"]
 
 
 def test_where_the_shoe_puts_a_card_is_not_compared_aloud_while_cards_lie_face_down() -> None:
     """hand_end, four cards down: where rules and shoe disagree on the next, neither opinion may be told."""
     table = midi(HAND_END).draw("4S 2H AD 2D").believe(CardDrawn(Card.parse("3C"), Target.BANKER, 3))
-    assert table.face.fault is not None
-    assert (table.face.fault.code, table.face.fault.details) == ("target_differs", {})
+    assert (table.fault, table.details) == ("target_differs", {})
 
 
 @pytest.mark.parametrize("came", ["??", "impossible"])
 def test_a_bad_card_ahead_of_reveal_names_neither_itself_nor_its_hand(came: str) -> None:
     table = Watched(house(INPUT, decks=1, fewest_cards_to_open=6)).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 8C")
     table.draw("??" if came == "??" else "2D")
-    assert table.face.fault is not None
-    assert table.face.fault.details == {"where": "hand"}
+    assert table.details == {"where": "hand"}
     told = json.dumps(table.told())
     assert "2D" not in told.replace('"2D 3H"', "")
 

@@ -132,8 +132,7 @@ def test_where_the_missed_card_must_be_known_fewer_are_refused(phase: str, refus
 
 def test_what_came_is_held_and_believed_once_it_is_counted() -> None:
     table = PHASES["wagers_locked"]().believe(ABSENT).draw("KS 2D")
-    assert table.face.fault is not None
-    assert (table.face.fault.details["cards_left"], left(table)) == (412, 412), "what the count is held against"
+    assert (table.details["cards_left"], left(table)) == (412, 412), "what the count is held against"
     assert count(table, 413) == "count_too_high"
     assert count(table, 412) is None
     assert (hand(table.face, "player").cards, hand(table.face, "banker").cards) == (("KS",), ("2D",))

@@ -261,16 +261,14 @@ def test_what_the_shoe_says_of_a_hand_with_burned_cards_is_told_by_no_fault(rule
     for cards_, place in zip(BURNED_HANDS, [(BANKER, 1), (PLAYER, 2), (PLAYER, 3)], strict=True):
         table = burned(cards_, rules).lock().to(*place, "KS")
         assert table.fault == "target_differs"
-        assert table.face.fault is not None
-        assert table.face.fault.details == {}
+        assert table.details == {}
         table.clear().believe(RESULTS[0])
         assert table.fault == "result_differs"
-        assert table.face.fault.details == {}
+        assert table.details == {}
         seen_at.append(table.seen)
         table.clear()
         table.to(BANKER, 2, "KD")
-        assert table.face.fault is not None
-        assert table.face.fault.details != {}, "the shoe's next hand has no burned card"
+        assert table.details != {}, "the shoe's next hand has no burned card"
     assert seen_at[1:] == seen_at[:1] * 2
 
 
@@ -278,8 +276,7 @@ def test_what_the_shoe_says_of_a_hand_with_burned_cards_is_told_by_no_fault(rule
 def test_a_card_told_to_be_burned_is_as_secret(fate: OddCardFate) -> None:
     table = between().draw("2S").do(TellOddCard(fate, "dealer")).lock().to(BANKER, 3, "TH")
     assert table.fault == "target_differs"
-    assert table.face.fault is not None
-    assert (table.face.fault.details == {}) == (fate is OddCardFate.BURN)
+    assert (table.details == {}) == (fate is OddCardFate.BURN)
 
 
 def test_once_the_shoe_has_given_its_hand_up_it_is_heard_again() -> None:
