@@ -73,6 +73,8 @@ def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
     at.dealer.play("9C TD TC 5D")
     at.shoe.unplug()
     at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
+    assert at.table.fault is None  # before it is back
     at.shoe.deal(_TWO_HANDS)
     at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unheard")

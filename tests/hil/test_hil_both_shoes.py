@@ -121,8 +121,14 @@ def test_royal_9_hits_in_two_hands(at: Bench) -> None:
 def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)
-    at.shoe.deal("KS 2D 9S 3C")  # nobody pressed `deal`
+    at.shoe.deal("KS")  # nobody pressed `deal`
+    at.eventually(lambda: at.table.phase == "hand_in_play")
+    at.eventually(lambda: at.pins.lamp("draw_banker") == "slow_blink")  # it may still be told to be something else
+    at.dealer.deal("2D")
+    at.eventually(lambda: at.pins.lamp("draw_player") == "steady")
+    at.shoe.deal("9S 3C")
     at.eventually(lambda: len(at.pit.rounds) == 1)
+    at.eventually(lambda: at.pins.seat(1) == "wager_seen")
     at.dealer.play("9C TD TC 5D")
     assert _rounds(at, 2) == [
         _hand("KS 9S", 9, "2D 3C", 5, "player", at.pit.rounds[0]["round"], OPENED - 4, natural=True, simulated=True),
@@ -142,14 +148,19 @@ def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.cutting_card()
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
+    assert at.table.face["last_hand"]
     at.dealer.play("9D TS TH 5C")
     assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
         _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, last_hand=True),
     ]
     assert at.table.phase == "shoe_ended"
+    at.eventually(lambda: at.pins.lamp("player") == "steady")
     [closed] = at.pit.told("shoe_closed")
-    assert (closed["reason"], closed["rounds"], closed["cards_left"]) == ("last_hand", 2, OPENED - 8)
+    assert (closed["reason"], closed["rounds"], closed["wagered_hands"]) == ("last_hand", 2, 2)
+    assert closed["cards_left"] == OPENED - 8
+    at.dealer.open_shoe()
+    assert at.table.face["shoe"] == 2
 
 
 def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:

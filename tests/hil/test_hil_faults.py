@@ -87,16 +87,6 @@ def test_a_person_at_a_shell_sees_the_fault_and_clears_it(at: Bench) -> None:
     assert at.pit.told("fault_cleared")[0]["by"] == "Bea"
 
 
-def test_a_shoe_unplugged_between_hands_is_no_fault_before_it_is_back(at: Bench) -> None:
-    at.shoe.unplug()
-    at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
-    assert at.table.fault is None
-    at.shoe.plug()
-    at.table.count()
-    at.dealer.play("9C TD TC 5D")
-    at.eventually(lambda: len(at.pit.rounds) == 1)
-
-
 def test_cards_drawn_while_the_shoe_is_unplugged_are_named_in_their_order(at: Bench) -> None:
     at.dealer.lock(1)
     at.dealer.deal("KS")

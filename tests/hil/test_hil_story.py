@@ -134,26 +134,6 @@ def test_a_wager_locked_before_the_pit_went_silent_stays_good(at: Bench) -> None
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
 
 
-def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.dealer.lock()
-    at.shoe.deal("9C TD CUT TC 5D")
-    at.eventually(lambda: at.table.phase == "wagers_open")
-    assert at.table.face["last_hand"]
-    at.dealer.lock()
-    at.shoe.deal("9D TS TH 5C")
-    at.eventually(lambda: at.table.phase == "shoe_ended")
-    at.eventually(lambda: at.pins.lamp("player") == "steady")
-    at.eventually(lambda: at.pit.types[-1:] == ["shoe_closed"])
-    assert [hand["last_hand"] for hand in at.pit.rounds] == [False, True]
-    closed = at.pit.events[-1]
-    assert (closed["reason"], closed["rounds"], closed["wagered_hands"]) == ("last_hand", 2, 2)
-    assert closed["cards_left"] == 8 * 52 - 3 - 8
-
-    at.dealer.open_shoe()
-    assert at.table.face["shoe"] == 2
-
-
 def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
@@ -161,21 +141,6 @@ def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(at:
     at.eventually(lambda: at.table.phase == "shoe_ended")
     at.eventually(lambda: at.pit.types == ["shoe_opened", "wagers_locked", "alarm", "round", "shoe_closed"])
     assert at.pit.told("alarm")[0]["code"] == "cut_card_misplaced"
-
-
-def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.pins.cover(1)
-    at.shoe.deal("KS")  # nobody pressed `deal`
-    at.eventually(lambda: at.table.phase == "hand_in_play")
-    at.eventually(lambda: at.pins.lamp("draw_banker") == "slow_blink")  # it may still be told to be something else
-    at.dealer.deal("2D")
-    at.eventually(lambda: at.pins.lamp("draw_player") == "steady")
-    at.shoe.deal("9S 3C")
-    at.eventually(lambda: len(at.pit.rounds) == 1)
-    assert at.pit.rounds[0]["simulated"]
-    assert at.pit.types == ["shoe_opened", "round"]  # no wagers were locked, so none can win
-    at.eventually(lambda: at.pins.seat(1) == "wager_seen")
 
 
 def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench) -> None:

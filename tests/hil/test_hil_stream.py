@@ -113,50 +113,6 @@ def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
     assert at.pit.wrong == []
 
 
-def test_an_acknowledgement_with_another_chain_is_no_word_on_this_journal(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.eventually(lambda: at.table.unacknowledged() == 0)
-    at.pit.silent()
-    at.pit.say(at.pit.ack(epoch=at.pit.events[0]["epoch"], seq=1, chain="ab" * 32))
-    at.eventually(lambda: at.table.fault == "journal_behind_pit")
-    assert at.table.face["fault"]["details"]["chain"] == "differs"
-
-
-_NO_ACKNOWLEDGEMENTS = (
-    b"",
-    b"{",
-    b"\xff\xfe",
-    b"[]",
-    b"null",
-    b"7" * 10_000,
-    b"[" * 100_000,
-    b'{"epoch": "another", "seq": 99, "chain": "00"}',
-    b'{"epoch": "EPOCH", "seq": -1, "chain": "00"}',
-    b'{"epoch": "EPOCH", "seq": true, "chain": "00"}',
-    b'{"epoch": "EPOCH", "seq": 1.5, "chain": "00"}',
-    b'{"epoch": "EPOCH", "seq": 1e999, "chain": "00"}',
-    b'{"epoch": "EPOCH", "seq": 1}',
-    b'{"epoch": "EPOCH", "seq": 1, "chain": "00", "more": 1}',
-)
-
-
-def test_what_is_no_acknowledgement_changes_nothing(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.eventually(lambda: at.table.unacknowledged() == 0)
-    for place, payload in enumerate(_NO_ACKNOWLEDGEMENTS, 1):
-        at.pit.say(payload.replace(b"EPOCH", at.pit.events[0]["epoch"].encode()))
-        suit, other = "CD" if place % 2 else "HS"  # the shoe has eight of each card
-        at.dealer.play(f"9{suit} T{other} T{suit} 5{other}")  # its events are sent and acknowledged after those words
-        assert len(at.rounds(place)) == place
-        assert at.table.fault is None, payload[:80]
-
-
-def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(at: Bench) -> None:
-    epoch = at.table.status()["pit"]["epoch"]
-    at.pit.say(at.pit.ack(epoch=epoch, seq=2**63 - 1, chain="00" * 32))
-    at.eventually(lambda: at.table.fault == "journal_behind_pit")
-
-
 def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference_pit: ReferencePit, at: Bench) -> None:
     at.pit.silent()  # only the reference pit speaks
     at.dealer.open_shoe()
