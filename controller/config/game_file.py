@@ -17,9 +17,21 @@ from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
 from controller.table.rules import ShoeRules
 
-MOST_BETS = 12
-"""No game has more bets. The longest event is the correction of a round with 12 bets, 28 seats, back bettors and chips
-on every spot, and a message must hold that event."""
+MOST_BETS = 24
+"""No game has more bets."""
+
+MOST_SPOTS = 336
+"""No game has more bets times seats: 12 bets at 28 seats, 24 bets at 14. The longest event is the correction of a round
+with chips on every spot, and back bettors. A message must hold that event."""
+
+MOST_SEATS = 28
+"""No table has more seats: a seat has a lamp, and a Pi no more pins."""
+
+
+def most_bets(seats: int) -> int:
+    """How many bets a game for so many seats may have."""
+    return min(MOST_BETS, MOST_SPOTS // min(seats, MOST_SEATS))
+
 
 _BURNED_AT_MOST = 11
 """A first card of ten points, and the ten cards that are burned for it."""
@@ -137,12 +149,13 @@ def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake
             yield f"bets.{place}.needs", f"a seat with {bet.spot} and without {hand} is dealt no cards", do
 
 
-def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+def _check_spots(bets: tuple[Bet, ...], most_seats: int) -> Iterable[Mistake]:
     spots = [bet.spot for bet in bets]
     if not bets:
         yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
-    if len(bets) > MOST_BETS:
-        yield "bets", f"{len(bets)} bets are more than the event of a round can hold", f"Write at most {MOST_BETS}."
+    if len(bets) > (most := most_bets(max(most_seats, 1))):
+        what = f"{len(bets)} bets at {most_seats} seats are more than the event of a round can hold"
+        yield "bets", what, f"Write at most {most}" + ("." if most == MOST_BETS else ", or lower most_seats.")
     for place, bet in enumerate(bets):
         key = f"bets.{place}"
         if not re.fullmatch("[a-z0-9_]{1,24}", bet.spot):

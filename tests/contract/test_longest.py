@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import pytest
+
 from controller.config import load
-from controller.config.game_file import MOST_BETS
+from controller.config.game_file import MOST_SEATS, MOST_SPOTS, most_bets
 from controller.contract.bounds import (
     MOST_CENTS,
     MOST_METERS,
@@ -26,7 +28,6 @@ from controller.table.acts.seats import PlaceWager
 from tests.support.tables import TABLES, TableUnderTest
 
 CONTRACT = Path(__file__).parents[2] / "controller" / "contract"
-_MOST_SEATS = 28  # a seat has a lamp, and a Pi no more pins
 _ROOM = 2  # so many times as long may a message be as the longest there is
 _MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 200 at most, and its properties
 
@@ -40,14 +41,15 @@ def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
                     yield PlaceWager(Wager(seat.number, spot, cents, back), "bet recognition of the largest table")
 
 
-def test_a_round_and_its_correction_with_chips_on_every_spot_fit() -> None:
+@pytest.mark.parametrize("seats", [MOST_SEATS, 14])
+def test_a_round_and_its_correction_with_chips_on_every_spot_fit(seats: int) -> None:
     rules = load(TABLES / "kansas_star.toml").rules
-    more = (replace(rules.bets[2], spot=f"{n:_>24}") for n in range(MOST_BETS - len(rules.bets)))
-    seats = tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS))
-    rules = replace(rules, seats=seats, bets=(*rules.bets, *more))
+    more = (replace(rules.bets[2], spot=f"{n:_>24}") for n in range(most_bets(seats) - len(rules.bets)))
+    every_seat = tuple(replace(rules.seats[0], number=1 + n) for n in range(seats))
+    rules = replace(rules, seats=every_seat, bets=(*rules.bets, *more))
     table = TableUnderTest(rules).open_shoe()
     lain = [request for request in wagers_everywhere(table) if table.ask(request) is None]
-    assert len(lain) >= MOST_BETS * _MOST_SEATS
+    assert len(lain) >= len(rules.bets) * seats == MOST_SPOTS
     table.do(LockWagers())
     longest_state = len(canonical(asdict(table.face)))
     table.draw("9S 2D 9H 3C")

@@ -734,9 +734,24 @@ def test_a_game_without_bets_is_told(tmp_path: Path) -> None:
 
 
 def test_more_bets_than_an_event_can_tell_are_refused(tmp_path: Path) -> None:
-    more = [{"spot": f"tie_{n}", "rows": _bet(GAME, "tie")["rows"]} for n in range(MOST_BETS)]
-    (told,) = problems(changed(tmp_path, in_game=lambda v: v["bets"].extend(more)))
-    assert (told.key, "at most 12" in told.do) == ("bets", True)
+    def with_bets(bets: int, most_seats: int) -> Path:
+        more = [{"spot": f"tie_{n}", "rows": _bet(GAME, "tie")["rows"]} for n in range(bets - len(GAME["bets"]))]
+
+        def more_bets(values: Values) -> None:
+            values["most_seats"] = most_seats
+            values["bets"].extend(more)
+
+        return changed(tmp_path, in_game=more_bets)
+
+    assert len(load(with_bets(MOST_BETS, 14)).rules.bets) == MOST_BETS
+    assert len(load(with_bets(12, 99)).rules.bets) == 12
+    for bets, most_seats, do in (
+        (MOST_BETS + 1, 14, "Write at most 24."),
+        (MOST_BETS, 15, "Write at most 22, or lower most_seats."),
+        (13, 99, "Write at most 12, or lower most_seats."),
+    ):
+        (told,) = problems(with_bets(bets, most_seats))
+        assert (told.key, told.do) == ("bets", do)
 
 
 def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path) -> None:
