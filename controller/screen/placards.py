@@ -167,8 +167,10 @@ def when_words(when: dict[str, Any], own_side: str = "") -> Text:
         if word == "winner":
             if value == [own_side]:
                 continue
-            winner = either([say("label", each) for each in value])
-            said.append(say("when", "winner_tie") if value == ["tie"] else say("when", "winner", values=winner))
+            sides = [say("label", each) for each in value if each != "tie"]
+            won = [say("when", "winner", values=either(sides))] if sides else []
+            tied = [say("when", "winner_tie")] if "tie" in value else []
+            said.append(either([*won, *tied]))
         elif isinstance(value, dict):
             hand = joined([_said(each, what) for each, what in value.items()], ", ")
             said.append(hand if when.get("winner") == [word] or own_side == word else say("when", word, hand=hand))

@@ -241,6 +241,10 @@ def test_rows_in_words() -> None:
     )
     assert when_words({"with_up_card": {"ranks": ["3", "3", "3"], "same_suit": True}})["en"] == "3-3-3, all of one suit"
     assert when_words({"banker": {"has": {"of": ["8", "KS"], "times": [2]}}})["en"] == "Banker: 8 or K♠, 2 of them"
+    assert when_words({"winner": ["tie", "player"]})["en"] == "Player wins or tie"
+    assert when_words({"winner": ["tie", "player"]})["vi"] == "Con thắng hoặc hòa"
+    assert when_words({"winner": ["player", "banker"]})["en"] == "Player or Banker wins"
+    assert when_words({"winner": ["tie"]})["en"] == "tie"
     assert when_words({})["vi"] == words("vi")["when"]["always"]
 
 
