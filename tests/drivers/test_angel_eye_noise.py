@@ -10,12 +10,16 @@ import pickle
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import reduce
+from operator import xor
 
 import pytest
 
 from drivers.line.bad_bytes import BadBytes
 from drivers.shoe.angel_eye import AngelEyeCodec
+from tests.drivers.chunks import chunked
+from tests.drivers.test_angel_eye import wire
 from tests.support import samples
 
 SHAPE = re.compile(
@@ -25,19 +29,6 @@ SHAPE = re.compile(
 # One report of each kind: the digit is put in front, the check behind.
 KINDS = [b"S", b"P", b"C", b"D\x81\xb8", b"D\xd7\x80", b"R\x92\xc9", b"d\x90", b"G\xc3", b"E\xc2", b"e\x87", b"L\x81"]
 KINDS += [b"M120030"]
-
-
-def wire(seq: int, data: bytes) -> bytes:
-    """One copy of a report, from the wire page."""
-    checked = b"%d" % seq + data + b"\x03"
-    return b"\x05" + checked + b"%02X" % xor(checked)
-
-
-def xor(checked: bytes) -> int:
-    check = 0
-    for byte in checked:
-        check ^= byte
-    return check
 
 
 def in_range(kind: int, payload: bytes) -> bool:
@@ -66,7 +57,7 @@ def good_frames(stream: bytes) -> list[bytes]:
     return [
         found[0]
         for found in SHAPE.finditer(stream)
-        if int(found[2], 16) == xor(found[1]) and in_range(found[1][1], found[1][2:-1])
+        if int(found[2], 16) == reduce(xor, found[1]) and in_range(found[1][1], found[1][2:-1])
     ]
 
 
@@ -93,14 +84,6 @@ def codec_believes(chunks: Iterable[bytes]) -> list[bytes]:
         for item in codec.feed(chunk)
         if not isinstance(item, BadBytes) and item.report
     ]
-
-
-def chunked(stream: bytes, rng: random.Random) -> Iterator[bytes]:
-    start = 0
-    while start < len(stream):
-        end = start + rng.choice((1, 1, 2, 3, 7, 8, 9, 40, 4096))
-        yield stream[start:end]
-        start = end
 
 
 def garbage(size: int, rng: random.Random) -> bytes:

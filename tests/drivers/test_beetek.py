@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pytest
 
@@ -17,6 +17,7 @@ from controller.game.cards import DECK, Card
 from controller.table.facts import CardDrawn, Report
 from drivers.line.bad_bytes import BadBytes, Reason
 from drivers.shoe.beetek import BeeTekCodec
+from tests.drivers.chunks import chunked
 from tests.support import samples
 
 ACE_OF_CLUBS = b"*0D21D7\r\n"
@@ -53,14 +54,6 @@ def line(text: bytes) -> bytes:
 def believed(chunks: Iterable[bytes]) -> list[str]:
     codec = BeeTekCodec()
     return [str(item.card) for chunk in chunks for item in codec.feed(chunk) if isinstance(item, CardDrawn)]
-
-
-def chunked(stream: bytes, rng: random.Random) -> Iterator[bytes]:
-    start = 0
-    while start < len(stream):
-        end = start + rng.choice((1, 1, 2, 3, 8, 9, 10, 40, 4096))
-        yield stream[start:end]
-        start = end
 
 
 # Good lines.

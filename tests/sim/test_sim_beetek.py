@@ -9,24 +9,21 @@ import select
 import sqlite3
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tomli_w
 
 from controller.cli.client import ask
 from controller.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
-from controller.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Players, TableCues
 from drivers.sim.run import run_shoe_alone
 from drivers.sim.shoe.beetek import SimulatedBeeTek
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, eventually_now
 
 ROOT = Path(__file__).parents[2]
 
@@ -181,7 +178,7 @@ def test_tablectl_deals_a_beetek_on_a_pty(tmp_path: Path) -> None:
     link = tmp_path / "shoe"
     command = [sys.executable, "-m", "controller.cli.main", "sim", "shoe", "--driver", "beetek", "--pty", str(link)]
     with started([*command, "--pace", "0.01"], tmp_path / "log"):
-        wait_until(link.exists, tmp_path / "log")
+        eventually_now(link.exists)
         far = os.open(link, os.O_RDONLY | os.O_NOCTTY)
         try:
             assert select.select([far], [], [], 20)[0], "the shoe says nothing"
@@ -209,23 +206,8 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
 def running(table: Path, folder: Path) -> Iterator[None]:
     """The daemon on this table file, ready."""
     with started([sys.executable, "-m", "controller.cli.main", "run", str(table)], folder / "log"):
-        wait_until(lambda: answers(table), folder / "log")
+        eventually_now((folder / "table.sock").is_socket)
         yield
-
-
-def answers(table: Path) -> bool:
-    try:
-        ask(table, {"do": "status"})
-    except TableError:
-        return False
-    return True
-
-
-def wait_until(holds: Any, log: Path) -> None:
-    gives_up_s = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < gives_up_s, log.read_text()
-        time.sleep(0.01)
 
 
 def one_deck_table(folder: Path) -> Path:

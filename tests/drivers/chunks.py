@@ -1,0 +1,15 @@
+"""A stream of a shoe as a port reads it: in pieces of any size."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+
+def chunked(stream: bytes, rng: random.Random) -> Iterator[bytes]:
+    """The stream in pieces, many of about the length of a report."""
+    start = 0
+    while start < len(stream):
+        end = start + rng.choice((1, 1, 2, 3, 7, 8, 9, 10, 40, 4096))
+        yield stream[start:end]
+        start = end
