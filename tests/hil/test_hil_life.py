@@ -66,18 +66,6 @@ def test_what_is_not_committed_is_shown_to_nobody(at: Bench) -> None:
     assert "round" not in at.pit.types
 
 
-def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.dealer.lock(1)
-    second = at.table.tablectl("run", check=False)
-    assert second.returncode == 1
-    assert any(line.startswith("journal_in_use") for line in second.stderr.splitlines())
-    assert at.table.phase == "wagers_locked"
-    at.eventually(lambda: at.pins.seat(1) == "accepted")
-    at.shoe.deal("KS 2D 9S 3C")
-    at.eventually(lambda: len(at.pit.rounds) == 1)
-
-
 def test_a_table_that_is_stopped_darkens_its_lamps_and_says_goodbye(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -151,14 +139,6 @@ def test_systemd_is_told_ready_alive_and_stopping(unstarted_table: Table, shoe: 
         while last == b"WATCHDOG=1":
             last = systemd.recv(100)
         assert last == b"STOPPING=1"
-
-
-def test_a_wrong_configuration_ends_the_table_for_good(unstarted_table: Table) -> None:
-    table = unstarted_table
-    table.file.write_text(table.file.read_text("utf-8").replace("stale_after_s", "stale_atfer_s"), "utf-8")
-    run = table.tablectl("run", check=False)
-    assert run.returncode == 78
-    assert "stale_after_s" in run.stderr
 
 
 def test_what_has_not_come_yet_is_waited_for() -> None:
