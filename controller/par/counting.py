@@ -198,6 +198,7 @@ class Kinds:
         self.naturals = tuple(naturals)
         of_hands = {name for word in seen.hands for name in words_in(word)}
         self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
+        self.sides_alike = self.first_two_only and not (seen.hands or seen.identical)
         by_rank = seen.identical or bool(words & _SEEN_BY_RANK)
         by_suit = seen.identical or bool(words & _SEEN_BY_SUIT)
         by_color = bool(words & _SEEN_BY_COLOR) and not by_suit
@@ -230,6 +231,8 @@ class Kinds:
         self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
 
     def _see(self, hand: tuple[Card, ...]) -> Seen:
+        if self.sides_alike:
+            return tuple(sorted(tuple(seen_of(are, card) for are in self.sight.first_four) for card in hand))
         told: Seen = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
         if self.sight.first_four or self.sight.all_cards:
             of_both = self.sight.first_four + self.sight.all_cards
@@ -243,7 +246,9 @@ class Kinds:
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
     def seen(self, deal: Deal) -> Alike:
-        """All that the bet sees of such a deal."""
+        """All that the bet sees of such a deal: where the sides are alike to it, the first four cards together."""
+        if self.sides_alike:
+            return tuple(sorted(deal.player.bare + deal.banker.bare, key=str)), (), False
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical
@@ -320,8 +325,14 @@ def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
     fours = _FourCards(of, counts)
     many = range(len(of.twos))
     if of.first_two_only:
+        thirds = (cards - 4) * (cards - 5)
+        if of.sides_alike:  # the sides changed about, four cards are the same to the bet
+            for player, banker in combinations_with_replacement(many, 2):
+                both_ways = thirds if player == banker else 2 * thirds
+                yield from _alike(of, fours, player, None, banker, None, both_ways)
+            return
         for player, banker in product(many, repeat=2):
-            yield from _alike(of, fours, player, None, banker, None, (cards - 4) * (cards - 5))
+            yield from _alike(of, fours, player, None, banker, None, thirds)
         return
     plan = _plan(of, draws)
     for player, banker in plan.neither:

@@ -147,6 +147,10 @@ ELSEWHERE: dict[str, tuple[list[dict[str, Any]], list[int]]] = {
         [652_458_240, 36_344_340_480, 1_130_651_443_200, 20_753_336_463_360, 229_384_762_118_144],
     ),
     # Published for four cards in any order, so each count comes with 4! orders, and with the two cards after them.
+    "four_cards_of_a_kind": (
+        [_poker({"of_one_rank": 4}), _poker({"of_one_rank": 3})],
+        [24 * 412 * 411 * four for four in (467_480, 24_760_320)],
+    ),
     "jackpot_baccarat": (
         [
             _poker({"ranks": ["A", "K", "Q", "J"], "same_suit": True}),
