@@ -15,6 +15,7 @@ from controller.delivery.mqtt_tls import TlsFiles
 from controller.game.cards import PersonalK9
 from controller.pins.devices import InputWiring, LampWiring
 from controller.pins.header_map import PHYSICAL
+from controller.table.acts.every import ACTS
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat
 from drivers.line.brand import Brand
@@ -22,8 +23,8 @@ from drivers.line.brand import Brand
 HEADER_PINS = tuple(sorted(PHYSICAL))
 """The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
 
-BUTTONS = ("deal", "cut_card", "new_shoe", "void", "hit", "stand", "split", "reveal", "key")
-"""The inputs that are not seat sensors."""
+BUTTONS = (*dict.fromkeys(press.button for act in ACTS for press in act.presses), "key")
+"""The inputs that are not seat sensors: the buttons of the acts, and the supervisor's key."""
 
 
 @dataclass(frozen=True, slots=True)

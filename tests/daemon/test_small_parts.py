@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from controller.clock import stamp_now
 from controller.contract.envelope import Stamp, chain_head
 from controller.keys import load_or_make_key
 from controller.notify import notify
-from controller.pins.buttons import pressed
+from controller.pins.buttons import PRESSES, pressed
 from controller.pins.debounce import Debouncer
 from controller.table.acts.entry import KEY, Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
@@ -116,6 +117,12 @@ BUTTONS: list[tuple[str, bool, Table, Request | None]] = [
 def test_a_button_asks_for(button: str, key_turned: bool, table: Table, asked: Request | None) -> None:
     assert KEY == "key"
     assert pressed(button, key_turned, table) == asked
+
+
+def test_no_press_means_two_things() -> None:
+    """Only the first of two such acts would ever be done."""
+    meant = Counter((press.button, press.key_turned, press.when) for press in PRESSES)
+    assert {press: times for press, times in meant.items() if times > 1} == {}
 
 
 # The chain: a hash of the parts with their lengths, so that nothing can be moved from one into the next.

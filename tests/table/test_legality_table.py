@@ -11,12 +11,12 @@ from controller.game.cards import Card
 from controller.game.play import Call
 from controller.game.seating import Actives
 from controller.game.wagers import Wager
-from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.corrections import CorrectRound, SeatsRoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import HitTest, InputTest, LampTest
-from controller.table.acts.pit import AcceptAward, PinPitKey
+from controller.table.acts.pit import AcceptAward, AwardAccepted, PinPitKey, PitKeyPinned
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -26,6 +26,7 @@ from controller.table.facts import (
     CardDrawnOutsideGame,
     CardKept,
     CutCardDrawn,
+    Fact,
     OwnFact,
     ShoeError,
     ShoeErrorCancelled,
@@ -40,6 +41,7 @@ from controller.table.facts import (
     ShoeUnheard,
     ShoeUnplugged,
     Target,
+    WagersDiffered,
 )
 from controller.table.faults import FAULTS
 from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Row
@@ -196,6 +198,14 @@ TRIED_IN_FAULT: dict[str, Callable[[], TableUnderTest]] = {
     "uncounted": lambda: TableUnderTest().open_shoe().believe(ShoeUnheard(1000)),
 }
 
+# No fault stands, and there is something that only few acts are about.
+TRIED_AT_REST: dict[str, Callable[[], TableUnderTest]] = {
+    "a card drawn in error": lambda: TableUnderTest().open_shoe().draw("4S"),
+    "a hit of seat 3": lambda: TableUnderTest().open_shoe().lock(3).draw("KS 2D 9S 3C"),
+}
+# Their own tests make these: what answers the pit or the sensors, and the correction of a game of seats.
+MADE_ELSEWHERE = {PitKeyPinned, AwardAccepted, WagersDiffered, SeatsRoundCorrected}
+
 _ACTS = {f"!{act.name}": act for act in ACTS}
 
 
@@ -293,15 +303,25 @@ def test_the_grid_is_the_whole_table() -> None:
     assert all(set(act.refused) <= set(PHASE_NAMES) for act in ACTS)
 
 
-@pytest.mark.parametrize("row", [row for row, it in HAPPENINGS.items() if isinstance(it, Request)])
-def test_an_act_becomes_the_facts_that_its_entry_names(row: str) -> None:
-    """And the step knows each: none was asked for that nobody has said what it does."""
-    for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_IN_FAULT.values()):
+def _made(row: str) -> set[type[Fact]]:
+    """What the act becomes at the tables where the act is allowed; the step knows each of these facts."""
+    made = set()
+    for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_AT_REST.values(), *TRIED_IN_FAULT.values()):
         table = in_phase()
         rows, happening = len(table.rows), HAPPENINGS[row]
         assert isinstance(happening, Request)
         if table.ask(happening) is None:
-            assert type(table.rows[rows].fact) in _ACTS[row].becomes
+            made.add(type(table.rows[rows].fact))
+    return made
+
+
+def test_an_act_becomes_the_facts_that_its_entry_names() -> None:
+    """Each fact of each entry is made: an act that is refused in every cell would show nothing of what it does. Such an
+    act needs a table in `TRIED_AT` at which it is allowed."""
+    made = {row: _made(row) for row, it in HAPPENINGS.items() if isinstance(it, Request)}
+    assert {row: facts for row, facts in made.items() if not facts <= {*_ACTS[row].becomes}} == {}
+    named = {fact for act in ACTS for fact in act.becomes}
+    assert named - set().union(*made.values()) == MADE_ELSEWHERE
 
 
 def test_what_the_table_raises_and_refuses_has_words_and_every_move_is_in_it() -> None:
