@@ -168,10 +168,10 @@ def _within(name: str, rooms: tuple[str, ...]) -> bool:
 
 
 @cache
-def _nodes(module: str) -> list[ast.Import | ast.ImportFrom | ast.Constant]:
-    """Every import and every constant in the module's text."""
+def _nodes(module: str) -> list[ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant]:
+    """Every import, every name after a dot and every constant in the module's text."""
     nodes = ast.walk(ast.parse(MODULES[module].read_text("utf-8")))
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom | ast.Constant)]
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant)]
 
 
 def _imports(module: str) -> set[str]:
@@ -211,15 +211,18 @@ ITS_OWN = {"controller.par.splits": "lucky9"} | {f"controller.par.{file}": file 
 
 
 def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
-    """Neither by the type of a game, nor by the name of a kind or a brand. A journal of an older version has both."""
+    """Neither by the type of a game or the file of a brand, nor by the name of a kind or a brand. A journal of an older
+    version has both, and the far ends of the wires are those of one game and of one brand."""
     elsewhere = {}
     for module in MODULES:
-        if _within(module, ("drivers", "controller.game", "controller.record.old_facts")):
+        if _within(module, ("drivers.shoe", "drivers.sim", "controller.game", "controller.record.old_facts")):
             continue
-        said = set()
+        said = {name for name in shoes.NAMES if f"drivers.shoe.{name}" in _imports(module)}
         for node in _nodes(module):
             if isinstance(node, ast.ImportFrom):
                 said |= {GAMES[alias.name] for alias in node.names if alias.name in GAMES}
+            elif isinstance(node, ast.Attribute):
+                said |= {GAMES[node.attr]} if node.attr in GAMES else set()
             elif isinstance(node, ast.Constant) and node.value in (*games.KINDS, *shoes.NAMES):
                 said.add(node.value)
         elsewhere[module] = said - {ITS_OWN.get(module)}

@@ -109,6 +109,39 @@ def wagers_refused_with() -> set[str]:
     return {text for text in texts if re.fullmatch("[a-z0-9]+(_[a-z0-9]+)+", text)} - others
 
 
+NO_SENTENCE = (
+    *("game", "roads", "contract", "table", "pit_page/view.py"),
+    *(f"screen/{page}.py" for page in ("placards", "hands", "shoes", "rules", "wording")),
+)
+"""Whatever makes the record or a page for people in every language, by its place in the program."""
+ABOUT_WHAT_SOMEBODY_WROTE = ("table/acts/", "game/wagers.py")
+"""Except for these, which tell in English what to write instead of a wrong argument or a wrong key of a file."""
+
+
+def sentences(file: Path) -> Iterator[str]:
+    """Every text in the file that begins and ends as a sentence does, and explains no code."""
+    nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
+    explains = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        texts = [part.value if isinstance(part, ast.Constant) else "…" for part in parts if id(part) not in explains]
+        text = "".join(text for text in texts if isinstance(text, str))
+        if re.fullmatch(r"[A-Z].* .*[.!?]", text, re.DOTALL):
+            yield text
+
+
+def test_a_sentence_for_people_stands_in_a_file_of_a_language_alone() -> None:
+    files = {path.relative_to(CONTROLLER).as_posix(): path for path in CONTROLLER.rglob("*.py")}
+    assert {place for place in NO_SENTENCE if not any(f"{file}/".startswith(f"{place}/") for file in files)} == set()
+    elsewhere = {
+        file: [*sentences(path)]
+        for file, path in files.items()
+        if f"{file}/".startswith(tuple(f"{place}/" for place in NO_SENTENCE))
+        and not file.startswith(ABOUT_WHAT_SOMEBODY_WROTE)
+    }
+    assert {file: told for file, told in elsewhere.items() if told} == {}
+
+
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_fault_alarm_and_detail_has_its_sentences_and_no_other_has(name: str) -> None:
     sections = language(name).sections
