@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from controller.game.baccarat import PuntoBanco
 from controller.par.sheet import par, subject
 from controller.par.shoe import fresh
 from drivers.sim import bets as simulated
@@ -26,7 +27,7 @@ from tests.support.tables import TABLES
 Cards = tuple[str, ...]
 View = Callable[[Cards, Cards], object]
 
-HOUSES = ("royal9", "kansas_star", "sugarhouse", "ez_baccarat", "punto_2000", "pairs", "grand_fortune")
+HOUSES = sorted(path.stem for path in TABLES.glob("*.toml") if isinstance(subject(path).play, PuntoBanco))
 ONE_DECK = tuple(rank + suit for suit in rules.SUITS for rank in rules.RANKS)
 SEATS = (1, 5)
 """At Royal 9's table: one with a suited King and 9 printed, and one with two suits."""
