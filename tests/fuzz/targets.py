@@ -9,6 +9,7 @@ import re
 import tempfile
 from contextlib import closing, redirect_stderr
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -51,9 +52,9 @@ from controller.table.facts import (
     WagersLocked,
 )
 from controller.table.facts import Target as Place
+from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
-from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.beetek import BeeTekCodec
+from drivers.sim.shoe import maker
 from tests.daemon.test_pit_log import FACTS as LOG_FACTS
 from tests.daemon.test_pit_log import write_journal
 from tests.fuzz.fuzzing import Target, chunks
@@ -68,17 +69,9 @@ _MOST_SEQ = 2**63 - 1
 # The shoes.
 
 
-def _angel_eye(data: bytes) -> None:
-    _heard(AngelEyeCodec(), data)
-
-
-def _beetek(data: bytes) -> None:
-    _heard(BeeTekCodec(), data)
-
-
-def _heard(codec: AngelEyeCodec | BeeTekCodec, data: bytes) -> None:
+def _heard(brand: str, data: bytes) -> None:
     """No byte is told as bad twice, and what is believed can be journalled."""
-    bad = 0
+    codec, bad = shoes.brand(brand).codec(None), 0
     for piece in chunks(data, random.Random(len(data))):
         for heard in codec.feed(piece):
             match heard:
@@ -87,6 +80,27 @@ def _heard(codec: AngelEyeCodec | BeeTekCodec, data: bytes) -> None:
                 case fact:
                     _journalled(fact)
     assert bad <= len(data)
+
+
+class _Paper:
+    """The far end of a line that keeps what is written."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+
+def _sent(brand: str) -> list[bytes]:
+    """What a simulated shoe of this brand sends."""
+    line = _Paper()
+    shoe = maker(brand)(line)
+    shoe.power_up()
+    for card in ("AS", "KH", "TD", "9C"):
+        shoe.draw(card)
+    shoe.cut_card()
+    return line.written
 
 
 def _journalled(fact: Fact) -> None:
@@ -394,16 +408,22 @@ _ODD_SCRIPTS = [
     b"!new-shoe " * 1_000,
 ]
 
+_SAID = {
+    "angel_eye": ([_frame(body) * 3 for body in _WIRE] + [b"\x06", b"\x1502"], _WIRE),
+    "beetek": ([b"*0D21D7\r\n*0D0DE8\r\n", b"*1X00A9\r\n"], [b"*", b"\r\n", b"0D"]),
+}
+"""What a brand's shoe says and its parts, where that is more than a simulated shoe sends by itself."""
+
 _HEX = b"0x" + b"f" * 4_000
 _TOML = [b"=", b"[", b"]", b"[[seats]]\n", b'"""', b"'", b"2024-01-01", b"inf", b"0x1F", b"a.b.c = 1\n", b"3:2", b"| @"]
 
 TARGETS = {
     target.name: target
     for target in (
-        Target(
-            "angel_eye", _angel_eye, [_frame(body) * 3 for body in _WIRE] + [b"\x06", b"\x1502"], _WIRE, 1_000, 60, 400
+        *(
+            Target(brand, partial(_heard, brand), *_SAID.get(brand, (_sent(brand), [])), 1_000, 60, 400)
+            for brand in shoes.NAMES
         ),
-        Target("beetek", _beetek, [b"*0D21D7\r\n*0D0DE8\r\n", b"*1X00A9\r\n"], [b"*", b"\r\n", b"0D"], 1_000, 60, 400),
         Target(
             "ack", _ack, [AckWord("royal9-01", _EPOCH, seq, "00" * 32, _AT).payload(_PIT_KEYS[0]) for seq in (0, 5, 9)]
         ),
