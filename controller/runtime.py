@@ -550,7 +550,7 @@ class Runtime:
         )
 
     def _show(self) -> None:
-        """Write the lamps at once, and beat for those that blink from now on: the next beat may be too late for that."""
+        """Write the lamps at once, and beat soon: the next beat may be too late for a lamp that blinks from now on."""
         self._render()
         self._beat_soon()
 
