@@ -193,6 +193,7 @@ class Runtime:
         self._watch = watch
         self._sample_s = config.file.pins.sample_ms / 1000
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
+        self._looks: list[tuple[dict[str, bool], int]] = []  # of the watch, since an input changed; with their times
         self._journal_error: str | None = None
         self._lamps_of: tuple[Public, Live, object] | None = None  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
@@ -506,13 +507,23 @@ class Runtime:
             self._beat_in(0)
 
     def _has_changed(self) -> bool:
-        """Whether an input is not as it settled, or bytes of the shoe may be lost. The watch's thread calls this."""
-        return self._pins.read() != self._debouncer.settled or self._hearing.stood_still(since_boot_ms(), slept_ms())
+        """Whether an input is not as it settled, or bytes of the shoe may be lost. The watch's thread calls this.
+
+        The look is kept for the next beat: a short press counts from here, also where the loop is busy meanwhile.
+        """
+        levels, now_ms = self._pins.read(), time.monotonic_ns() // 1_000_000
+        changed = levels != self._debouncer.settled
+        if changed or self._looks:
+            self._looks.append((levels, now_ms))
+        return changed or self._hearing.stood_still(since_boot_ms(), slept_ms())
 
     def _sample_pins(self) -> None:
         """Read every input, and make the requests of the buttons that were pressed just now."""
         first = not self._debouncer.settled
-        changed = self._debouncer.sample(self._pins.read(), time.monotonic_ns() // 1_000_000)
+        looks, self._looks = self._looks, []
+        changed: dict[str, bool] = {}
+        for levels, at_ms in (*looks, (self._pins.read(), time.monotonic_ns() // 1_000_000)):
+            changed |= self._debouncer.sample(levels, at_ms)
         if first or changed:
             settled = self._debouncer.settled
             self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))

@@ -9,12 +9,14 @@ class Debouncer:
     """The settled levels of named inputs. A change counts once the new level was read for `debounce_ms` without a
     break.
 
-    The first sample settles at once: a button that is held down at the start is not a press.
+    The first sample settles at once: a button that is held down at the start is not a press. A sample that comes after
+    a newer one counts for nothing.
     """
 
     def __init__(self, debounce_ms: int) -> None:
         self._debounce_ms = debounce_ms
         self._changing_since_ms: dict[str, int] = {}
+        self._newest_ms: int | None = None
         self.settled: dict[str, bool] = {}
 
     @property
@@ -24,6 +26,9 @@ class Debouncer:
 
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
         """Take one sample of all inputs. Returns each input that settled at a new level, with that level."""
+        if self._newest_ms is not None and now_ms < self._newest_ms:
+            return {}
+        self._newest_ms = now_ms
         if levels == self.settled and not self.changing:
             return {}
         changed: dict[str, bool] = {}

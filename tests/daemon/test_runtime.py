@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
+import time
 import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -577,6 +579,32 @@ async def test_a_press_between_two_beats_is_seen(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
     async with running(tmp_path) as world:
         await _press(world, "new_shoe")
+        await eventually(lambda: world.runtime.face.phase == "first_card_due")
+
+
+async def test_a_press_counts_from_the_watchs_look_while_the_loop_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The button is let go as soon as the loop itself has looked at it once."""
+    monkeypatch.setattr(runtime_module, "until_beat_s", lambda: 3600.0)
+    async with running(tmp_path) as world:
+        await eventually(lambda: world.lamps["fault"] == "dark")
+        read = world.pins.read
+
+        def read_and_let_go() -> dict[str, bool]:
+            levels = read()
+            if threading.current_thread() is threading.main_thread():
+                world.pins.pressed.clear()
+            return levels
+
+        def keep_the_loop_busy() -> None:
+            samples = world.pins.samples
+            while world.pins.samples < samples + 4:  # the watch looks meanwhile
+                time.sleep(0.001)
+
+        monkeypatch.setattr(world.pins, "read", read_and_let_go)
+        world.pins.pressed.add("new_shoe")
+        keep_the_loop_busy()
         await eventually(lambda: world.runtime.face.phase == "first_card_due")
 
 

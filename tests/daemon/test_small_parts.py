@@ -86,6 +86,15 @@ def test_samples_that_come_late_still_count_by_the_clock() -> None:
     assert debouncer.sample({"deal": True}, 5000) == {"deal": True}
 
 
+def test_a_sample_that_comes_after_a_newer_one_counts_for_nothing() -> None:
+    debouncer = Debouncer(30)
+    debouncer.sample({"deal": False}, 0)
+    debouncer.sample({"deal": False}, 1000)
+    assert debouncer.sample({"deal": True}, 990) == {}
+    assert debouncer.sample({"deal": True}, 1020) == {}
+    assert debouncer.sample({"deal": True}, 1050) == {"deal": True}
+
+
 # The buttons: button, key turned, the moment, and what is asked for.
 
 FAULTY = TableUnderTest().believe(ShoeErrorRaised(ShoeError.CARD_CODE)).table
