@@ -72,10 +72,9 @@ OPENED_SECOND = 1 + len(shoe(1, 2))
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed journal of two shoes."""
     path = tmp_path_factory.mktemp("pristine") / "table.journal"
-    journal = opened(path)
-    journal.append(SHOES)
-    journal.mark_acked(journal.head_seq)
-    journal.close()
+    with closing(opened(path)) as journal:
+        journal.append(SHOES)
+        journal.mark_acked(journal.head_seq)
     return path
 
 
@@ -104,10 +103,9 @@ def damaged_row(path: Path) -> int:
 
 
 def test_what_is_appended_is_read_back_in_order(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    made = journal.append(SHOES[:7])
-    made += journal.append(SHOES[7:])
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        made = journal.append(SHOES[:7])
+        made += journal.append(SHOES[7:])
 
     rows = list(read_rows(tmp_path / "j"))
     assert [row.number for row in rows] == list(range(1, len(SHOES) + 1))
@@ -120,10 +118,9 @@ def test_what_is_appended_is_read_back_in_order(tmp_path: Path) -> None:
 def test_events_are_numbered_without_gaps_across_openings_signed_and_chained(tmp_path: Path) -> None:
     made: list[Message] = []
     for place in range(0, len(SHOES), 5):
-        journal = opened(tmp_path / "j")
-        made += journal.append(SHOES[place : place + 5])
-        epoch = journal.epoch
-        journal.close()
+        with closing(opened(tmp_path / "j")) as journal:
+            made += journal.append(SHOES[place : place + 5])
+            epoch = journal.epoch
 
     assert [message.seq for message in made] == list(range(1, len(made) + 1))
     heads = [row.previous_head.hex() for row in read_rows(tmp_path / "j") for _ in row.messages]
@@ -137,20 +134,18 @@ def test_events_are_numbered_without_gaps_across_openings_signed_and_chained(tmp
 
 
 def test_a_row_of_several_events_gives_them_all_the_same_chain(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    made = [json.loads(message.body) for message in journal.append(SHOES)]
-    rounds = [event for event in made if event["type"] == "round"]
-    hits = [event for event in made if event["type"] == "hit"]
-    assert {event["chain"] for event in rounds} == {event["chain"] for event in hits}
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        made = [json.loads(message.body) for message in journal.append(SHOES)]
+        rounds = [event for event in made if event["type"] == "round"]
+        hits = [event for event in made if event["type"] == "hit"]
+        assert {event["chain"] for event in rounds} == {event["chain"] for event in hits}
 
 
 def test_the_epoch_stays_and_the_boot_counts_openings(tmp_path: Path) -> None:
     told = []
     for _ in range(3):
-        journal = opened(tmp_path / "j")
-        told.append((journal.epoch, journal.boot))
-        journal.close()
+        with closing(opened(tmp_path / "j")) as journal:
+            told.append((journal.epoch, journal.boot))
     assert [boot for _, boot in told] == [1, 2, 3]
     assert len({epoch for epoch, _ in told}) == 1
 
@@ -158,9 +153,8 @@ def test_the_epoch_stays_and_the_boot_counts_openings(tmp_path: Path) -> None:
 def test_two_journals_have_different_epochs_and_salts(tmp_path: Path) -> None:
     seen = []
     for name in ("a", "b"):
-        journal = opened(tmp_path / name)
-        journal.append(SHOES[:1])
-        journal.close()
+        with closing(opened(tmp_path / name)) as journal:
+            journal.append(SHOES[:1])
         with closing(sqlite3.connect(tmp_path / name)) as db:
             seen.append((journal.epoch, *db.execute("SELECT salt FROM fact").fetchone()))
     (epoch_a, salt_a), (epoch_b, salt_b) = seen
@@ -170,65 +164,58 @@ def test_two_journals_have_different_epochs_and_salts(tmp_path: Path) -> None:
 
 
 def test_the_outbox_is_what_follows_a_number_and_no_more_than_asked(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    made = journal.append(SHOES)
-    assert journal.messages_after(0, 1000) == made
-    assert journal.messages_after(3, 2) == made[3:5]
-    assert journal.messages_after(len(made), 5) == []
-    assert journal.message(2) == made[1]
-    assert journal.message(len(made) + 1) is None
-    assert journal.message(0) is None
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        made = journal.append(SHOES)
+        assert journal.messages_after(0, 1000) == made
+        assert journal.messages_after(3, 2) == made[3:5]
+        assert journal.messages_after(len(made), 5) == []
+        assert journal.message(2) == made[1]
+        assert journal.message(len(made) + 1) is None
+        assert journal.message(0) is None
 
 
 def test_the_pits_mark_is_kept_and_deletes_nothing(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    made = journal.append(SHOES)
-    journal.mark_acked(4)
-    journal.close()
-    journal = opened(tmp_path / "j")
-    assert journal.acked_seq == 4
-    assert journal.head_seq == len(made)
-    assert journal.messages_after(0, 1000) == made
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        made = journal.append(SHOES)
+        journal.mark_acked(4)
+    with closing(opened(tmp_path / "j")) as journal:
+        assert journal.acked_seq == 4
+        assert journal.head_seq == len(made)
+        assert journal.messages_after(0, 1000) == made
 
 
 def test_the_open_shoe_begins_at_the_last_opening(copy: Path) -> None:
-    journal = opened(copy)
-    rows = list(journal.open_shoe())
-    assert [row.number for row in rows] == list(range(OPENED_SECOND, len(SHOES) + 1))
-    assert isinstance(rows[0].fact, ShoeOpened)
-    assert rows[0].fact.shoe == 2
-    whole = {row.number: row for row in read_rows(copy)}
-    assert rows == [whole[row.number] for row in rows]
-    journal.close()
+    with closing(opened(copy)) as journal:
+        rows = list(journal.open_shoe())
+        assert [row.number for row in rows] == list(range(OPENED_SECOND, len(SHOES) + 1))
+        assert isinstance(rows[0].fact, ShoeOpened)
+        assert rows[0].fact.shoe == 2
+        whole = {row.number: row for row in read_rows(copy)}
+        assert rows == [whole[row.number] for row in rows]
 
 
 def test_an_opening_whose_step_failed_opened_nothing(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    journal.append(entries(shoe(1, 1)))
-    failed = ShoeOpened(2, "dealer", RULES, CONFIG.digest, "test")
-    stamp = Stamp(1_700_000_000_000, True)
-    journal.append([Entry(stamp, failed, ()), Entry(stamp, StepFailed("ValueError in ShoeOpened"), ())])
-    first = next(iter(journal.open_shoe()))
-    assert isinstance(first.fact, ShoeOpened)
-    assert first.fact.shoe == 1
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        journal.append(entries(shoe(1, 1)))
+        failed = ShoeOpened(2, "dealer", RULES, CONFIG.digest, "test")
+        stamp = Stamp(1_700_000_000_000, True)
+        journal.append([Entry(stamp, failed, ()), Entry(stamp, StepFailed("ValueError in ShoeOpened"), ())])
+        first = next(iter(journal.open_shoe()))
+        assert isinstance(first.fact, ShoeOpened)
+        assert first.fact.shoe == 1
 
 
 def test_a_journal_without_a_shoe_replays_from_its_first_row(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    journal.append(entries([CardDrawn(Card.parse("KS"))]))
-    assert [row.number for row in journal.open_shoe()] == [1]
-    journal.close()
+    with closing(opened(tmp_path / "j")) as journal:
+        journal.append(entries([CardDrawn(Card.parse("KS"))]))
+        assert [row.number for row in journal.open_shoe()] == [1]
 
 
 def test_verify_tells_what_it_found(copy: Path) -> None:
     good = verify(copy)
-    journal = opened(copy)
-    assert good == Verified(TABLE, journal.epoch, len(SHOES), journal.head_seq, good.head)
-    assert len(good.head) == 32
-    journal.close()
+    with closing(opened(copy)) as journal:
+        assert good == Verified(TABLE, journal.epoch, len(SHOES), journal.head_seq, good.head)
+        assert len(good.head) == 32
 
 
 @pytest.mark.parametrize("name", ["table 1?.journal", "table#1.journal", "100%25.journal"])
@@ -250,26 +237,25 @@ def test_verify_names_a_missing_journal(tmp_path: Path) -> None:
 
 def test_verify_while_the_table_runs(tmp_path: Path) -> None:
     path = tmp_path / "j"
-    journal = opened(path)
-    journal.append(SHOES[:1])
-    failed: list[BaseException] = []
+    with closing(opened(path)) as journal:
+        journal.append(SHOES[:1])
+        failed: list[BaseException] = []
 
-    def append_all() -> None:
-        try:
-            table = Table(RULES)
-            table, _ = step(table, SHOES[0].fact)
-            for number in range(2, 40):
-                journal.append(entries(shoe(number, 0)[:1], table))
-        except BaseException as error:  # noqa: BLE001  # a thread is read by nobody: the test looks at it
-            failed.append(error)
+        def append_all() -> None:
+            try:
+                table = Table(RULES)
+                table, _ = step(table, SHOES[0].fact)
+                for number in range(2, 40):
+                    journal.append(entries(shoe(number, 0)[:1], table))
+            except BaseException as error:  # noqa: BLE001  # a thread is read by nobody: the test looks at it
+                failed.append(error)
 
-    writer = threading.Thread(target=append_all)
-    writer.start()
-    seen = []
-    while writer.is_alive():
-        seen.append(verify(path).rows)
-    writer.join()
-    journal.close()
+        writer = threading.Thread(target=append_all)
+        writer.start()
+        seen = []
+        while writer.is_alive():
+            seen.append(verify(path).rows)
+        writer.join()
     assert not failed
     assert seen == sorted(seen)
     assert verify(path).rows == 39
@@ -279,10 +265,8 @@ def test_verify_while_the_table_runs(tmp_path: Path) -> None:
 
 
 def test_one_process_a_journal(tmp_path: Path) -> None:
-    journal = opened(tmp_path / "j")
-    with raising("journal_in_use"):
+    with closing(opened(tmp_path / "j")), raising("journal_in_use"):
         opened(tmp_path / "j")
-    journal.close()
     opened(tmp_path / "j").close()
 
 
@@ -323,9 +307,8 @@ def test_a_refused_opening_changes_nothing_and_lets_go(copy: Path, case: str) ->
     with raising(code):
         open_it(copy)
     assert copy.read_bytes() == before
-    journal = opened(copy)
-    assert journal.boot == 2
-    journal.close()
+    with closing(opened(copy)) as journal:
+        assert journal.boot == 2
 
 
 def test_a_newer_form_is_left_alone(copy: Path) -> None:
@@ -557,12 +540,11 @@ def test_opening_refuses_an_acknowledgement_past_the_last_event(copy: Path) -> N
 @pytest.mark.parametrize("row", [OPENED_SECOND, OPENED_SECOND + 3, ROWS])
 def test_replaying_a_damaged_shoe_stops_at_the_damage(copy: Path, row: int) -> None:
     _flip(copy, "fact", "salt", "row", row, 3, 3)
-    journal = opened(copy)
-    good: list[Row] = []
-    with raising("journal_damaged") as caught:
-        good.extend(journal.open_shoe())
-    assert f"at row {row}:" in caught.value.what
-    journal.close()
+    with closing(opened(copy)) as journal:
+        good: list[Row] = []
+        with raising("journal_damaged") as caught:
+            good.extend(journal.open_shoe())
+        assert f"at row {row}:" in caught.value.what
 
 
 # A disk that is full.
