@@ -518,12 +518,15 @@ class Runtime:
         return changed or self._hearing.stood_still(since_boot_ms(), slept_ms())
 
     def _sample_pins(self) -> None:
-        """Read every input, and make the requests of the buttons that were pressed just now."""
-        first = not self._debouncer.settled
+        """Take the watch's looks in their order, then read every input."""
         looks, self._looks = self._looks, []
-        changed: dict[str, bool] = {}
         for levels, at_ms in (*looks, (self._pins.read(), time.monotonic_ns() // 1_000_000)):
-            changed |= self._debouncer.sample(levels, at_ms)
+            self._take_sample(levels, at_ms)
+
+    def _take_sample(self, levels: dict[str, bool], at_ms: int) -> None:
+        """Make the requests of the buttons that were pressed at this sample."""
+        first = not self._debouncer.settled
+        changed = self._debouncer.sample(levels, at_ms)
         if first or changed:
             settled = self._debouncer.settled
             self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))

@@ -632,6 +632,17 @@ async def test_what_the_watch_notices_while_the_program_ends_makes_no_beat(tmp_p
     assert world.pins.beats == beats
 
 
+async def test_a_press_that_came_and_went_while_the_loop_was_busy_is_a_press(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        released = world.pins.read()
+        pressed = released | {"new_shoe": True}
+        at_ms = time.monotonic_ns() // 1_000_000 + 1_000  # later than any look of its own
+        looks = ((pressed, 0), (pressed, 35), (released, 70), (released, 105))
+        world.runtime._looks = [(levels, at_ms + after_ms) for levels, after_ms in looks]
+        world.runtime._sample_pins()
+        await eventually(lambda: world.runtime.face.phase == "first_card_due")
+
+
 async def test_pins_that_cannot_be_read_end_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> dict[str, bool]:
         raise RuntimeError("the header is gone")
