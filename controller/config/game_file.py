@@ -182,6 +182,25 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
             yield f"wagers.one_of.{place}", f"{unknown[0]} is not a spot of this game", do
 
 
+def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    """A bet's own limits leave room for a wager, and no such limit stands beside a price."""
+    for place, bet in enumerate(bets):
+        own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
+        if not own:
+            continue
+        key = f"bets.{place}.{own[0]}"
+        least, most = wagers.minimum_cents(bet), wagers.maximum_cents(bet)
+        if bet.price_cents is not None:
+            yield key, "stands beside price_cents, which is the one wager on this spot", "Remove one of the two."
+        elif least < 1:
+            yield key, f"{least} is not a minimum", "Write the minimum in cents, at least 1."
+        elif most > MOST_WAGER_CENTS:
+            yield f"bets.{place}.maximum_cents", f"{most} is too much", f"Write at most {MOST_WAGER_CENTS}."
+        elif most // wagers.increment_cents < -(-least // wagers.increment_cents):
+            what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {least} and {most}"
+            yield key, f"{what}, so no wager can be made", "Change the increment or the limits."
+
+
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and not 1 <= bet.price_cents <= MOST_WAGER_CENTS:
@@ -272,7 +291,10 @@ def check_reach(game: GameFile) -> Iterable[Mistake]:
             yield key, f"wherever this row of {spot} holds, an earlier row holds too", do
 
 
-GAME_CHECKS = (_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of, _check_money, _check_awards)
+GAME_CHECKS = (
+    *(_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
+    *(_check_limits, _check_money, _check_awards),
+)
 """Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
 is the section of the file's kind."""
 

@@ -237,6 +237,12 @@ class Bet:
     limits: Literal["circle", "side"] = "side"
     """Which limits hold: the limits of a betting circle, or the limits of side bets."""
 
+    minimum_cents: int | None = None
+    """The least on this spot, in place of the minimum of `limits`."""
+
+    maximum_cents: int | None = None
+    """The most on this spot, in place of the maximum of `limits`. Example: a sign that says "Tie $5 to $1,000"."""
+
     price_cents: int | None = None
     """The single price of a wager, instead of limits and increments. Only the seated player may make such a bet."""
 

@@ -87,6 +87,18 @@ class WagerRules:
             what = f"increment_cents = {self.increment_cents} leaves no wager to make"
             raise ValueError(what, "Write the increment in cents, 1 for any amount.")
 
+    def minimum_cents(self, bet: Bet) -> int:
+        """The least on the bet's spot, for a bet without a price of its own."""
+        if bet.minimum_cents is not None:
+            return bet.minimum_cents
+        return self.circle_minimum_cents if bet.limits == "circle" else self.side_minimum_cents
+
+    def maximum_cents(self, bet: Bet) -> int:
+        """The most on the bet's spot, for a bet without a price of its own."""
+        if bet.maximum_cents is not None:
+            return bet.maximum_cents
+        return self.circle_maximum_cents if bet.limits == "circle" else self.side_maximum_cents
+
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
     """The wagers with this one in place of the bettor's earlier wager on the spot. With 0 cents the chips are gone."""
@@ -129,8 +141,8 @@ def placing(
     others = _spots_of(wager, placed) - {wager.spot}
     if any(wager.spot in group and not others.isdisjoint(group) for group in rules.one_of):
         return "both_sides"
-    maximum = rules.circle_maximum_cents if bet.limits == "circle" else rules.side_maximum_cents
-    return "over_maximum" if _held_to_limits(rules, bet, wager, place(placed, wager)) > maximum else None
+    together = _held_to_limits(rules, bet, wager, place(placed, wager))
+    return "over_maximum" if together > rules.maximum_cents(bet) else None
 
 
 def stand(
@@ -180,10 +192,10 @@ def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wa
         return "back_without_seat"
     if bet.price_cents is not None:
         return None
-    together = _held_to_limits(rules, bet, wager, standing)
-    if wager.spot == "tie" and own.isdisjoint(circles) and rules.tie_only_meets_minimum:
-        return "tie_under_minimum" if together < rules.circle_minimum_cents else None
-    minimum = rules.circle_minimum_cents if bet.limits == "circle" else rules.side_minimum_cents
+    together, minimum = _held_to_limits(rules, bet, wager, standing), rules.minimum_cents(bet)
+    alone = wager.spot == "tie" and own.isdisjoint(circles)
+    if alone and rules.tie_only_meets_minimum and together < rules.circle_minimum_cents:
+        return "tie_under_minimum"
     if together < minimum:
         return "under_minimum"
     stakes = {other.cents for other in standing if other.spot == bet.spot and other.cents >= minimum}

@@ -61,16 +61,26 @@ def award_name(placard: dict[str, Any], spot: str, award: str) -> Text:
 
 
 def _limits(placard: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each bet with limits of its own, and the others together: the circles, the side bets, then what has a price."""
     limits = placard["limits"]
-    told: list[dict[str, object]] = []
-    for kind in ("circle", "side"):
-        spots = [bet["spot"] for bet in placard["bets"] if bet["limits"] == kind and bet["price_cents"] is None]
-        if spots:
-            label = joined([_name("spot", spot) for spot in spots], ", ") if kind == "circle" else say("limit", kind)
-            least, most = dollars(limits[f"{kind}_minimum_cents"]), dollars(limits[f"{kind}_maximum_cents"])
-            told.append({"label": label, "text": same(f"{least} – {most}")})
+    told: list[tuple[Text, str]] = []
+    own = [bet for bet in placard["bets"] if bet["minimum_cents"] is not None or bet["maximum_cents"] is not None]
     priced = [bet for bet in placard["bets"] if bet["price_cents"] is not None]
-    return told + [{"label": _name("spot", bet["spot"]), "text": same(dollars(bet["price_cents"]))} for bet in priced]
+    for kind in ("circle", "side"):
+        least, most = limits[f"{kind}_minimum_cents"], limits[f"{kind}_maximum_cents"]
+        of_kind = [bet for bet in placard["bets"] if bet["limits"] == kind]
+        for bet in (bet for bet in of_kind if bet in own):
+            of_bet = (bet["minimum_cents"], least), (bet["maximum_cents"], most)
+            ends = [ours if ours is not None else of_all for ours, of_all in of_bet]
+            told.append((_name("spot", bet["spot"]), _range(*ends)))
+        if spots := [_name("spot", bet["spot"]) for bet in of_kind if bet not in own and bet not in priced]:
+            told.append((joined(spots, ", ") if kind == "circle" else say("limit", kind), _range(least, most)))
+    told += [(_name("spot", bet["spot"]), dollars(bet["price_cents"])) for bet in priced]
+    return [{"label": label, "text": same(text)} for label, text in told]
+
+
+def _range(least_cents: int, most_cents: int) -> str:
+    return f"{dollars(least_cents)} – {dollars(most_cents)}"
 
 
 def _name(section: str, key: str) -> Text:

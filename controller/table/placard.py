@@ -33,6 +33,8 @@ def _bet(bet: Bet) -> dict[str, object]:
     return {
         "spot": bet.spot,
         "limits": bet.limits,
+        "minimum_cents": bet.minimum_cents,
+        "maximum_cents": bet.maximum_cents,
         "price_cents": bet.price_cents,
         "optional": bet.optional,
         "between_actives": bet.between_actives,

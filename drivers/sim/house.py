@@ -55,6 +55,15 @@ class Limits:
         """Every spot that the game offers."""
         return tuple(bet["spot"] for bet in self.bets)
 
+    def range_cents(self, spot: str) -> tuple[int, int]:
+        """The least and the most on this spot: the bet's own, or else those of the betting circles or the side bets."""
+        bet = next(bet for bet in self.bets if bet["spot"] == spot)
+        if bet.get("limits") == "circle":
+            least, most = self.circle_minimum_cents, self.circle_maximum_cents
+        else:
+            least, most = self.side_minimum_cents, self.side_maximum_cents
+        return bet.get("minimum_cents", least), bet.get("maximum_cents", most)
+
     @property
     def prices_cents(self) -> dict[str, int]:
         """What a wager on each progressive bet costs. A progressive bet is a bet with awards."""

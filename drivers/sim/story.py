@@ -194,16 +194,17 @@ def _wagers(
     others = [bet["spot"] for bet in limits.bets if bet.get("limits") != "circle" and bet["spot"] != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
-        yield Wager(seat, "stake", _least(limits, limits.circle_minimum_cents))
+        yield Wager(seat, "stake", _least(limits, "stake"))
     for place, seat in enumerate(seats):
         main = "hand" if "hand" in limits.spots else ("player", "banker")[place % 2]
-        yield Wager(seat, main, _least(limits, limits.circle_minimum_cents))
+        yield Wager(seat, main, _least(limits, main))
         sides = others[place :: len(seats)] if hand == _SHOWN else []
         for spot in [*sides, *([limits.sensed] if limits.sensed and seat in covered else [])]:
-            yield Wager(seat, spot, limits.prices_cents.get(spot) or _least(limits, limits.side_minimum_cents))
+            yield Wager(seat, spot, limits.prices_cents.get(spot) or _least(limits, spot))
 
 
-def _least(limits: Limits, minimum_cents: int) -> int:
+def _least(limits: Limits, spot: str) -> int:
+    minimum_cents, _ = limits.range_cents(spot)
     return minimum_cents + -minimum_cents % limits.increment_cents
 
 

@@ -153,7 +153,7 @@ class Bettors:
         if covered and self._limits.sensed:
             wagers.append(self._side(seat, self._limits.sensed))
         if self._chance(0.25) and "tie" in spots and (wagers or main != "hand"):
-            wagers.append(self._tie(seat, alone=not wagers))
+            wagers += self._tie(seat, alone=not wagers)
         for side, needs in self._sides():
             if wagers and (not needs or needs & {wager.spot for wager in wagers}) and self._chance(0.2):
                 wagers.append(self._side(seat, side))
@@ -174,34 +174,37 @@ class Bettors:
         """The wagers with those of a back bettor. Often only both bets in a circle together meet the minimum."""
         main, *others = wagers
         limits = self._limits
-        if self._chance(0.5):
-            step = limits.increment_cents
-            own = step * self._rng.randint(1, (limits.circle_minimum_cents - 1) // step)
-            back = limits.circle_minimum_cents - own
+        step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)
+        if self._chance(0.5) and minimum > step:
+            own = step * self._rng.randint(1, (minimum - 1) // step)
+            back = minimum - own
             back += -back % step
             return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
         behind = [self._main(main.seat, main.spot)]
         may_tie = limits.back_bets_beside == "any_bet" or "tie" in {wager.spot for wager in wagers}
         behind += [self._side(main.seat, "tie")] if "tie" in limits.spots and may_tie else []
-        if any(wager.cents * 2 > limits.side_maximum_cents for wager in (*wagers, *behind)):
+        most = {spot: min(limits.side_maximum_cents, limits.range_cents(spot)[1]) for spot in limits.spots}
+        if any(wager.cents * 2 > most[wager.spot] for wager in (*wagers, *behind)):
             return wagers  # the two together would exceed the maximum
         return [*wagers, *(replace(wager, back=True) for wager in behind)]
 
     def _main(self, seat: int, spot: str) -> Wager:
-        limits = self._limits
-        return Wager(seat, spot, self._amount(limits.circle_minimum_cents, limits.circle_maximum_cents))
+        return Wager(seat, spot, self._amount(*self._limits.range_cents(spot)))
 
     def _side(self, seat: int, spot: str) -> Wager:
         limits = self._limits
         if spot in limits.prices_cents:
             return Wager(seat, spot, limits.prices_cents[spot])
-        return Wager(seat, spot, self._amount(limits.side_minimum_cents, limits.side_maximum_cents))
+        return Wager(seat, spot, self._amount(*limits.range_cents(spot)))
 
-    def _tie(self, seat: int, *, alone: bool) -> Wager:
+    def _tie(self, seat: int, *, alone: bool) -> list[Wager]:
+        """A wager on the tie; none where a tie alone cannot be within both limits that hold."""
         limits = self._limits
         if not (alone and limits.tie_only_meets_minimum):
-            return self._side(seat, "tie")
-        return Wager(seat, "tie", self._amount(limits.circle_minimum_cents, limits.side_maximum_cents))
+            return [self._side(seat, "tie")]
+        minimum, maximum = limits.range_cents("tie")
+        minimum, step = max(minimum, limits.circle_minimum_cents), limits.increment_cents
+        return [Wager(seat, "tie", self._amount(minimum, maximum))] if -(-minimum // step) <= maximum // step else []
 
     def _amount(self, minimum: int, maximum: int) -> int:
         """An amount in the table's increments: now and then exactly the minimum or the maximum."""
@@ -226,7 +229,7 @@ class Bettors:
         mistakes = [
             (replace(good, seat=max(self._seats) + 1), "no_such_seat"),
             (Wager(seat, elsewhere, limits.circle_minimum_cents), "no_such_spot"),
-            (replace(good, cents=limits.circle_maximum_cents // step * step + step), "over_maximum"),
+            (replace(good, cents=limits.range_cents(good.spot)[1] // step * step + step), "over_maximum"),
         ]
         if step > 1:
             mistakes.append((replace(good, cents=good.cents + 1), "not_in_increment"))
@@ -252,25 +255,25 @@ class Bettors:
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
         if covered and limits.sensed:
             return _Turn([]).refuse(self._side(seat, limits.sensed), "needs_another")
-        small = (limits.circle_minimum_cents - 1) // step * step
-        mistakes = [_Turn([]).refuse(Wager(seat, main, small), "under_minimum")]
+        least = {spot: -(-limits.range_cents(spot)[0] // step) * step for spot in spots}
+        below = {spot: (limits.range_cents(spot)[0] - 1) // step * step for spot in spots}
+        mistakes = [_Turn([]).refuse(Wager(seat, main, below[main]), "under_minimum")] if below[main] else []
         if is_active:
-            return mistakes[0]
-        least, below = -(-limits.side_minimum_cents // step) * step, (limits.side_minimum_cents - 1) // step * step
-        if below > 0 and "tie" in spots:
-            mistakes.append(_Turn([self._main(seat, main)]).refuse(Wager(seat, "tie", below), "under_minimum"))
-        if limits.tie_only_meets_minimum and "tie" in spots and least < limits.circle_minimum_cents:
-            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_under_minimum"))
+            return mistakes[0] if mistakes else None
+        if below.get("tie"):
+            mistakes.append(_Turn([self._main(seat, main)]).refuse(Wager(seat, "tie", below["tie"]), "under_minimum"))
+        if limits.tie_only_meets_minimum and "tie" in spots and least["tie"] < limits.circle_minimum_cents:
+            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least["tie"]), "tie_under_minimum"))
         if main == "hand":
-            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_needs_hand"))
-            mistakes.append(_Turn([]).refuse(Wager(seat, "lucky9_bonus", least), "bonus_needs_hand"))
+            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least["tie"]), "tie_needs_hand"))
+            mistakes.append(_Turn([]).refuse(Wager(seat, "lucky9_bonus", least["lucky9_bonus"]), "bonus_needs_hand"))
         alone = [side for side, needs in self._sides() if needs and main != "hand"]
         if alone:
-            cents = limits.prices_cents.get(alone[0], least)
+            cents = limits.prices_cents.get(alone[0], least[alone[0]])
             mistakes.append(_Turn([]).refuse(Wager(seat, alone[0], cents), _NEEDS_MAIN.get(alone[0], "needs_another")))
         if limits.back_bettors:
             mistakes.append(_Turn([]).refuse(replace(self._main(seat, main), back=True), "back_without_seat"))
-        return self._rng.choice(mistakes)
+        return self._rng.choice(mistakes) if mistakes else None
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:

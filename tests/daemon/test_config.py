@@ -604,6 +604,31 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.5.price_cents",
         "no price",
     ),
+    "limits beside a price": (
+        lambda v: _bet(v, "royal9").update(maximum_cents=500),
+        "bets.5.maximum_cents",
+        "stands beside price_cents",
+    ),
+    "a bet's least above its most": (
+        lambda v: _bet(v, "tie").update(minimum_cents=6000, maximum_cents=5000),
+        "bets.2.minimum_cents",
+        "lies between 6000 and 5000",
+    ),
+    "a bet's most below the least of side bets": (
+        lambda v: _bet(v, "tie").update(maximum_cents=50),
+        "bets.2.maximum_cents",
+        "lies between 100 and 50",
+    ),
+    "a bet's least of nothing": (
+        lambda v: _bet(v, "tie").update(minimum_cents=0),
+        "bets.2.minimum_cents",
+        "0 is not a minimum",
+    ),
+    "a bet's most that the pit does not understand": (
+        lambda v: _bet(v, "tie").update(maximum_cents=10**8 + 1),
+        "bets.2.maximum_cents",
+        "too much",
+    ),
     "a price missing": (lambda v: _bet(v, "royal9").pop("price_cents"), "bets.5.price_cents", "missing"),
 }
 

@@ -221,6 +221,56 @@ def test_a_tie_alone_meets_the_side_minimum_where_the_house_asks_no_more() -> No
     assert at_lock(rules, "1 tie 4.99") == {"1 tie 4.99": "under_minimum"}
 
 
+OF_THEIR_OWN: dict[str, dict[str, Any]] = {
+    "player": {"minimum_cents": 50_00, "maximum_cents": 300_00},
+    "tie": {"minimum_cents": 10_00, "maximum_cents": 40_00},
+    "dragon_player": {"maximum_cents": 50_00},
+}
+OWN_LIMITS: Rules = LIMITS, tuple(replace(bet, **OF_THEIR_OWN.get(bet.spot, {})) for bet in PUNTO_BANCO[1])
+
+
+@pytest.mark.parametrize(
+    ("placed", "wager", "code"),
+    [
+        ("", "1 player 300", None),
+        ("", "1 player 305", "over_maximum"),
+        ("1 player 200", "1b player 105", "over_maximum"),
+        ("", "1 banker 500", None),
+        ("1 player 50", "1 tie 40", None),
+        ("1 player 50", "1 tie 45", "over_maximum"),
+        ("1 player 50", "1 dragon_player 50", None),
+        ("1 player 50", "1 dragon_player 55", "over_maximum"),
+        ("1 banker 50", "1 dragon_banker 100", None),
+    ],
+)
+def test_a_bets_own_maximum_stands_in_place_of_the_tables(placed: str, wager: str, code: str | None) -> None:
+    assert at_once(OWN_LIMITS, placed, wager) == code
+
+
+@pytest.mark.parametrize(
+    ("placed", "refused"),
+    [
+        ("1 player 50, 2 banker 25", {}),
+        ("1 player 45, 2 banker 20", {"1 player 45": "under_minimum", "2 banker 20": "under_minimum"}),
+        ("1 player 25, 1b player 25", {}),
+        ("1 player 50, 1 tie 10, 1 dragon_player 5", {}),
+        ("1 player 50, 1 tie 5", {"1 tie 5": "under_minimum"}),
+        ("1 tie 20", {"1 tie 20": "tie_under_minimum"}),
+        ("1 tie 25", {}),
+    ],
+)
+def test_a_bets_own_minimum_stands_in_place_of_the_tables(placed: str, refused: dict[str, str]) -> None:
+    assert at_lock(OWN_LIMITS, placed) == refused
+
+
+def test_a_tie_alone_meets_the_circles_minimum_and_its_own() -> None:
+    rules = LIMITS, tuple(replace(bet, minimum_cents=30_00 if bet.spot == "tie" else None) for bet in PUNTO_BANCO[1])
+    assert at_lock(rules, "1 tie 20, 2 tie 25, 3 tie 30") == {
+        "1 tie 20": "tie_under_minimum",
+        "2 tie 25": "under_minimum",
+    }
+
+
 def test_royal9_needs_no_main_wager_where_the_table_knows_of_none() -> None:
     assert at_lock(SENSORS_ALONE, "1 royal9 5") == {}
 

@@ -467,3 +467,20 @@ def _face_down(dealt: list[str]) -> str:
             past["head"] = past["head"] | {"chain": "salted by chance"}
         sent.append([hand_view(rules, status), shoe_view(rounds), meters_view(rules, status), past])
     return json.dumps(sent)
+
+
+def test_a_bet_with_limits_of_its_own_has_a_line_of_its_own() -> None:
+    rules = load(TABLES / "royal9.toml").rules
+    own: dict[str, dict[str, Any]] = {
+        "tie": {"maximum_cents": 100_000},
+        "banker": {"minimum_cents": 2_000, "maximum_cents": 300_000},
+    }
+    rules = replace(rules, bets=tuple(replace(bet, **own.get(bet.spot, {})) for bet in rules.bets))
+    view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(rules))))
+    assert [(line["label"]["en"], line["text"]["en"]) for line in view["limits"]] == [
+        ("Banker", "$20 – $3,000"),
+        ("Player", "$15 – $5,000"),
+        ("Tie", "$1 – $1,000"),
+        ("Other bets", "$1 – $500"),
+        ("Royal 9", "$5"),
+    ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -36,12 +37,26 @@ CODES = {
 COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "under_minimum"}
 
 
+OWN_LIMITS: dict[str, dict[str, Any]] = {
+    "player": {"minimum_cents": 25_00, "maximum_cents": 40_00},
+    "tie": {"minimum_cents": 10_00, "maximum_cents": 20_00},
+    "dragon_banker": {"maximum_cents": 5_00},
+    "hand": {"minimum_cents": 10_00},
+    "lucky9_bonus": {"minimum_cents": 10_00, "maximum_cents": 15_00},
+    "stake": {"maximum_cents": 50_00},
+}
+"""Limits of single bets, which stand in place of the table's."""
+
+
+@pytest.mark.parametrize("own", [{}, OWN_LIMITS], ids=["the table's limits", "limits of single bets"])
 @pytest.mark.parametrize("game", CODES)
-def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
+def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str, dict[str, Any]]) -> None:
     """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
     config = load(surroundings.example_table(game))
-    rules, bets = config.rules.wagers, config.rules.bets
+    rules = config.rules.wagers
+    bets = tuple(dataclasses.replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
     limits = limits_of(game)
+    limits = dataclasses.replace(limits, bets=tuple({**bet, **own.get(bet["spot"], {})} for bet in limits.bets))
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
