@@ -155,7 +155,8 @@ def _ended_by_the_clock() -> Iterator[None]:
 def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
     """By how many bytes the memory held grows with each lot of inputs. `inputs()` gives another lot each time.
 
-    The least of several lots: what leaks does so every time, and other threads hold something now and then.
+    The least of several lots: what leaks does so every time. The first lots also replace what was there before the
+    count began, and other threads hold something now and then.
     """
 
     def feed() -> None:
@@ -170,7 +171,7 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
     tracemalloc.start()
     try:
         held: list[int] = []
-        for _ in range(4):
+        for _ in range(8):
             feed()
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])

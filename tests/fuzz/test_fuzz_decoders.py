@@ -61,8 +61,14 @@ def _led_on(target: Target, run: Run) -> bool:
 
 # How many inputs there are in a lot, and how many bytes of each may seem to be kept. Python takes more for one that is,
 # and a few kilobytes of what was freed for the next match statement, which tracemalloc cannot tell from what is held.
-_SHORT, _LONG = (100, 90), (25, 700)
-_LOTS = {"table_file": _LONG, "game_file": _LONG, "script": _LONG, "pit_settings": _LONG, "pit_state": (150, 100)}
+_FRAMES, _SHORT, _LONG = (300, 30), (100, 90), (25, 700)
+_LOTS = dict.fromkeys(shoes.NAMES, _FRAMES) | {
+    "table_file": _LONG,
+    "game_file": _LONG,
+    "script": _LONG,
+    "pit_settings": _LONG,
+    "pit_state": (150, 100),
+}
 
 
 def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
