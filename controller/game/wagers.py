@@ -36,16 +36,16 @@ class WagerRules:
     """
 
     circle_minimum_cents: int
-    """The least in a betting circle: one seat's spot of a bet with `limits = "circle"`."""
+    """The least in a betting circle: one seat's spot of a bet with `limits = "circle"` and no least of its own."""
 
     circle_maximum_cents: int
-    """The most in a betting circle."""
+    """The most in a betting circle whose bet has no most of its own."""
 
     side_minimum_cents: int
-    """The least on every other spot whose bet has no price of its own."""
+    """The least on every other spot whose bet has no price and no least of its own."""
 
     side_maximum_cents: int
-    """The most on such a spot."""
+    """The most on every other spot whose bet has no price and no most of its own."""
 
     increment_cents: int
     """Every wager without a price of its own is a multiple of this. 1: any amount in cents."""
