@@ -89,9 +89,9 @@ class TableRules:
     wagers: WagerRules
     rounding: Rounding
     bets: tuple[Bet, ...]
-    procedure: int = 2
-    """How the shoe's facts are folded. 1 is the procedure of commit f6a00a5: a card that the shoe kept is the next
-    round's first card, and the shoe's reports about kept cards are compared at once."""
+    procedure: int = 3
+    """How the shoe's facts are folded. 2 is the procedure of commit 0f50807, and 1 is that of commit f6a00a5: a card
+    that the shoe kept is the next round's first card, and the shoe's reports about kept cards are compared at once."""
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:

@@ -1,9 +1,15 @@
-"""The journals that commit f6a00a5 wrote, for whoever must still read them.
+"""The journals that earlier commits wrote, for whoever must still read them.
 
-Each game was dealt by that commit's daemon over a simulated shoe, with wagers, and left inside an open shoe.
+Of commit f6a00a5: each game was dealt by that commit's daemon over a simulated shoe, with wagers, and left inside an
+open shoe.
 `royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a round.
 `royal9-kept` keeps cards that are drawn in error: the shoe's result of four of them was a fault then, a card that the
 shoe kept became the next round's first, and the cutting card came far from its place. A script gave it to that commit.
+
+Of commit 0f50807: shoes that were left open, given to that commit as scripts. `royal9-by-hand` has wagers placed after
+a card drawn in error was seen, a typed card that wins an award, a void, and a kept card. `royal9-next-card` dealt a
+whole round before its wager. `royal9-restarted` and `royal9-unplugged` stand in the fault of their name.
+
 Beside each journal lies the key that signed it.
 """
 
@@ -13,10 +19,18 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent / "f6a00a5"
+_FOLDER = Path(__file__).parent
 
-NAMES = sorted(path.stem for path in _FOLDER.glob("*.journal"))
-"""Every journal by its name, `royal9` and the like."""
+
+def _named(commit: str) -> list[str]:
+    return sorted(path.stem for path in (_FOLDER / commit).glob("*.journal"))
+
+
+NAMES = _named("f6a00a5")
+"""Every journal of commit f6a00a5 by its name, `royal9` and the like."""
+
+OF_0F50807 = [f"0f50807/{name}" for name in _named("0f50807")]
+"""Every journal of commit 0f50807 by its name, `0f50807/royal9-by-hand` and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +43,13 @@ class OldJournal:
 
 def original(name: str) -> Path:
     """The journal itself, for whoever only reads."""
-    return _FOLDER / f"{name}.journal"
+    return _FOLDER / (f"{name}.journal" if "/" in name else f"f6a00a5/{name}.journal")
 
 
 def copied(name: str, folder: Path) -> OldJournal:
     """Copy the journal and its key into `folder`, with the modes that the program wants."""
-    old = OldJournal(folder / "table.journal", folder / "table.key")
-    shutil.copyfile(_FOLDER / f"{name}.journal", old.journal)
-    shutil.copyfile(_FOLDER / f"{name}.key", old.key)
+    old, journal = OldJournal(folder / "table.journal", folder / "table.key"), original(name)
+    shutil.copyfile(journal, old.journal)
+    shutil.copyfile(journal.with_suffix(".key"), old.key)
     old.key.chmod(0o600)
     return old

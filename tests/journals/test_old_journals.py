@@ -1,4 +1,4 @@
-"""A journal outlives the program that wrote it: those of f6a00a5 are read, replayed and gone on with."""
+"""A journal outlives the program that wrote it: those of earlier commits are read, replayed and gone on with."""
 
 from __future__ import annotations
 
@@ -38,26 +38,28 @@ from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDra
 from controller.table.public import public
 from controller.table.states import Table
 from controller.table.step import step
-from tests.journals.old_journals import NAMES, OldJournal, copied, original
+from tests.journals.old_journals import NAMES, OF_0F50807, OldJournal, copied, original
 from tests.support.bets import bets_of, decided
 from tests.support.tables import LUCKY9, cards
 
 TABLES = Path(__file__).parents[2] / "config" / "tables"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OF_0F50807])
 def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
     old = copied(name, tmp_path)
     read = verify(old.journal)
     rows = list(read_rows(old.journal))
     opened = [row.fact for row in rows if isinstance(row.fact, ShoeOpened)]
-    assert all(row.via == "" and row.stamp.boot_id == "" for row in rows), "form 1 knows nothing of this"
+    knows_how = name in OF_0F50807
+    assert all((row.via, row.stamp.boot_id) == ("", "") or knows_how for row in rows), "form 1 knows nothing of this"
     key = load_or_make_key(old.key)
     journal = Journal(old.journal, read.table, key, key.public)
     table, differs = replay(journal.open_shoe(), load(TABLES / "royal9.toml").rules, read.table, journal.epoch)
     assert differs is None
     assert table.shoe is not None
     assert table.rules == opened[-1].rules, "an open shoe folds under the rules it opened with"
+    assert table.rules.procedure == (2 if name in OF_0F50807 else 1)
 
     fact, stamp = CommitFailed("disk full"), stamp_now()
     journal.append([Entry(stamp, fact, step(table, fact)[1], "controller")])
@@ -119,7 +121,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
     """The file of a simulated table that has this old journal."""
-    game = name.partition("-")[0].removesuffix("_corrected")
+    game = name.rpartition("/")[2].partition("-")[0].removesuffix("_corrected")
     changes: dict[str, dict[str, Any]] = {
         "table": {"id": verify(old.journal).table},
         "journal": {"path": str(old.journal), "signing_key": str(old.key)},
@@ -128,8 +130,8 @@ def table_over(old: OldJournal, name: str, folder: Path) -> Path:
     return surroundings.simulated_table(folder, surroundings.free_port(), example, **changes)
 
 
-SAMPLE = ("lucky9", "royal9-stopped")
-THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in NAMES if name not in SAMPLE]
+SAMPLE = ("lucky9", "royal9-stopped", "0f50807/royal9-restarted")
+THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF_0F50807] if name not in SAMPLE]
 
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
