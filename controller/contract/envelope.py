@@ -16,13 +16,14 @@ from controller.contract.canonical import canonical
 from controller.contract.events import Event
 from controller.contract.signing import Signer, signed
 
-CONTRACT_VERSION = 3
+CONTRACT_VERSION = 4
 """The contract's version, in every event. A change that a receiver of the version before would misread raises it.
 
 From version 2 on the pit signs what it says. From version 3 on an event names the spots of progressive bets.
+From version 4 on events have the fields of `old_events.NEW_IN_4`.
 `old_events.py` reads the events of earlier versions."""
 
-CONTRACTS_READ = (1, 2, 3)
+CONTRACTS_READ = (1, 2, 3, 4)
 """The versions whose events are understood: a journal still holds the events of earlier programs."""
 
 GENESIS = bytes(32)

@@ -1,7 +1,8 @@
 """Events of earlier versions of the contract, translated into the words of this version.
 
 Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed then. Whoever reads an event reads it through `as_now`.
+an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 only added fields: an older
+event is read as if it had them, with the values of `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _NAMED_SPOTS_SINCE = 3
+
+NEW_IN_4: dict[str, dict[str, Any]] = {}
+"""By an event's type, the fields that contract 4 added, and what an event of an earlier contract says by not having
+them."""
+
 _SPOT = "royal9"
 _CODES = {"royal9_wagers_differ": "wagers_differ"}
 
@@ -20,9 +26,14 @@ def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, An
     `meters` are the meters to which the wagers added their parts. An old event did not name these meters: a table gives
     the meters of its bet, and the pit gives all meters. A message that is no event of the contract raises no error.
     """
+    contract = event.get("contract")
+    named_spots = type(contract) is int and contract >= _NAMED_SPOTS_SINCE
+    now = dict(event) if named_spots else _with_named_spots(event, meters)
+    return NEW_IN_4.get(str(now.get("type")), {}) | now
+
+
+def _with_named_spots(event: Mapping[str, Any], meters: Sequence[str]) -> dict[str, Any]:
     now = dict(event)
-    if type(now.get("contract")) is int and now["contract"] >= _NAMED_SPOTS_SINCE:
-        return now
     match now.get("type"):
         case "wagers_locked":
             old = ("royal9_seats", "royal9_price_cents", "refused_seats", "refusal")

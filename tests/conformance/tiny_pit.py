@@ -106,7 +106,7 @@ class Books:
             seq,
             f"{table}/{epoch}/{seq}",
         )
-        if named and canonical(event) == body and len(body) <= 250_000 and event["contract"] in (1, 2, 3):
+        if named and canonical(event) == body and len(body) <= 250_000 and event["contract"] in (1, 2, 3, 4):
             self.write(event=event)
 
 

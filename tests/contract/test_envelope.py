@@ -54,7 +54,7 @@ def test_a_sealed_event_says_where_and_when_it_stands() -> None:
         "cards_left": 14,
         "commission_owed": [{"seat": 2, "cents": 125}],
         "id": "royal9-01/3f2a/12",
-        "contract": 3,
+        "contract": 4,
         "table": "royal9-01",
         "epoch": "3f2a",
         "seq": 12,

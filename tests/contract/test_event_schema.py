@@ -201,7 +201,7 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
             ("alarm", spoiled)
             for spoiled in (
                 {"id": "royal9-01/0/0"},
-                {"contract": 4},
+                {"contract": 5},
                 {"table": "Royal 9"},
                 {"epoch": ""},
                 {"seq": 0},

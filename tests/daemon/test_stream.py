@@ -605,7 +605,7 @@ async def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Pat
 def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
     will: dict[str, Any] = json.loads(offline_state("royal9-01", "0123456789", 7))
     STATE.validate(will)
-    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 3}
+    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 4}
     ACK.validate(json.loads(ack("0123456789", 0, "0" * 64)))
 
 

@@ -76,7 +76,7 @@ class TableEvening:
         """Any event of the hand."""
         seq = len(self.sent) + 1
         message: dict[str, object] = {"shoe": 1, "round": self.round} | fields
-        message = {"contract": 3} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}
+        message = {"contract": 4} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}
         message |= {"id": f"{self.table}/{EPOCH}/{seq}", "chain": f"{seq:064x}"}
         message |= {"at": "2026-01-01T20:00:00.000Z", "clock_synchronised": True}
         signature = base64.b64encode(KEY.sign(_bytes(message))).decode()

@@ -175,7 +175,7 @@ def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledge
         (event(2, epoch="beef"), "event_of_another_epoch"),
         (changed(event(2), id=f"{TABLE}/{EPOCH}/3"), "event_id_differs"),
         (changed(event(3), seq=2), "event_id_differs"),
-        (changed(event(2), contract=4), "contract_unknown"),
+        (changed(event(2), contract=5), "contract_unknown"),
         (changed(event(2), seq=0, id=f"{TABLE}/{EPOCH}/0"), "event_malformed"),
         (changed(event(2), seq=2.0, id=f"{TABLE}/{EPOCH}/2.0"), "event_malformed"),
         (changed(event(2), seq=True, id=f"{TABLE}/{EPOCH}/True"), "event_malformed"),

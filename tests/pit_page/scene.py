@@ -20,7 +20,7 @@ _ONLINE: dict[str, Any] = {
     "online": True,
     "epoch": EPOCH,
     "boot": 1,
-    "contract": 3,
+    "contract": 4,
     "version": "1",
     "program_digest": "0" * 64,
     "config_digest": "0" * 64,
@@ -36,7 +36,7 @@ _ONLINE: dict[str, Any] = {
     "unacknowledged": 0,
     "oldest_unacknowledged_at": None,
 }
-_OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "boot": 1, "contract": 3})
+_OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "boot": 1, "contract": 4})
 
 
 def held_to(unit: str) -> list[str]:
