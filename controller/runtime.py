@@ -43,7 +43,7 @@ from controller.pins.watch import Watch, keep_watching
 from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, Message
 from controller.record.journal_file import JournalGoneError, code_of
-from controller.second_person import SecondPerson
+from controller.second_person import Confirmed, SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.acts.itself import TESTS, HitTested, InputsTested, LampsTested
@@ -200,7 +200,7 @@ class Runtime:
         self._written: dict[str, bool] = {}
         self._lamps_change_at_ms: int | None = None  # the next change of a lamp by its pattern, on the monotonic clock
         self._started_s = time.monotonic()
-        self._second_person = SecondPerson()
+        self._second_person = SecondPerson(config.file.pins.inputs)
         self._fault_before: StandingFault | None = table.fault  # what people saw before the fault that stands came,
         self._fault_since_s = self._started_s  # or before the last was left, and when that was
         self._lots = random.SystemRandom()
@@ -329,6 +329,7 @@ class Runtime:
                         now_s = time.monotonic()
                         shown = item.shown
                         self._second_person.propose(item.request, arrived.via, item.fault, shown, self._moment(), now_s)
+                        self._show()
                     act = act_of(item.request)
                     name = act.name if act else "a word of the pit"
                     # Whoever presses a simulated button learns of the refusal from this line alone.
@@ -532,18 +533,31 @@ class Runtime:
             self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))
         for name, level in changed.items():
             if level:
-                self._pressed(name)
+                self._pressed(name, at_ms / 1000)
+            else:
+                self._let_go(name, at_ms / 1000)
+        confirmed = self._second_person.held(self._moment(), at_ms / 1000)
+        if isinstance(confirmed, Confirmed):
+            self._put(_Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
 
-    def _pressed(self, name: str) -> None:
-        """A button was pressed, and means what it meant for the lamps that people could see; or the key was turned."""
+    def _pressed(self, name: str, at_s: float) -> None:
+        """An input closed: a button is pressed or begins to be held, or the key was turned."""
         if isinstance(self._test, InputsTested):
             _log.info("%s was pressed, in a test of the inputs", name)
-            return
+        elif name == KEY:
+            self._second_person.key_turned(True, at_s)
+        elif not self._second_person.pressed(name, self._moment(), at_s):
+            self._press(name)
+
+    def _let_go(self, name: str, at_s: float) -> None:
+        """An input opened: a button was let go, or the key was turned back."""
         if name == KEY:
-            confirmed = self._second_person.turn_key(self._moment(), time.monotonic())
-            if not isinstance(confirmed, Refuse):
-                self._put(_Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
-            return
+            self._second_person.key_turned(False, at_s)
+        else:
+            self._second_person.let_go(name)
+
+    def _press(self, name: str) -> None:
+        """A press of a button means what it meant for the lamps that people could see."""
         fault = self._fault_seen()
         request = pressed(name, self._debouncer.settled.get(KEY, False), replace(self._table, fault=fault))
         if request is not None:
@@ -561,6 +575,7 @@ class Runtime:
             pit_up=self.stream.standing().code in GOOD,
             journal_ok=self._journal_error is None,
             refused_seats=self._refused_seats,
+            second_person=self._second_person.waiting(self._moment(), time.monotonic()) is not None,
         )
 
     def _show(self) -> None:

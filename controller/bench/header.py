@@ -46,6 +46,8 @@ _DARK_S = 2.1  # dark for longer than any pattern that comes back
 _LOOK_EVERY_S = 0.005
 _STRETCHES = 10  # two cycles of the longest pattern, and two stretches before them
 _HOLD_S = 0.08  # a quick person's press
+_ACT_SEEN_S = 0.5  # a person turns the key once the lamp `fault` says that an act waits
+_CONFIRMED_AFTER_S = 2.5  # the table takes two seconds for a confirmation, and beats four times a second
 _PRESS_AGAIN_S = 1.0
 _PATIENCE_S = 60.0
 
@@ -174,6 +176,18 @@ class Pins:
         """Turn the supervisor's key back."""
         self.let_go("key")
         time.sleep(_HOLD_S)
+
+    def confirm(self, button: str) -> None:
+        """Confirm the act that waits, as a second person at the table does: turn the key, and hold the act's button.
+
+        `button` is the one that `tablectl status` names, for example `void` for a void.
+        """
+        time.sleep(_ACT_SEEN_S)
+        self.turn_key()
+        self.hold(button)
+        time.sleep(_CONFIRMED_AFTER_S)
+        self.let_go(button)
+        self.turn_key_back()
 
     def lamp(self, name: str) -> str | None:
         """The pattern of a lamp, a key of `SEAT_SIGNS`; None while the pattern is not certain yet."""

@@ -138,10 +138,11 @@ def second_person_lines(waits: dict[str, Any], table: Path, words: Language | No
     """The act that waits for a second person, and how that person confirms it."""
     words = words or language()
     say = words.sections["say"]
-    minutes = -(-waits["left_s"] // 60)
+    at_table = [f"    {say['witness_key'].format(button=waits['button'])}"] if waits["button"] else []
     return [
-        say["second_person"].format(by=waits["by"], asks=asked(waits, words), minutes=minutes),
+        say["second_person"].format(by=waits["by"], asks=asked(waits, words), seconds=waits["left_s"]),
         f"    tablectl witness {table} --by NAME --proposal {waits['id']}   # {say['witness']}",
+        *at_table,
     ]
 
 

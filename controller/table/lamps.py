@@ -63,6 +63,7 @@ class Live:
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
     `refused_seats`: the seats where a wager was refused since the last lock and none was accepted after that.
+    `second_person`: whether an act waits for a second person.
     """
 
     sensed_seats: frozenset[int]
@@ -71,6 +72,7 @@ class Live:
     pit_up: bool
     journal_ok: bool
     refused_seats: frozenset[int] = frozenset()
+    second_person: bool = False
 
 
 def lamps(face: Public, live: Live) -> dict[str, Pattern]:
@@ -134,7 +136,9 @@ def _acting(face: Public) -> set[int | None]:
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:
-    """Fast: the table is stopped. Slow: the table plays, and a link is down."""
+    """Twice: an act waits for a second person. Fast: the table is stopped. Slow: the table plays, a link is down."""
+    if live.second_person:
+        return Pattern.DOUBLE_FLASH
     if face.fault is not None or not live.journal_ok:
         return Pattern.FAST_BLINK
     return Pattern.DARK if live.shoe_up and live.pit_up else Pattern.SLOW_BLINK

@@ -107,6 +107,7 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
         "press": Verb("INPUT", "press the input and hold it", pins.press),
         "release": Verb("INPUT", "let the input go", pins.release),
         "tap": Verb("INPUT", "press the input and let it go, as a quick person does", pins.tap),
+        "confirm": Verb("INPUT", "turn the key and hold the button, as the second person of an act does", pins.confirm),
         "bounce": Verb("INPUT", "press the input; its contact chatters for 60 ms and ends pressed", pins.bounce),
         "cut": Verb("INPUT", "cut the input's wire: its pull decides. press and release repair the wire", pins.cut),
         "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),

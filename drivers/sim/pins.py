@@ -30,6 +30,7 @@ PAGE_BYTES = 4096
 _LEVEL, _OUTPUT, _FUNCTION, _PULL, _WRITES = 0, 64, 128, 192, 256
 _UNDRIVEN = 255
 _TAP_S = 0.08
+_ACT_SEEN_S, _HELD_S = 0.5, 2.5  # a second person sees that an act waits, and holds its button
 _PATTERN_S, _LOOKS = 2.0, 100
 _CHATTER_MS = (12, 8, 15, 5, 10, 10)  # pressed, released, pressed ... before a bouncing contact stays pressed
 
@@ -149,6 +150,16 @@ class SimulatedPins:
         self.press(name)
         self._sleep(_TAP_S)
         self.release(name)
+
+    def confirm(self, name: str) -> None:
+        """Turn the key and hold the button `name`, as a second person does, and let both go. KeyError as `set`."""
+        self._sleep(_ACT_SEEN_S)
+        self.press("key")
+        self._sleep(_TAP_S)
+        self.press(name)
+        self._sleep(_HELD_S)
+        self.release(name)
+        self.release("key")
 
     def bounce(self, name: str) -> None:
         """Press with a contact that chatters for 60 ms, always alike, and then stays pressed. KeyError as `set`."""

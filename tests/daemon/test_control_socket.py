@@ -103,16 +103,23 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
         assert opened.by == "Smith"
 
 
-async def _confirmed_by_key(world: World, waits: dict[str, Any]) -> None:
-    """The key is turned at the table, which confirms what waits."""
+async def _confirmed_by_key(world: World, waits: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the table the key is turned, and the button of what waits is held."""
     assert world.status["second_person"]["id"] == waits["id"]
+    assert world.status["lamps"]["fault"] == "double_flash"
+    monkeypatch.setattr("controller.second_person.SEEN_AFTER_S", 0.0)
+    monkeypatch.setattr("controller.second_person.HOLD_S", 0.05)
     world.pins.pressed.add("key")
-    await eventually(lambda: world.status["second_person"] is None)
-    world.pins.pressed.discard("key")
     await world.pins.sampled(20)
+    assert world.status["second_person"]["id"] == waits["id"], "the key alone says nothing"
+    world.pins.pressed.add(waits["button"])
+    await eventually(lambda: world.status["second_person"] is None)
+    world.pins.pressed.clear()
+    await world.pins.sampled(20)
+    assert world.status["lamps"]["fault"] == "dark"
 
 
-async def test_a_correction_waits_for_a_second_person(tmp_path: Path) -> None:
+async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
         await world.do_hands(1)
@@ -131,7 +138,7 @@ async def test_a_correction_waits_for_a_second_person(tmp_path: Path) -> None:
         # The kernel knows whose account it is: another name makes no other person.
         assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "not_two_people"
         assert "correction" not in world.pit.types()
-        await _confirmed_by_key(world, answer["waits"])
+        await _confirmed_by_key(world, answer["waits"], monkeypatch)
         await eventually(lambda: world.pit.types()[-1] == "correction")
         row = world.rows()[-1]
         assert isinstance(row.fact, RoundCorrected)
@@ -140,19 +147,18 @@ async def test_a_correction_waits_for_a_second_person(tmp_path: Path) -> None:
         assert (await line.ask(**seats, by="Smith"))["code"] == "other_hands"
 
 
-async def test_a_key_that_was_turned_before_confirms_nothing(tmp_path: Path) -> None:
+async def test_a_key_that_was_turned_before_confirms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
         await world.do_hands(1)
         world.pins.pressed.add("key")
         await world.pins.sampled(20)
         waits = (await line.ask(do="correct", round=1, player="KS 9S", banker="2D 4D", by="Smith"))["waits"]
+        monkeypatch.setattr("controller.second_person.HOLD_S", 0.0)
+        world.pins.pressed.add(waits["button"])
+        await eventually(lambda: world.pit.types()[-1] == "wagers_locked", "deal means what it always means")
         await world.pins.sampled(20)
         assert "correction" not in world.pit.types()
-        world.pins.pressed.discard("key")
-        await world.pins.sampled(20)
-        await _confirmed_by_key(world, waits)
-        await eventually(lambda: world.pit.types()[-1] == "correction")
 
 
 async def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
@@ -179,7 +185,9 @@ async def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
         assert "correction" not in world.pit.types()
 
 
-async def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_lucky_9s_hands_are_corrected_from_the_shell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with served(tmp_path, example=TABLES / "lucky9.toml", table={"bet_recognition": False}) as (world, _):
         await world.open_shoe()
         await world.do(TakeSeats((3, 5), "dealer"), LockWagers())
@@ -192,7 +200,7 @@ async def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsy
         seats = ["--hand", "3=8S KS", "--hand", "5=4S 3S", "--hand", "3=8D 3S"]
         said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", "--by", "Smith", "--yes"]
         assert await asyncio.to_thread(main, said) == 0
-        await _confirmed_by_key(world, world.status["second_person"])
+        await _confirmed_by_key(world, world.status["second_person"], monkeypatch)
         await eventually(lambda: world.pit.types()[-1] == "correction")
         event = world.pit.ledger[-1]
         hands = [(hand["seat"], hand["hand"], hand["cards"]) for hand in event["hands"]]

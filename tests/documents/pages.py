@@ -19,12 +19,14 @@ from controller.config import load
 from controller.pins.buttons import PRESSES, SEEN_AFTER_S
 from controller.pins.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from controller.script import usages
+from controller.second_person import HOLD_S
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern
 from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault
 from controller.table.public import PHASE_NAMES
+from controller.table.requests import ByTwo
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from tests.documents.configuration_page import configuration_page
@@ -385,8 +387,18 @@ def _lamps() -> str:
         "Of the rows of a button the first that fits holds. A press answers what the lamps showed",
         f"{1000 * SEEN_AFTER_S:.0f} ms earlier: nobody can have seen sooner that a fault came or was left.",
         "",
-        "An act by two people waits for the second person. Turning the key then confirms the act. A key that was",
-        "turned before confirms nothing until somebody turns the key back and again.",
+        "An act by two people waits for the second person, and the lamp `fault` flashes twice meanwhile. At the table",
+        f"the second person turns the key and then holds the button of the act for {HOLD_S:g} seconds. A key that was",
+        "turned before confirms nothing until somebody turns the key back and again. A shorter press of that button",
+        "does nothing.",
+        "",
+        "| act | button to hold: the first that the table has |",
+        "|---|---|",
+        *(
+            f"| `{act.name}` | {', '.join(f'`{button}`' for button in act.confirmed_by)} |"
+            for act in ACTS
+            if any(issubclass(form.request, ByTwo) for form in act.forms)
+        ),
     )
 
 

@@ -73,7 +73,7 @@ def test_an_award_that_two_people_accept_is_believed(hit: dict[str, Any], at: Be
     at.eventually(lambda: alarms(at.pit) == ["award_impossible"])
     asked = at.table.tablectl("accept-award", f"{hit['table']}.1", str(A_LOT), "--by", "Ann")
     assert "waits" in asked.stdout, asked.stderr
-    at.pins.turn_key()
+    at.pins.confirm("deal")
     at.eventually(lambda: [event["cents"] for event in at.pit.told("award")] == [A_LOT])
 
 
@@ -116,7 +116,7 @@ def test_two_people_leave_the_fault_once_the_pit_has_taken_its_word_back(at: Ben
     assert "tablectl witness" in at.table.tablectl("clear", "--by", "Ann").stdout
     assert "not_two_people" in at.table.tablectl("witness", "--by", "Bob", check=False).stderr, "from the same account"
     assert at.table.fault == "journal_behind_pit"
-    at.pins.hold("key")  # the supervisor's, at the table
+    at.pins.confirm("deal")  # the supervisor's key, at the table
     at.eventually(lambda: at.table.fault == "shoe_unheard")  # since the restart; it waited behind the other
     at.pins.let_go("key")
     at.table.count()

@@ -129,7 +129,7 @@ def test_a_user_and_the_key_at_the_table_are_two(
     one_round: Table, pins: Pins, pit: FarPit, eventually: Eventually
 ) -> None:
     assert _said(one_round, **CORRECT, by="Ann")["waits"]["by"] == "Ann"
-    pins.turn_key()
+    pins.confirm("deal")
     eventually(lambda: len(pit.told("correction")) == 1)
     assert (pit.told("correction")[0]["by"], pit.told("correction")[0]["witness"]) == ("Ann", "key")
     assert one_round.came("RoundCorrected") == [f"{WHO_I_AM} and key"]

@@ -337,6 +337,8 @@ PINS = [
     ("release", "press deal; release deal", DEAL, 1),
     ("release", "press key; release key", KEY, 0),
     ("tap", "press deal; tap deal", DEAL, 1),
+    ("confirm", "confirm deal", DEAL, 1),
+    ("confirm", "confirm deal", KEY, 0),
     ("bounce", "bounce deal", DEAL, 0),
     ("cut", "press deal; cut deal", DEAL, 1),
     ("cut", "press key; cut key", KEY, 0),
@@ -378,6 +380,15 @@ def test_a_tap_is_pressed_for_as_long_as_a_quick_person_does(page: PinsPage, tmp
     front = SimulatedPins(tmp_path / "header", LAMPS, INPUTS, sleep=lambda s: seen.append((page.level(DEAL), s)))
     say(pins_verbs(front), "tap deal")
     assert (seen, page.level(DEAL)) == ([(0, 0.08)], 1)
+
+
+def test_a_second_person_turns_the_key_and_then_holds_the_button(page: PinsPage, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    front = SimulatedPins(
+        tmp_path / "header", LAMPS, INPUTS, sleep=lambda _: seen.append((page.level(KEY), page.level(DEAL)))
+    )
+    say(pins_verbs(front), "confirm deal")
+    assert seen == [(0, 1), (1, 1), (1, 0)], "the button is low while it is held"
 
 
 def test_the_lamps_are_told_over_a_whole_pattern(

@@ -165,7 +165,7 @@ CORRECT = Act(
     name="correct",
     group=GROUP,
     who=Who.TWO_PEOPLE,
-    says="correct a finished round of this shoe; a second person must agree within five minutes",
+    says="correct a finished round of this shoe; a second person must agree within 30 seconds",
     example='12 --player "KS 9H" --banker "2C 5D" --by Smith',
     forms=(
         Form(
@@ -192,6 +192,7 @@ CORRECT = Act(
         ),
     ),
     becomes=(RoundCorrected, SeatsRoundCorrected),
+    confirmed_by=("cut_card", "deal", "void"),
     shows="correction",
     refused={NoShoe: "no_such_round", FirstCardDue: "no_such_round", Burning: "no_such_round", **IN_A_HAND},
 )

@@ -183,6 +183,7 @@ class Act:
     script: str | None = None  # its token, where that is not the name
     look: bool = False
     shows: str | None = None  # the event that is shown before the act is done, and a yes is asked for
+    confirmed_by: tuple[str, ...] = ("deal", "void")  # the second person holds the first of these that the table has
 
     @property
     def token(self) -> str:

@@ -131,7 +131,7 @@ ACCEPT_AWARD = Act(
     name="accept-award",
     group=GROUP,
     who=Who.TWO_PEOPLE,
-    says="accept an award that was refused for its amount; a second person must agree within five minutes",
+    says="accept an award that was refused for its amount; a second person must agree within 30 seconds",
     example="table-01.7 1250000 --by Smith",
     forms=(
         Form(
@@ -144,6 +144,7 @@ ACCEPT_AWARD = Act(
         ),
     ),
     becomes=(AwardAccepted,),
+    confirmed_by=("cut_card", "deal", "void"),
     in_fault=True,
 )
 
