@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from controller.contract.events import FACE_DOWN
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.errors import TableError
@@ -22,7 +23,7 @@ from controller.table.face_down import comes_face_down
 from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFailed
 from controller.table.lamps import Live, lamps
 from controller.table.legality import Row as Report
-from controller.table.public import FACE_DOWN, Public, public
+from controller.table.public import Public, public
 from controller.table.states import HandInPlay, Locked, Table
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes

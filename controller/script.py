@@ -4,7 +4,8 @@ Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `C
 unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a
 while. A command is an act, written as its entry says (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor
 behind seat 3. A supervisor's act ends with the supervisor's name, an act by two people with two names:
-`!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`.
+`!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`. Some acts need two people at times: then the second person's
+name follows a plus, as in `!void Smith +Jones`.
 
 Two runs print the same bytes: the epoch is 0, time counts the facts in seconds, nothing is signed.
 """
@@ -67,6 +68,9 @@ class _Token:
     def text(self) -> str:
         return " ".join(self.words)
 
+
+_WITNESS = "+"
+"""Before the name of the second person of an act that needs two people at times."""
 
 _ACTS = {act.token: act for act in ACTS}
 _BY = "script"
@@ -197,9 +201,10 @@ def _tokens(text: str) -> Iterator[_Token]:
     while words:
         place += 1
         line, name = words.popleft()
-        following = (word for _, word in islice(words, _MOST_ARGUMENTS if name in _ACTS else 0))
+        following = (word for _, word in islice(words, _MOST_ARGUMENTS + 1 if name in _ACTS else 0))
         said = [*takewhile(lambda word: not word.startswith("!"), following)]
         taken = _taken(name, said)
+        taken += said[taken : taken + 1] != [] and said[taken].startswith(_WITNESS)
         yield _Token(line, place, (name, *said[:taken]))
         for _ in range(taken):
             words.popleft()
@@ -239,17 +244,20 @@ def _asked(name: str, arguments: list[str]) -> Request | BadArgumentError | None
     """The request of a command's words; what is wrong with them; or None where no form has as many."""
     act = _ACTS[name]
     wrong: BadArgumentError | None = None
+    witness = arguments[-1].removeprefix(_WITNESS) if arguments[-1:] and arguments[-1].startswith(_WITNESS) else None
+    if witness is not None:
+        arguments = arguments[:-1]
     for form, usage in zip(act.forms, usages(act), strict=True):
         if len(usage.split()) - 1 != len(arguments):
             continue
         try:
-            return _of_form(act, form, arguments)
+            return _of_form(act, form, arguments, witness)
         except BadArgumentError as error:
             wrong = wrong or error
     return wrong
 
 
-def _of_form(act: Act, form: Form, arguments: list[str]) -> Request:
+def _of_form(act: Act, form: Form, arguments: list[str], witness: str | None) -> Request:
     given = zip(form.arguments, arguments, strict=False)
     values = [argument.read(argument.of_word(word)) for argument, word in given]
     people = arguments[len(values) :] or [_BY] * form.named
@@ -257,7 +265,7 @@ def _of_form(act: Act, form: Form, arguments: list[str]) -> Request:
     if act.who is Who.TWO_PEOPLE:
         assert isinstance(request, ByTwo)
         return replace(request, witness=people[1])
-    return request
+    return replace(request, witness=witness) if witness and isinstance(request, ByTwo) else request
 
 
 def _request(name: str, arguments: list[str]) -> Request:

@@ -320,16 +320,19 @@ class Table:
         """How many events the pit has not acknowledged."""
         return int(self.status()["pit"]["unacknowledged"])
 
-    def supervisor(self, act: str, **arguments: str | int) -> None:
+    def supervisor(self, act: str, **arguments: str | int) -> dict[str, Any] | None:
         """Do a supervisor's act over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        The act answers the standing fault. Raises TableError with the code of a refusal, and ValueError where `act` is
-        not the name of an act.
+        The act answers the standing fault. Returns None once the act is done. An act that waits for a second person is
+        not done yet: then what waits is returned, with the `button` for `pins.confirm`. Raises TableError with the code
+        of a refusal, and ValueError where `act` is not the name of an act.
         """
         if not act.isidentifier():
             raise ValueError(f'{act!r} is not the name of an act. Write for example: supervisor("card", card="8S")')
         fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
-        self._ask({"do": act, "by": "Ann", **arguments} | ({} if fault is None else {"fault": fault["id"]}))
+        answer = self._ask({"do": act, "by": "Ann", **arguments} | ({} if fault is None else {"fault": fault["id"]}))
+        waits: dict[str, Any] | None = answer.get("waits")
+        return waits
 
     def _ask(self, request: dict[str, object]) -> dict[str, Any]:
         return ask(self.file, request, self.files.values["control"]["socket"])

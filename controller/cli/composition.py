@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from controller.contract.events import FACE_DOWN
 from controller.errors import TableError
 from controller.game.cards import Card
 from controller.game.hands import cards_of
@@ -18,7 +19,7 @@ from controller.par.shoe import Shoe, fresh
 from controller.record.journal import read_open_shoe
 from controller.record.replay import refold, with_failures
 from controller.table.facts import ShoeOpened
-from controller.table.public import FACE_DOWN, public
+from controller.table.public import public
 from controller.table.rules import TableRules
 from controller.table.states import NoShoe, ShoeEnded, Table
 

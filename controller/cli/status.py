@@ -63,7 +63,7 @@ def waiting(status: dict[str, Any], words: Language) -> str:
         case "shoe_ended" if face["commission_owed"]:
             return str(say["commission"])
         case "wagers_open":
-            return str(say["wagers"])
+            return str(say["wagers" if face["wagers_stand"] is None else "wagers_stand"])
         case "no_shoe" | "shoe_ended" as phase:
             return str(say[phase])
         case _:

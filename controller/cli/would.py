@@ -15,11 +15,18 @@ def would_lines(would: dict[str, Any]) -> list[str]:
         case "correction":
             return [*_correction(would)]
         case "void":
-            return [f"Round {would['round']} of shoe {would['shoe']} ends without a result.", *_returned(would)]
+            return [*_void(would), *_returned(would)]
         case "shoe_closed":
             return [*_closed(would)]
         case _:
             return []
+
+
+def _void(would: dict[str, Any]) -> Iterator[str]:
+    yield f"Round {would['round']} of shoe {would['shoe']} ends without a result."
+    for won in would["awards"]:
+        award = f"{won['spot']} {won['tier']}".replace("_", " ")
+        yield f"  WARNING: seat {won['seat']} has won {award}, whatever card comes. The void takes that award away."
 
 
 def _correction(would: dict[str, Any]) -> Iterator[str]:

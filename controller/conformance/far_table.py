@@ -131,10 +131,15 @@ class FarTable:
             "type": "void",
             "round": self.round,
             "by": "Kit",
+            "witness": None,
             "reason": "misdeal",
             "simulated": False,
             "progressive": [{"spot": "kit", "seats": list(seats)}],
             "settlement": None,
+            "hands": [],
+            "held": [],
+            "awards": [],
+            "would_settle": None,
         }
 
     def dealt(self, seats: Sequence[int], winners: Sequence[int]) -> Message:
@@ -155,6 +160,7 @@ class FarTable:
             "awards": [{"spot": "kit", "seat": seat, "tier": "kit"} for seat in winners],
             "actives": None,
             "settlement": None,
+            "not_read": [],
         }
 
     def hit(self, seat: int, won: tuple[str, str, int] | int) -> Message:
@@ -166,7 +172,7 @@ class FarTable:
             meter, share, shown_cents = won
             progressive = {"meter": meter, "share": share, "shown_cents": shown_cents}
         bet = {"spot": "kit", "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
-        return {"type": "hit", "round": self.round, **_HANDS, **bet}
+        return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": []}
 
     def award(self, step: AwardStep) -> Message:
         """The table's echo of an award's step: the step is in the table's journal."""

@@ -156,6 +156,25 @@ class SettlementShown:
     totals: TotalsShown
 
 
+FACE_DOWN = "--"
+"""How a card that nobody saw is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """A card of a round that the shoe did not read. It was the `drawn`-th card of the round, from 1.
+
+    `how` is "typed": a person named the card, as the shoe could not read it or nobody heard the shoe. `by` typed it,
+    and `witness` agreed where two people had to.
+    """
+
+    drawn: int
+    card: str
+    how: str
+    by: str
+    witness: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class HandShown:
     """A hand's cards in the order in which they came, and its total."""
@@ -215,6 +234,7 @@ class Round(Event):
     awards: tuple[AwardWon, ...]
     actives: ActivesShown | None
     settlement: SettlementShown | None
+    not_read: tuple[NotRead, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +260,7 @@ class SeatsRound(Event):
     last_hand: bool
     cards_left: int
     settlement: SettlementShown | None
+    not_read: tuple[NotRead, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +282,10 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Hit(Event):
-    """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both."""
+    """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both.
+
+    `not_read` is as in the round's own event: an award may rest on a card that a person typed.
+    """
 
     TYPE = "hit"
 
@@ -272,6 +296,7 @@ class Hit(Event):
     banker: HandShown
     progressive: Progressive | None
     fixed: Fixed | None
+    not_read: tuple[NotRead, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,20 +375,52 @@ class SeatsCorrection(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class VoidHand:
+    """A hand of a void round: the cards that people saw, in order. A card that lay face down is "--"."""
+
+    hand: str
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Void(Event):
     """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
     meters are taken off.
 
-    `settlement` returns each wager; None where the table knew no wagers.
+    `settlement` returns each wager; None where the table knew no wagers. `witness` is the second person, where two had
+    to agree. `hands` are the hands as people saw them, and `held` the cards that waited for a person's decision.
+    `awards` would have been won whatever cards came next, each at least so high. `would_settle` is the settlement,
+    where every end of the round would have given the same.
     """
 
     TYPE = "void"
 
     by: str
+    witness: str | None
     reason: str
     simulated: bool
     progressive: tuple[ProgressiveSeats, ...]
     settlement: SettlementShown | None
+    hands: tuple[VoidHand, ...]
+    held: tuple[str, ...]
+    awards: tuple[AwardWon, ...]
+    would_settle: SettlementShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class OddCard(Event):
+    """So many `cards` left the shoe that no round needed. `fate` is "simulated_hand", "next_card" or "burn".
+
+    `by` is "rules" where the house's rules decide, or who said that nobody had seen the card; `witness` is the second
+    person where two said so. The cards themselves are not told: they may lie face down.
+    """
+
+    TYPE = "odd_card"
+
+    fate: str
+    cards: int
+    by: str
+    witness: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,10 @@ def past_view(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _row(event: Mapping[str, Any]) -> dict[str, Any]:
+    if event["type"] == "void":
+        hands = [hand for hand in event["hands"] if hand["cards"]]
+        seen = "; ".join(f"{hand['hand'].replace('_', ' ')} {' '.join(hand['cards'])}" for hand in hands)
+        return _ended(event, "void", seen, [], [])
     named = [(name, event[name]) for name in ("player", "banker", "dealer") if name in event]
     named += [
         (f"seat {hand['seat']}" + (f" hand {hand['hand']}" if hand["hand"] > 1 else ""), hand)
@@ -73,14 +77,20 @@ def _row(event: Mapping[str, Any]) -> dict[str, Any]:
     pairs = event.get("pairs") or {}
     marks = [name for name in ("natural", "simulated", "last_hand") if event.get(name)]
     marks += [f"{side}_pair" for side, there in pairs.items() if there]
+    shown = "; ".join(f"{name} {' '.join(hand['cards'])} = {hand['total']}" for name, hand in named)
+    return _ended(event, event.get("outcome", ""), shown, marks, [hand["cards"] for _, hand in named])
+
+
+def _ended(event: Mapping[str, Any], outcome: str, cards: str, marks: list[str], hands: list[Any]) -> dict[str, Any]:
+    """A round that is over. `cards` are shown; `hands` are counted."""
     return {
         "shoe": event["shoe"],
         "round": event["round"],
         "at": event["at"],
-        "outcome": "void" if event["type"] == "void" else event.get("outcome", ""),
-        "cards": "; ".join(f"{name} {' '.join(hand['cards'])} = {hand['total']}" for name, hand in named),
+        "outcome": outcome,
+        "cards": cards,
         "marks": marks,
-        "hands": [hand["cards"] for _, hand in named],
+        "hands": hands,
         "left": event.get("cards_left"),
     }
 

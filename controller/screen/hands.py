@@ -111,6 +111,8 @@ def waits(face: dict[str, Any]) -> Text:
         return say("waits", "reveal", hands=joined([hand_label(hand) for hand in face["reveal"]], say("waits", "and")))
     if phase == "burning":
         return say("waits", "burning", card=card_text(face["first_card"]), left=face["burn_left"])
+    if phase == "wagers_open" and face["wagers_stand"] is not None:
+        return joined([*over, say("waits", "wagers_stand")], ". ")
     if phase == "wagers_open":
         opened = say("waits", "wagers_open_last" if face["last_hand"] else "wagers_open")
         return joined([*over, opened], ". ")

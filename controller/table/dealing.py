@@ -5,7 +5,6 @@ The game says what follows (`game/games.py`); here it becomes the table's next s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
@@ -17,7 +16,6 @@ from controller.game.cards import Card, total
 from controller.game.hands import Done, SeatHands, TwoHands
 from controller.game.play import Call, Choose, Draw, Reveal
 from controller.game.seating import NOBODY, next_actives
-from controller.game.wagers import Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import SeatHit
 from controller.table.rules import TableRules
@@ -26,12 +24,14 @@ from controller.table.states import (
     Burning,
     FinishedRound,
     HandInPlay,
+    KnownCard,
     Locked,
     ShoeEnded,
     Table,
     WagersOpen,
 )
 from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, stop
+from controller.table.voiding import void_event
 
 # What follows.
 
@@ -90,20 +90,30 @@ def turn_first_card(table: Table, card: Card) -> Stepped:
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 
-def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
+def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
     """Take cards that nobody needs, by the house's rule `drawn_in_error`."""
-    match table.rules.shoe.drawn_in_error:
+    fate = table.rules.shoe.drawn_in_error
+    made = odd_card_events(table, fate, len(cards), "rules")
+    match fate:
         case "simulated_hand":
             shoe = open_shoe(table)
             shoe = replace(shoe, rounds=shoe.rounds + 1)
             begun = replace(table, phase=HandInPlay((), wagers=None), shoe=shoe, kept=())
-            return deal_kept(begun, (*table.kept, *cards))
+            table, after = deal_kept(begun, (*table.kept, *cards))
         case "burn":
-            return after_hand(burned_in_error(table))
+            table, after = after_hand(burned_in_error(table))
         case "next_card":
-            return replace(table, kept=(*table.kept, *cards)), ()
+            table, after = replace(table, kept=(*table.kept, *cards)), ()
         case never:
             assert_never(never)
+    return table, (*made, *after)
+
+
+def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str | None = None) -> tuple[Event, ...]:
+    """The event that so many cards were drawn in error, and what becomes of them by whose word."""
+    if table.rules.procedure <= 2:
+        return ()
+    return (events.OddCard(shoe_number(table), table.round_number, fate, cards, by, witness),)
 
 
 def burned_in_error(table: Table) -> Table:
@@ -114,7 +124,7 @@ def burned_in_error(table: Table) -> Table:
 # The round.
 
 
-def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
+def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> Stepped:
     """Deal the card in the round that is locked or in play, which the card may finish.
 
     `kept` cards are dealt after that card as long as the round takes cards. Where the round waits for a call, the kept
@@ -123,16 +133,19 @@ def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
     match table.phase:
         case Locked(wagers, seating):
             shoe = open_shoe(table)
-            hand = HandInPlay((card,), wagers, seating, kept=kept)
+            hand = HandInPlay((known.card,), wagers, seating, kept=kept)
             table = replace(table, shoe=replace(shoe, wagered_hands=shoe.wagered_hands + 1))
         case HandInPlay(plays):
-            hand = replace(table.phase, plays=(*plays, card), kept=kept)
+            hand = replace(table.phase, plays=(*plays, known.card), kept=kept)
         case _:
             raise AssertionError(f"no hand takes a card in {table.phase}")
+    if known.typed_by:
+        drawn = sum(isinstance(play, Card) for play in hand.plays)
+        hand = replace(hand, typed=hand.typed | {drawn: known})
     return _go_on(replace(table, phase=hand, last_round=None, awaiting_result=None))
 
 
-def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
+def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
     """Deal these cards, which left the shoe before, in the round that begins."""
     return deal(table, cards[0], kept=cards[1:]) if cards else (table, ())
 
@@ -176,7 +189,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     if (actives := hand.seating.actives) is not None and done.outcome is not None:
         play = table.rules.play
         table = replace(table, actives=next_actives(actives, done.outcome, table.occupied, play.on_win, play.on_tie))
-    round_event = _round(table, finished, won)
+    round_event = _round(table, finished, won, _not_read(table, hand))
     hit_events = tuple(_hit(round_event, hit, each.row) for hit, each in zip(hits, won, strict=True))
     table, after = after_hand(table, hand.kept)
     return table, (round_event, *hit_events, *after)
@@ -188,7 +201,19 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
-def _round(table: Table, finished: FinishedRound, won: list[paying.Won]) -> events.Round | events.SeatsRound:
+def _not_read(table: Table, hand: HandInPlay) -> tuple[events.NotRead, ...]:
+    """The cards of the round that people typed, as events tell them."""
+    if table.rules.procedure <= 2:
+        return ()
+    return tuple(
+        events.NotRead(drawn, str(known.card), "typed", known.typed_by[0], next(iter(known.typed_by[1:]), None))
+        for drawn, known in hand.typed.items()
+    )
+
+
+def _round(
+    table: Table, finished: FinishedRound, won: list[paying.Won], not_read: tuple[events.NotRead, ...]
+) -> events.Round | events.SeatsRound:
     """The event of a round, in the form of its game."""
     shoe, done = open_shoe(table), finished.done
     last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
@@ -203,6 +228,7 @@ def _round(table: Table, finished: FinishedRound, won: list[paying.Won]) -> even
             last_hand=last_hand,
             cards_left=cards_left(table),
             settlement=settlement,
+            not_read=not_read,
         )
     return events.Round(
         shoe=shoe.number,
@@ -221,6 +247,7 @@ def _round(table: Table, finished: FinishedRound, won: list[paying.Won]) -> even
         awards=paying.awards_shown(won),
         actives=paying.actives_shown(finished.seating.actives),
         settlement=settlement,
+        not_read=not_read,
     )
 
 
@@ -238,6 +265,7 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) 
         if row.meter is None
         else events.Progressive(row.meter, ratio_text(row.share), hit.shown_cents),
         fixed=None if row.cents is None else events.Fixed(row.cents),
+        not_read=round_event.not_read,
     )
 
 
@@ -249,7 +277,7 @@ def _run_out(table: Table) -> Stepped:
     return stopped, (void, close_event, *fault)
 
 
-def after_hand(table: Table, not_needed: tuple[Card, ...] = ()) -> Stepped:
+def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     """Wagers open again, or the shoe is over.
 
     Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
@@ -284,30 +312,6 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
         commission_owed=tuple(events.SeatCents(seat, cents) for seat, cents in table.commission_owed.items()),
     )
     return replace(table, phase=ShoeEnded(), kept=(), kept_results=()), event
-
-
-def void_event(table: Table, by: str, reason: str) -> events.Void:
-    """The event of the round in play ended without a result."""
-    wagers = table.locked_wagers
-    return events.Void(
-        shoe=shoe_number(table),
-        round=table.round_number,
-        by=by,
-        reason=reason,
-        simulated=wagers is None,
-        progressive=paying.progressive_shown(wagers),
-        settlement=paying.returned_shown(table.rules, _at_stake(table, wagers.placed)) if wagers else None,
-    )
-
-
-def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
-    hand = table.phase
-    if not isinstance(hand, HandInPlay):
-        return placed
-    hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
-    on_each = {bet.spot for bet in table.rules.bets if bet.each_hand}
-    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot in on_each else 1))
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:

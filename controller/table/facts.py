@@ -253,10 +253,19 @@ class ProgressiveWagers:
 
 
 @dataclass(frozen=True, slots=True)
+class ChipsNoted:
+    """A card leaves the shoe before wagers are locked, and these seats' sensors see a wager at that moment."""
+
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WagersLocked:
     """Wagers were locked, with what decided that. `progressive` has each progressive bet that any seat wagered on.
 
     `wagers` stand and `refused` do not, where the table knows wagers; `in_play` are the seats that play at Lucky 9.
+    `chips_added` and `chips_taken` are the seats whose sensor saw a wager at the lock alone, or only before a card of
+    the round had left the shoe.
     """
 
     by: str  # "dealer" or "first_card"
@@ -265,6 +274,8 @@ class WagersLocked:
     refused: tuple[RefusedWager, ...] = ()
     in_play: tuple[int, ...] = ()
     levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents as shown
+    chips_added: tuple[int, ...] = ()
+    chips_taken: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,7 +519,7 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-TableFact = ShoeOpened | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
+TableFact = ShoeOpened | ChipsNoted | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
 Fact = ShoeFact | OwnFact | TableFact | ByPerson
 
 

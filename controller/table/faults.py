@@ -93,6 +93,7 @@ FAULTS: dict[str, FaultKind] = {
 
 ALARMS: dict[str, tuple[str, ...]] = {
     "cut_card_misplaced": ("cards_left", "cut_card_from_end"),
+    "chips_moved": ("spot", "added", "taken"),
     "impossible_card": ("where", "card"),
     "publish_refused": ("seq", "reason_code"),
     "unacknowledged_many": ("waiting", "most"),

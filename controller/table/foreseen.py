@@ -18,12 +18,12 @@ from controller.game.games import Game
 from controller.game.hands import Done
 from controller.game.play import Call, Choose, Draw, Play, Reveal
 from controller.game.seating import Seating
-from controller.table.acts.corrections import CorrectionFact, CorrectRound, CorrectSeatsRound
+from controller.table.acts.corrections import CorrectionFact
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.dealing import finished_round
 from controller.table.legality import Refuse, refuse
-from controller.table.requests import decide
+from controller.table.requests import ByTwo, decide
 from controller.table.states import Table
 from controller.table.step import step
 
@@ -33,7 +33,7 @@ _SECOND = "?"
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
     """The event that the request would make, as JSON values, with what a person compares it with; or the refusal."""
-    if isinstance(request, CorrectRound | CorrectSeatsRound):
+    if isinstance(request, ByTwo):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
     if isinstance(fact, Refuse):

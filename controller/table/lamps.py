@@ -119,11 +119,14 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
         return SeatSign.NOTHING
     spots = {on.spot for on in face.progressive}
     seen = seat in live.sensed_seats or any(wager.seat == seat and wager.spot in spots for wager in face.wagers)
-    if seat in live.refused_seats or (seen and not live.pit_fresh):
+    late = face.wagers_stand is not None and seat in live.sensed_seats and seat not in face.wagers_stand
+    if seat in live.refused_seats or (seen and not live.pit_fresh) or late:
         return SeatSign.REFUSED
     if not live.pit_fresh or not spots:
         return SeatSign.NOTHING
-    return SeatSign.WAGER_SEEN if seen else SeatSign.INVITATION
+    if seen:
+        return SeatSign.WAGER_SEEN
+    return SeatSign.INVITATION if face.wagers_stand is None else SeatSign.NOTHING
 
 
 def _acting(face: Public) -> set[int | None]:

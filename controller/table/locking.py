@@ -36,18 +36,13 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     """The lock of the wagers as they lie.
 
     Without a fresh pit no progressive wager plays. Nor does any progressive wager play where the lock is `late`: the
-    round's first card was missed, and nobody knows which chips lay at the seats then.
+    round's first card was missed, and nobody knows which chips lay at the seats then. Where a card of the round is out
+    already, a chip plays that lay before that card, and lies still (`early_cards.py`).
     """
     rules = table.rules
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
-        wagered = sorted(sensed & set(rules.seat_numbers))
-        seats = tuple(seat for seat in wagered if code is None and _sits(table, seat))
-        refused_seats = tuple(seat for seat in wagered if seat not in seats)
-        why = (code or "not_occupied") if refused_seats else None
-        on = ProgressiveWagers(rules.sensed or "", seats, refused_seats, why)
-        in_play = table.occupied if rules.play.seats_play else ()
-        return WagersLocked(by, (on,) if wagered else (), in_play=in_play)
+        return _lock_sensed(table, by, sensed & set(rules.seat_numbers), code)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
     differ = wagers_differ(table, sensed)
     progressives = [bet.spot for bet in rules.progressives]
@@ -67,6 +62,22 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
         wagers=stands,
         refused=tuple(refused),
         in_play=tuple(sorted({wager.seat for wager in stands if wager.spot in on_each_hand})),
+    )
+
+
+def _lock_sensed(table: Table, by: str, sensed: AbstractSet[int], code: str | None) -> WagersLocked:
+    """The lock where the table knows the wagers that sensors see, and no other. `code` says why none of them plays."""
+    before = sensed if table.chips_noted is None else set(table.chips_noted)
+    seats = tuple(sorted(seat for seat in sensed & before if code is None and _sits(table, seat)))
+    refused_seats = tuple(sorted(sensed - {*seats}))
+    why = code or ("card_out" if sensed - before else "not_occupied")
+    on = ProgressiveWagers(table.rules.sensed or "", seats, refused_seats, why if refused_seats else None)
+    return WagersLocked(
+        by,
+        (on,) if sensed else (),
+        in_play=table.occupied if table.rules.play.seats_play else (),
+        chips_added=tuple(sorted(sensed - before)),
+        chips_taken=tuple(sorted(before - sensed)),
     )
 
 

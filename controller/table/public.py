@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from controller.contract.events import FACE_DOWN
 from controller.game.bets import ratio_text
 from controller.game.cards import total
 from controller.game.hands import TwoHands
@@ -45,10 +46,6 @@ PHASE_NAMES: dict[type[Phase], str] = {
     ShoeEnded: "shoe_ended",
 }
 """The phases as messages and people name them."""
-
-
-FACE_DOWN = "--"
-"""How a card that lies face down is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +145,8 @@ class Public:
     - `settled`, for as long: what became of the wagers of each seated player.
     - `odd_card`: whether a person may still say that the card drawn in error opens no simulated hand.
     - `kept`: how many cards were drawn early. They are the first cards of the next round.
+    - `wagers_stand`: the seats whose sensor saw a wager when a card of the next round left the shoe. No wager is placed
+      or changed from then on. None: wagers may be placed.
     - `wagers` lie on the layout, or play. `progressive`: every progressive bet, and its seats once wagers are locked.
     - `commission_owed`: cents by seat.
     """
@@ -174,6 +173,7 @@ class Public:
     simulated: bool
     odd_card: bool
     kept: int
+    wagers_stand: tuple[int, ...] | None
     last_hand: bool
     cards_left: int | None
     left_at_cut_card: int | None
@@ -246,6 +246,7 @@ def public(table: Table) -> Public:
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         kept=len(table.kept),
+        wagers_stand=table.chips_noted if isinstance(phase, WagersOpen) else None,
         last_hand=_is_last_hand(table),
         cards_left=known_left(table),
         left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,

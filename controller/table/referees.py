@@ -107,8 +107,8 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
     """Of the kept cards, which may make whole rounds, those of the last and unfinished round."""
     dealt: tuple[Card, ...] = ()
-    for card in table.kept:
-        dealt = (*dealt, card)
+    for known in table.kept:
+        dealt = (*dealt, known.card)
         if isinstance(baccarat.next_step(_tableau(table), dealt), TwoHands):
             dealt = ()
     return dealt

@@ -10,17 +10,18 @@ from __future__ import annotations
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Act, Ambient, Request, Who
 from controller.table.acts.every import act_of
-from controller.table.acts.hand import lock
+from controller.table.acts.hand import TellOddCard, VoidHand, lock
 from controller.table.acts.pit import AcceptAward
 from controller.table.acts.shoe import opened
-from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared
+from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
+from controller.table.early_cards import chips_to_note
 from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target, begins_shoe
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
 from controller.table.stops import exits, waits_for_pit
 
-ByTwo = ClearFault | CorrectRound | CorrectSeatsRound | AcceptAward
+ByTwo = ClearFault | NameCard | VoidHand | TellOddCard | CorrectRound | CorrectSeatsRound | AcceptAward
 """The requests that need two people. `witness` is the second person; None until there is one."""
 
 
@@ -65,15 +66,15 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     - On a table that locks on the first card, that card locks the wagers.
     - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
       before every fact.
+    - A card that leaves the shoe while wagers are open may be the next round's. So the chips that lie are noted before.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)
     if _meters_moved(table, ambient):
         return (LevelsNoted(dict(ambient.levels)),)
-    locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
-    if not (locks and _deals_a_card(table, fact)):
-        return ()
-    return (lock(table, "first_card", ambient, late=not _is_for_a_hand(fact)),)
+    if (noted := chips_to_note(table, fact, ambient.sensed_seats)) is not None and not _locks(table, fact):
+        return (noted,)
+    return (lock(table, "first_card", ambient, late=not _is_for_a_hand(fact)),) if _locks(table, fact) else ()
 
 
 def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
@@ -97,6 +98,12 @@ def _meters_moved(table: Table, ambient: Ambient) -> bool:
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
     closed = isinstance(table.phase, NoShoe | ShoeEnded) and table.fault is None
     return closed and begins_shoe(fact) and not table.owes_before_new_shoe
+
+
+def _locks(table: Table, fact: Fact) -> bool:
+    """Whether the fact deals a round's first card, at a table where that card locks the wagers."""
+    locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
+    return locks and _deals_a_card(table, fact)
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:

@@ -53,6 +53,10 @@ class ShoeRules:
     """Whether a round that a supervisor voids counts as one of the rounds after the cutting card. `false`: another
     round is dealt in its place."""
 
+    unseen_cards_by_dealer: int = 1
+    """How many cards of a shoe, drawn in error, the dealer alone may call unseen. For each further card a second person
+    must agree. `0`: a second person must agree for every such card."""
+
     commission_before_new_shoe: bool = True
     """Whether owed commission must be collected before a new shoe begins. A supervisor may let the commission stand."""
 

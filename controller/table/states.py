@@ -74,18 +74,27 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownCard:
+    """A card that left the shoe, and how it is known: `typed_by` one person or two, or read by the shoe."""
+
+    card: Card
+    typed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class HandInPlay:
     """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
     `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
-    round, which wait for a call.
+    round, which wait for a call. `typed` are the cards that people typed: by the card's number in the round, from 1.
     """
 
     plays: tuple[Play, ...]
     wagers: Wagers | None
     seating: Seating = NOBODY
     ahead: Waiting = field(default_factory=lambda: Waiting())
-    kept: tuple[Card, ...] = ()
+    kept: tuple[KnownCard, ...] = ()
+    typed: dict[int, KnownCard] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,8 @@ class Shoe:
     nobody could name. `rounds` numbers every round, simulated hands too. `wagered_hands` counts the wagered rounds that
     have begun. `last_hand` is the number of the last wagered round, which is known once the cutting card was seen.
     `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
-    cards were left when the cutting card came.
+    cards were left when the cutting card came. `unseen_cards` counts the cards drawn in error of which somebody said
+    that nobody had seen them.
     """
 
     number: int
@@ -115,6 +125,7 @@ class Shoe:
     last_hand: int | None = None
     burned: int = 0
     left_at_cut_card: int | None = None
+    unseen_cards: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +153,13 @@ class Held:
 
     `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
     and the fact's frame equals the last frame before that. So the fact may be a late copy, or a new report like it.
+    `typed_by`: who named the card of this fact, where the shoe did not.
     """
 
     fact: ShoeFact | OwnFact
     after_gap: bool = False
     in_doubt: bool = False
+    typed_by: tuple[str, ...] = ()
 
 
 class Waiting(Sequence[Held]):
@@ -214,7 +227,8 @@ class Table:
     - `hits`: the hits of the last wagered round, until wagers are locked again. A progressive hit stays until a person
       has seen to it.
     - `kept`: cards that left the shoe before their time and are the next round's first. `kept_results`: what the shoe
-      says of the rounds that these cards make.
+      says of the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager when the first card
+      of the next round left the shoe; None while no such card is out (`early_cards.py`).
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
 
     The shoe's reports:
@@ -237,8 +251,9 @@ class Table:
     phase: Phase = NoShoe()
     shoe: Shoe | None = None
     shoes_opened: int = 0
-    kept: tuple[Card, ...] = ()
+    kept: tuple[KnownCard, ...] = ()
     kept_results: tuple[Held, ...] = ()
+    chips_noted: tuple[int, ...] | None = None
     finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
     hits: tuple[SeatHit, ...] = ()

@@ -37,11 +37,12 @@ from controller.table.dealing import (
     deal,
     deal_kept,
     following,
+    odd_card_events,
     owing,
     take_cards_in_error,
     turn_first_card,
-    void_event,
 )
+from controller.table.early_cards import with_chips_noted
 from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
 from controller.table.facts import (
     ArchiveFailed,
@@ -52,6 +53,7 @@ from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
+    ChipsNoted,
     ClientIdTaken,
     CommitFailed,
     CutCardDrawn,
@@ -98,6 +100,7 @@ from controller.table.states import (
     FirstCardDue,
     HandInPlay,
     Held,
+    KnownCard,
     Locked,
     NoShoe,
     Shoe,
@@ -109,15 +112,25 @@ from controller.table.states import (
     Waiting,
 )
 from controller.table.stops import Stepped, alarm, cleared, is_card, known_left, open_shoe, raiser, shoe_number, stop
+from controller.table.voiding import void_event
 
 
 def step(table: Table, fact: Fact) -> Stepped:
     """The table after `fact`, and the events it makes, in the order they are sent."""
+    table, made = _step(table, fact)
+    if isinstance(fact, ChipsNoted):  # the card that they are noted for comes next
+        return table, made
+    return with_chips_noted(table), made
+
+
+def _step(table: Table, fact: Fact) -> Stepped:
     match fact:
         case ShoeOpened():
             return _open_shoe(table, fact)
         case WagersLocked():
             return _lock_wagers(table, fact)
+        case ChipsNoted(seats):
+            return replace(table, chips_noted=seats), ()
         case WagerPlaced(wager):
             return replace(table, placed=place(table.placed, wager)), ()
         case WagersDiffered(seats):
@@ -140,16 +153,16 @@ def step(table: Table, fact: Fact) -> Stepped:
             return replace(table, pit_key=public_key), ()
         case HitsReset(seat, by):
             return _reset_hits(table, seat, by)
-        case HandVoided(by):
-            return _void_hand(table, by)
-        case CardNamed(card, by):
-            return _name_card(table, card, by)
+        case HandVoided(by, witness):
+            return _void_hand(table, by, witness)
+        case CardNamed():
+            return _name_card(table, fact)
         case CardsCounted(left, by):
             return _go_on_with_count(table, left, by)
         case FaultCleared(by, witness):
             return _clear(table, by if witness is None else f"{by}, {witness}")
-        case OddCardTold(fate):
-            return _change_odd_card(table, fate)
+        case OddCardTold():
+            return _change_odd_card(table, fact)
         case RoundCorrected() | SeatsRoundCorrected():
             return correct(table, fact)
         case ShoeClosed(by):
@@ -272,33 +285,33 @@ def _believe(table: Table, held: Held) -> Stepped:
     """What the fact does while no fault stands."""
     fact = held.fact
     if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
-        return stop(table, "reports_missed", {}, raised_by=Held(fact))
+        return stop(table, "reports_missed", {}, raised_by=_without_doubt(held))
     match fact:
         case CardDrawn() | CardKept():
-            return _card_came(table, fact)
+            return _card_came(table, held, fact)
         case CardDrawnOutsideGame(shoe_mode):
-            return _legally(table, Row.CARD_OUTSIDE_GAME, fact, {"shoe_mode": shoe_mode})
+            return _legally(table, Row.CARD_OUTSIDE_GAME, held, {"shoe_mode": shoe_mode})
         case CutCardDrawn():
-            return _legally(table, Row.CUT_CARD, fact)
+            return _legally(table, Row.CUT_CARD, held)
         case BurnCountReported():
-            return _legally(table, Row.BURN_COUNT, fact)
+            return _legally(table, Row.BURN_COUNT, held)
         case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and isinstance(following(table), Reveal):
-            return _wait_for_reveal(table, fact)
+            return _wait_for_reveal(table, held)
         case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_hand(table):
             return replace(table, kept_results=(*table.kept_results, Held(fact))), ()
         case ShoeResultReported(ShoeResult.FORCE_QUIT):
-            return _legally(replace(table, burned_in_shoes_hand=False), Row.SHOE_FORCE_QUIT, fact)
+            return _legally(replace(table, burned_in_shoes_hand=False), Row.SHOE_FORCE_QUIT, held)
         case ShoeResultReported():
-            return _legally(table, Row.SHOE_RESULT, fact)
+            return _legally(table, Row.SHOE_RESULT, held)
         case ShoeErrorRaised(error):
             # An overdraw says that the round takes no more cards, which may still lie face down.
-            return _legally(table, Row.SHOE_ERROR, fact, {} if next_is_secret(table) else {"error": error.value})
+            return _legally(table, Row.SHOE_ERROR, held, {} if next_is_secret(table) else {"error": error.value})
         case ShoePoweredUp():
-            return _legally(table, Row.SHOE_POWERED_UP, fact)
+            return _legally(table, Row.SHOE_POWERED_UP, held)
         case ShoeUnplugged():
-            return _legally(table, Row.SHOE_UNPLUGGED, fact)
+            return _legally(table, Row.SHOE_UNPLUGGED, held)
         case ShoeUnheard():
-            return _legally(table, Row.SHOE_UNHEARD, fact, _unheard(table, fact))
+            return _legally(table, Row.SHOE_UNHEARD, held, _unheard(table, fact))
         case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
             return table, ()  # the shoe reports on itself, and no round depends on that
         case JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at):
@@ -323,17 +336,23 @@ def _believe(table: Table, held: Held) -> Stepped:
             raise AssertionError(f"{fact} is an act and is never held")
 
 
-def _legally(table: Table, row: Row, fact: ShoeFact | OwnFact, details: dict[str, str | int] | None = None) -> Stepped:
+def _without_doubt(held: Held) -> Held:
+    """The fact as it waits for a person's word, which decides the doubt."""
+    return replace(held, after_gap=False, in_doubt=False)
+
+
+def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
     """Do what the table of legality says about the report in this phase."""
     match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
-            return stop(table, code, details or {}, raised_by=Held(fact) if waits else None)
+            return stop(table, code, details or {}, raised_by=_without_doubt(held) if waits else None)
         case Move() as move:
-            return _move(table, move, fact)
+            return _move(table, move, held)
 
 
-def _move(table: Table, move: Move, fact: ShoeFact | OwnFact) -> Stepped:
+def _move(table: Table, move: Move, held: Held) -> Stepped:
+    fact = held.fact
     match move, fact:
         case Move.IGNORE, _:
             return table, ()
@@ -345,7 +364,7 @@ def _move(table: Table, move: Move, fact: ShoeFact | OwnFact) -> Stepped:
             return compare_result(table, fact)
         case (_, CardDrawn(card=Card() as card) | CardKept(card=Card() as card)):
             taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
-            return _place_card(taken, move, card)
+            return _place_card(taken, move, KnownCard(card, held.typed_by))
         case _:
             raise AssertionError(f"{move} does not fit {fact}")
 
@@ -353,36 +372,37 @@ def _move(table: Table, move: Move, fact: ShoeFact | OwnFact) -> Stepped:
 # Cards.
 
 
-def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
+def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
     """A card left the shoe. Check its phase, the shoe's opinion, its reading and its possibility; then place it."""
+    waits = _without_doubt(held)
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
         owed = table.commission_owed
         seats = ", ".join(map(str, owed))
-        return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=Held(fact))
+        return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=waits)
     if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
-        return _legally(table, row, fact)
+        return _legally(table, row, held)
     step = following(table)
     if isinstance(fact, CardDrawn) and not isinstance(step, Reveal) and (code := differing_target(table, fact)):
-        return stop(table, code, both_opinions(table, fact), raised_by=Held(fact))
+        return stop(table, code, both_opinions(table, fact), raised_by=waits)
     if fact.card is None:
-        return stop(table, "unreadable_card", {"where": where(table)}, raised_by=Held(fact))
+        return stop(table, "unreadable_card", {"where": where(table)}, raised_by=waits)
     if not shoe_life.can_still_come(open_shoe(table), table.rules.shoe, fact.card):
-        return _impossible_card(table, row, fact)
+        return _impossible_card(table, row, waits, fact.card)
     match fact, step:
         case _, Reveal() if isinstance(fact, CardDrawn) or table.rules.procedure > 1:
-            return _wait_for_reveal(table, fact)
+            return _wait_for_reveal(table, waits)
         case CardDrawn(), Choose(_, seat):
-            return stop(table, "choice_due", {"seat": seat}, raised_by=Held(fact))
+            return stop(table, "choice_due", {"seat": seat}, raised_by=waits)
         case _:
-            return _legally(table, row, fact)
+            return _legally(table, row, held)
 
 
-def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Stepped:
+def _impossible_card(table: Table, row: Row, waits: Held, card: Card) -> Stepped:
     details: dict[str, str | int] = {"where": where(table)}
     if not comes_face_down(table, row):
-        details["card"] = str(fact.card)
-    stopped, fault = stop(table, "impossible_card", details, raised_by=Held(fact))
+        details["card"] = str(card)
+    stopped, fault = stop(table, "impossible_card", details, raised_by=waits)
     return stopped, (alarm(table, "impossible_card", details), *fault)
 
 
@@ -391,27 +411,27 @@ def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
     return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
 
 
-def _wait_for_reveal(table: Table, fact: CardDrawn | CardKept | ShoeResultReported) -> Stepped:
+def _wait_for_reveal(table: Table, held: Held) -> Stepped:
     """A fact came while cards lie face down that must be turned up. It waits, for its effect would tell them."""
     assert isinstance(table.phase, HandInPlay)
-    return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(Held(fact)))), ()
+    return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
 
 
-def _place_card(table: Table, move: Move, card: Card) -> Stepped:
+def _place_card(table: Table, move: Move, known: KnownCard) -> Stepped:
     """Put a card that has left the shoe where it belongs."""
     match move:
         case Move.TURN_FIRST_CARD:
-            return turn_first_card(table, card)
+            return turn_first_card(table, known.card)
         case Move.BURN_CARD:
             return burn(table)
         case Move.TAKE_CARD_IN_ERROR:
-            table, made = take_cards_in_error(table, (card,))
+            table, made = take_cards_in_error(table, (known,))
             table, told = _release_kept_results(table)
             return table, (*made, *told)
         case Move.KEEP_CARD:
-            return replace(table, kept=(*table.kept, card)), ()
+            return replace(table, kept=(*table.kept, known)), ()
         case Move.DEAL_CARD:
-            return deal(table, card)
+            return deal(table, known)
         case _:
             raise AssertionError(f"{move} places no card")
 
@@ -510,10 +530,20 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
             in_play=seating.in_play,
             actives=paying.actives_shown(seating.actives),
         ),
+        *_chips_moved(table, fact),
     )
     table, dealt = deal_kept(table, kept)
     table, told = _release_kept_results(table)
     return table, (*made, *dealt, *told)
+
+
+def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
+    """An alarm where chips were put down or taken back after a card of the round had left the shoe."""
+    if not fact.chips_added and not fact.chips_taken:
+        return ()
+    seats = {"added": fact.chips_added, "taken": fact.chips_taken}
+    details = {name: ", ".join(map(str, at)) or "-" for name, at in seats.items()}
+    return (alarm(table, "chips_moved", {"spot": table.rules.sensed or "", **details}),)
 
 
 def _call(table: Table, called: Call) -> Stepped:
@@ -538,18 +568,18 @@ def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)
 
 
-def _void_hand(table: Table, by: str) -> Stepped:
+def _void_hand(table: Table, by: str, witness: str | None) -> Stepped:
     """A supervisor ends the round. Wagers go back, and cards that a fault held are dead."""
     reason = table.fault.code if table.fault else "supervisor"
-    made: tuple[Event, ...] = (void_event(table, by, reason),)
+    made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
     waiting: tuple[Held, ...] = ()
-    not_needed: tuple[Card, ...] = ()
+    not_needed: tuple[KnownCard, ...] = ()
     if isinstance(table.phase, HandInPlay):
         waiting, not_needed = tuple(table.phase.ahead), table.phase.kept
         if table.phase.wagers is not None:
             table = replace(table, shoe=shoe_life.after_void(open_shoe(table), table.rules.shoe))
     if table.fault is not None:
-        made = (*made, cleared(table, by, Exit.VOID))
+        made = (*made, cleared(table, by if witness is None else f"{by}, {witness}", Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)
     table = replace(table, fault=None, held=Waiting(), last_round=None, awaiting_result="voided")
     dead, others = _dead_with_the_hand(waiting)
@@ -577,26 +607,35 @@ def _out_of_shoe(table: Table, held: Held) -> Table:
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
-def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
+def _change_odd_card(table: Table, told: OddCardTold) -> Stepped:
     """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
     assert isinstance(table.phase, HandInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
-    cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
-    kept = cards if fate is OddCardFate.NEXT_CARD else ()
+    typed = table.phase.typed
+    cards = tuple(
+        typed.get(drawn, KnownCard(card))
+        for drawn, card in enumerate((play for play in table.phase.plays if isinstance(play, Card)), 1)
+    )
+    kept = cards if told.fate is OddCardFate.NEXT_CARD else ()
+    made = odd_card_events(table, told.fate.value, 1, told.by, told.witness)
     table = table if kept else burned_in_error(table)
-    return after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1)), kept)
+    shoe = replace(shoe, rounds=shoe.rounds - 1, unseen_cards=shoe.unseen_cards + 1)
+    table, after = after_hand(replace(table, shoe=shoe), kept)
+    return table, (*made, *after)
 
 
-def _name_card(table: Table, card: Card, by: str) -> Stepped:
+def _name_card(table: Table, named: CardNamed) -> Stepped:
     """A supervisor names the card that the shoe could not read, or a card that was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
+    typed_by = tuple(name for name in (named.by, named.witness) if name is not None)
+    by = ", ".join(typed_by)
     freed = replace(table, fault=None, held=Waiting())
     if FAULTS[fault.code].card_ends_it and fault.raised_by is not None:
-        named = _with_card(fault.raised_by.fact, card)
-        table, released = _release(freed, (Held(named), *later))
+        typed = Held(_with_card(fault.raised_by.fact, named.card), typed_by=typed_by)
+        table, released = _release(freed, (typed, *later))
         return table, (cleared(freed, by, Exit.CARD, fault.code), *released)
-    table, made = _believe(freed, Held(CardDrawn(card)))
+    table, made = _believe(freed, Held(CardDrawn(named.card), typed_by=typed_by))
     if table.fault is None:
         return replace(table, fault=fault, held=later), made
     gone = cleared(freed, by, Exit.CARD, fault.code)  # the named card raised a fault of its own
@@ -622,7 +661,7 @@ def _clear(table: Table, by: str) -> Stepped:
         case Clearing.PLAY:
             later = (*waiting, *later)
         case Clearing.PLAY_AS_OURS:
-            later = (*(Held(_without_opinion(held.fact)) for held in waiting), *later)
+            later = (*(replace(held, fact=_without_opinion(held.fact)) for held in waiting), *later)
         case Clearing.BURN:
             for held in waiting:
                 table, _ = burn(_out_of_shoe(table, held))

@@ -17,10 +17,10 @@ def event_sentence(event: dict[str, Any]) -> str:
     """An event in words, without its number and place. A fault or an alarm begins with its code."""
     match event["type"]:
         case "round" if "dealer" in event:
-            return _seats_round(event) + _house(event)
+            return _seats_round(event) + _house(event) + _typed(event)
         case "round":
             marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
-            return _hands(event) + (f" ({', '.join(marks)})" if marks else "") + _house(event)
+            return _hands(event) + (f" ({', '.join(marks)})" if marks else "") + _house(event) + _typed(event)
         case "correction":
             hands = _seats_round(event) if "dealer" in event else _hands(event)
             return f"{hands} (by {event['by']} and {event['witness']})"
@@ -31,7 +31,12 @@ def event_sentence(event: dict[str, Any]) -> str:
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
             pays = dollars(fixed["cents"]).removesuffix(".00") if fixed else of_meter(meter)
-            return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}"
+            return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}{_typed(event)}"
+        case "void":
+            return _void(event)
+        case "odd_card":
+            fate = event["fate"].replace("_", " ")
+            return f"{counted(event['cards'], 'card')} drawn in error: {fate}, by {_people(event)}"
         case "fault":
             return f"{event['code']}: {language().fault(event['code']).what}"
         case "alarm":
@@ -49,6 +54,23 @@ def event_sentence(event: dict[str, Any]) -> str:
             return f"{event['reason']}, {counted(event['rounds'], 'round')}"
         case _:
             return f"by {event['by']}"
+
+
+def _people(event: dict[str, Any]) -> str:
+    return f"{event['by']} and {event['witness']}" if event["witness"] else str(event["by"])
+
+
+def _void(event: dict[str, Any]) -> str:
+    """Who ended the round, the cards that were seen, and the awards that they had won."""
+    hands = [f"{hand['hand'].replace('_', ' ')} {' '.join(hand['cards'])}" for hand in event["hands"] if hand["cards"]]
+    held = [f"held {' '.join(event['held'])}"] if event["held"] else []
+    awards = [f"seat {won['seat']} had won {won['spot']} {won['tier']}" for won in event["awards"]]
+    return "; ".join([f"by {_people(event)}", *hands, *held, *awards])
+
+
+def _typed(event: dict[str, Any]) -> str:
+    """The cards that people typed, and who they are."""
+    return "".join(f"; card {each['drawn']}, {each['card']}, typed by {_people(each)}" for each in event["not_read"])
 
 
 def counted(number: int, what: str) -> str:

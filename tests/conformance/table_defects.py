@@ -8,6 +8,7 @@ _STREAM, _GUARANTEE = "controller/delivery/stream.py", "controller/delivery/guar
 _LEVELS, _TRUST = "controller/delivery/levels.py", "controller/delivery/pit_trust.py"
 _AWARDS, _ACTS = "controller/table/awards.py", "controller/table/acts/pit.py"
 _DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
+_VOIDING = "controller/table/voiding.py"
 _FRESH = "self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
 
 TABLE_DEFECTS = (
@@ -205,7 +206,7 @@ TABLE_DEFECTS = (
     Defect(
         "a void names nobody",
         "T28",
-        _DEALING,
+        _VOIDING,
         "progressive=paying.progressive_shown(wagers),\n        settlement=paying.returned_shown",
         "progressive=(),\n        settlement=paying.returned_shown",
     ),

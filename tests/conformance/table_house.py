@@ -128,9 +128,8 @@ class Person(Deeds):
     def _clear(self, fault: str) -> None:
         assert self.table.fault == fault
         self._act("clear")
-        self._pins.press("key")
+        self._pins.confirm("deal")
         eventually_now(lambda: self.table.fault is None)
-        self._pins.release("key")
 
     def _restart_broker(self) -> None:
         self.broker.down()

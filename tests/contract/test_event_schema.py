@@ -14,7 +14,7 @@ from controller.game.play import Call
 from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
-from controller.table.acts.hand import MakeCall
+from controller.table.acts.hand import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
@@ -27,7 +27,9 @@ _OF_WAGERS = {"wagers_locked", "round", "correction", "void", "commission", "sho
 
 # A shoe in which everything is said: hits of both kinds, a void, a fault left, an alarm, and its end.
 _TABLE = TableUnderTest(house(decks=8)).open_shoe().lock(1, 2).draw("2S KH 3D 9H").lock(2).draw("KS").void()
-_TABLE.lock().draw("4S CUT ??").name("TH").draw("5D 9C").lock().draw("4S TH 5D 9C").believe(HitUnheard(4))
+_TABLE.draw("7C").do(TellOddCard(OddCardFate.BURN, "dealer")).lock().draw("4S CUT ??").name("TH").draw(
+    "5D 9C"
+).lock().draw("4S TH 5D 9C").believe(HitUnheard(4))
 _TABLE.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("KH 9H")), "Smith", "Jones"))
 SOUND = {event["type"]: event for event in _TABLE.events}
 SOUND["progressive hit"], SOUND["fixed hit"] = _TABLE.of_type("hit")

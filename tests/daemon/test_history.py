@@ -125,7 +125,7 @@ def test_every_round_is_listed_with_its_correction_and_the_void_ones(
     assert [line.split(maxsplit=2)[2] for line in lines] == [
         "shoe 1 round 1  round         player KS 9S = 9  banker 2D 3D = 5  -> player (natural)",
         "shoe 1 round 1  correction    player KS 9S = 9  banker 2D 4D = 6  -> player (by Smith and Jones)",
-        "shoe 1 round 2  void          by Smith",
+        "shoe 1 round 2  void          by Smith; player 8H; banker 5C",
         "shoe 2 round 1  round         player 2S 4H = 6  banker 3S 4S = 7  -> banker",
     ]
     whens = [line.split()[0] for line in lines]
@@ -220,7 +220,8 @@ def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.Captu
     lines = said(capsys, "replay", three_rounds, "1/2")
     assert lines[-6:-3] == ["    player 8H = 8", "    banker 5C = 5", "    then: next card to player"]
     assert lines[-3].endswith("HandVoided(by Smith)")
-    assert lines[-2:] == ["    then: wagers open", "    event     7 shoe 1 round 2  void          by Smith"]
+    told = "    event     7 shoe 1 round 2  void          by Smith; player 8H; banker 5C"
+    assert lines[-2:] == ["    then: wagers open", told]
 
 
 def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:

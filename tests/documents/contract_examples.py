@@ -31,7 +31,7 @@ from controller.pit.settings import DEFAULT
 from controller.record.fact_json import fact_to_json
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Ambient
-from controller.table.acts.hand import LockWagers, MakeCall
+from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
@@ -125,8 +125,8 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at", "signature")}
             table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round, spot=award.spot)))
-        table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void().do(HitTest(3, "Smith"))
-        table.lock().draw("4S ??").name("TH").draw("5D 9C")
+        table.do(ResetHits(2, "Smith")).lock(3).draw("KD 2S 9D").void().do(HitTest(3, "Smith"))
+        table.lock().draw("4S ??").name("TH").draw("5D 9C").draw("7C").do(TellOddCard(OddCardFate.BURN, "dealer"))
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
         table.believe(HitUnheard(4)).do(CloseShoe("Smith"))
         rotation = Rotation.by(_FORMER_PIT_KEY.public.hex(), _FORMER_PIT_KEY, PIT_KEY.public.hex())

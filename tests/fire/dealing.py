@@ -26,6 +26,7 @@ from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
 from tests.support.felt import Hand
+from tests.support.second_person import agree
 from tests.support.waiting import PATIENCE_S
 
 _HANDS_A_SHOE = 30
@@ -120,11 +121,7 @@ class Dealer:
 
     def accept_award(self, award: str, cents: int) -> None:
         """A supervisor, and who has the key, have compared an award that the table disputes."""
-        self._supervise("accept_award", award=award, cents=cents)
-        if self.status()["second_person"] is not None:
-            self._pins.press("key")
-            time.sleep(_LET_GO_S)
-            self._pins.release("key")
+        self._by_two("accept_award", award=award, cents=cents)
 
     def unplug(self) -> None:
         """Take the shoe away."""
@@ -275,7 +272,7 @@ class Dealer:
         if _unheard(face) and face["cards_left"] == self._left:
             self._is_counted()  # all of it was heard: it goes on
         elif in_hand:
-            if self._supervise("void") and hand is not None:
+            if self._by_two("void") and hand is not None:
                 hand.voided = True
         elif _unheard(face):
             self._supervise("count", left=self._left)
@@ -370,6 +367,12 @@ class Dealer:
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
+
+    def _by_two(self, act: str, **said: int | str) -> bool:
+        """The same for an act that may need a second person, who then agrees."""
+        done = self._supervise(act, **said)
+        agree(self.status()["second_person"], Path(self._socket), self._pins.confirm)
+        return done
 
     def _say(self, request: dict[str, str | int]) -> dict[str, Any]:
         try:

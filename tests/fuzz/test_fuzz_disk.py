@@ -20,6 +20,7 @@ from controller.bench.far_pit import Event, FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.support.second_person import agree
 from tests.support.waiting import PATIENCE_S
 
 _DISK_BYTES = 1_500_000
@@ -204,7 +205,7 @@ def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
 
 
 def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_what_is_lost(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually, disk: Disk
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, disk: Disk
 ) -> None:
     dealer.open_shoe()
     dealer.lock(1)
@@ -238,7 +239,9 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     shoe.deal("3C")
     eventually(lambda: table.face["fault"]["held_cards"] == 1)
     for card in ["KS", "2D", "9S"][len(kept) :]:
-        table.supervisor("card", card=card)
+        waits = table.supervisor("card", card=card)
+        agree(waits, Path(table.files.values["control"]["socket"]), pins.confirm)
+        eventually(lambda: table.status()["second_person"] is None)
     table.count()
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
     assert pit.types[told:] == ["fault", "fault_cleared", "round", "hit"], "each once"

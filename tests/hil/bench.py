@@ -14,6 +14,7 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from controller.cli import surroundings
+from tests.support.second_person import agree
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class Bench:
         self.pins.turn_key()
         self.pins.press(button, until=lambda: self.table.fault is None)
         self.pins.turn_key_back()
+
+    def by_two(self, act: str, **said: str | int) -> None:
+        """Do a supervisor's act, and agree to it as a second person where the table asks for one."""
+        waits = self.table.supervisor(act, **said)
+        agree(waits, Path(self.table.files.values["control"]["socket"]), self.pins.confirm)
+        self.eventually(lambda: self.table.status()["second_person"] is None)
 
     def announce(self) -> None:
         """Announce a shoe."""

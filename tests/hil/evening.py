@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
@@ -22,6 +23,7 @@ from controller.bench.plugin import Eventually
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
 from tests.support.felt import Hand
+from tests.support.second_person import agree
 
 DECKS = 8
 _HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
@@ -287,7 +289,8 @@ class Evening:
                 named = {} if fault is None else {"fault": fault["id"]}
                 self._ask_and_kill({"do": act, "by": "Ann", **said, **named})
             else:
-                self._table.supervisor(act, **said)
+                waits = self._table.supervisor(act, **said)
+                agree(waits, Path(self._table.files.values["control"]["socket"]), self._pins.confirm)
                 assert done(), f"{act} was answered, and is not done"
 
     def _ask_and_kill(self, request: dict[str, str | int]) -> None:

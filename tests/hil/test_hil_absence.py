@@ -54,7 +54,7 @@ def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to
     assert at.table.face["hands"] == []
     with raising("cards_missed"):
         at.table.supervisor("count", left=left_after(12))
-    at.table.supervisor("void")
+    at.by_two("void")
     assert at.table.fault == "shoe_unheard"
     at.table.supervisor("count", left=left_after(12))
     face = at.table.face
@@ -99,7 +99,7 @@ def test_a_cable_pulled_and_plugged_while_the_program_was_frozen_hides_no_card(a
         at.shoe.deal(_TWO_HANDS)
         at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unheard")
-    at.table.supervisor("void")
+    at.by_two("void")
     at.table.supervisor("count", left=left_after(8))
     assert at.table.fault is None
 

@@ -135,7 +135,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
         _hand("9C TC", 9, "TD 5D", 5, "player", at.pit.rounds[1]["round"], OPENED - 8, natural=True),
     ]
     assert at.pit.hits == []  # no wagers were locked, so none could win
-    assert at.pit.types == ["shoe_opened", "round", "wagers_locked", "round"]
+    assert at.pit.types == ["shoe_opened", "odd_card", "round", "wagers_locked", "round"]
 
 
 # A shoe's life.
@@ -240,7 +240,7 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
     if isinstance(at.shoe, FarShoe):
         at.shoe.deal("??2D")
         at.eventually(lambda: at.table.fault == "unreadable_card")
-        at.table.supervisor("card", card="2D")
+        at.by_two("card", card="2D")
     else:
         _lose_and_name(at, at.shoe, "2D")
     at.shoe.deal("9S 3C")
@@ -263,7 +263,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
     at.eventually(lambda: at.table.fault == "shoe_unplugged")
     shoe.plug()
     at.eventually(at.table.links_up)
-    at.table.supervisor("card", card=card)
+    at.by_two("card", card=card)
     at.table.clear_and_count()
 
 

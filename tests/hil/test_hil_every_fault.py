@@ -498,7 +498,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.play_on(after=0)  # its numbering began anew with the report that it was switched on
 
 
-@walk("shoe_unplugged", "void", both_shoes=True)
+@walk("shoe_unplugged", "void", by="Ann, Bea", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.lock(2)
@@ -507,7 +507,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {}
     at.shoe.plug()
     at.eventually(at.table.links_up)
-    at.table.supervisor("void")
+    at.by_two("void")
     assert at.table.phase == "wagers_open"
     at.table.count()
     at.play_on(after=0)

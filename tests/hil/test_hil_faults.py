@@ -94,8 +94,8 @@ def test_cards_drawn_while_the_shoe_is_unplugged_are_named_in_their_order(at: Be
     at.shoe.deal("2D 9S")
     at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unplugged" and at.table.links_up())
-    at.table.supervisor("card", card="2D")
-    at.table.supervisor("card", card="9S")
+    at.by_two("card", card="2D")
+    at.by_two("card", card="9S")
     at.table.clear_and_count()
     assert at.table.hands["player"] == ["KS", "9S"]
     at.shoe.deal("3C")
@@ -114,7 +114,9 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
     at.eventually(lambda: at.table.face["fault"]["held_cards"] == 2)
     named = at.table.tablectl("card", "2D", "--by", "Cas")
     assert named.returncode == 0, named.stderr
-    assert at.table.fault is None
+    assert "Cas asks to name the card 2D" in named.stdout, "a Royal 9 wager may win by it"
+    at.pins.confirm("deal")
+    at.eventually(lambda: at.table.fault is None)
     at.shoe.deal("3C")
     at.eventually(
         lambda: (
@@ -123,6 +125,8 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
         )
     )
     assert [event["exit"] for event in at.pit.told("fault_cleared")] == ["card"]
+    typed = [{"drawn": 2, "card": "2D", "how": "typed", "by": "Cas", "witness": "key"}]
+    assert [at.pit.rounds[0]["not_read"], at.pit.hits[0]["not_read"]] == [typed, typed]
 
 
 def test_a_damaged_copy_is_counted_and_costs_nothing(at: Bench) -> None:

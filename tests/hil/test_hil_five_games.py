@@ -283,6 +283,7 @@ def _in_the_houses_words(event: Event) -> dict[str, Any]:
     """A round as the simulated house writes it in its account."""
     envelope = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
     said = {key: value for key, value in event.items() if key not in envelope}
+    assert said.pop("not_read") == [], "the shoe read every card"
     return _sorted(said)
 
 

@@ -145,15 +145,36 @@ def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(at:
 
 def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench) -> None:
     at.dealer.open_shoe()
+    at.pins.cover(1)
+    at.eventually(lambda: at.table.status()["sensors"] == [1])
     at.shoe.deal("KS")
     at.eventually(lambda: at.table.phase == "hand_in_play")
     at.pins.press("void", until=lambda: at.table.phase == "wagers_open")
-    at.pins.cover(1)
-    at.eventually(lambda: at.table.status()["sensors"] == [1])
     at.pins.press("deal", until=lambda: at.table.hands["player"] == ["KS"])
     at.shoe.deal("2D 9S 3C")
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
     assert [hand["simulated"] for hand in at.pit.rounds] == [False]
+
+
+def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: Bench) -> None:
+    """The dealer draws the King of seat 1, looks at it, says that nobody saw it, and seat 1 puts a chip down."""
+    at.dealer.open_shoe()
+    at.shoe.deal("KS")
+    at.eventually(lambda: at.table.phase == "hand_in_play")
+    at.pins.press("void", until=lambda: at.table.phase == "wagers_open")
+    at.pins.cover(1)
+    at.eventually(lambda: at.pins.seat(1) == "refused")
+    at.pins.press("deal", until=lambda: at.table.hands["player"] == ["KS"])
+    at.shoe.deal("2D 9S 3C")
+    at.rounds(1)
+    assert at.pit.hits == []
+    (locked,) = at.pit.told("wagers_locked")
+    assert (locked["progressive"][0]["seats"], locked["progressive"][0]["refusal"]) == ([], "card_out")
+    assert [alarm["code"] for alarm in at.pit.told("alarm")] == ["chips_moved"]
+    assert [(odd["fate"], odd["by"]) for odd in at.pit.told("odd_card")] == [
+        ("simulated_hand", "rules"),
+        ("next_card", "dealer"),
+    ]
 
 
 @pytest.mark.table(shoe_wrap=1)

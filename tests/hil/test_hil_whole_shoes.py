@@ -14,7 +14,7 @@ from controller.cli import surroundings
 from tests.hil.bench import Bench
 
 _A_SHOE_S = 120
-_ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
+_ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature", "not_read"}
 
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from controller.screen.past import Past as PastOfScreen
 from controller.table.acts.stopped import FaultCleared
 from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDrawn, ShoeOpened, ShoeResultReported
 from controller.table.public import public
-from controller.table.states import Table
+from controller.table.states import KnownCard, Table
 from controller.table.step import step
 from tests.journals.old_journals import NAMES, OF_0F50807, OldJournal, copied, original
 from tests.support.bets import bets_of, decided
@@ -78,10 +78,10 @@ def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
     table = opened_again(old)
-    assert (table.fault, list(map(str, table.kept))) == (None, ["7C"])
+    assert (table.fault, [str(known.card) for known in table.kept]) == (None, ["7C"])
     for fact in (CardDrawn(Card.parse("4D")), CardDrawn(Card.parse("5H"))):
         table, _ = step(table, fact)
-    assert (public(table).phase, table.kept) == ("hand_in_play", tuple(cards("7C")))
+    assert (public(table).phase, table.kept) == ("hand_in_play", (KnownCard(Card.parse("7C")),))
     _, events = step(table, CardDrawn(Card.parse("6H")))
     assert [type(event) for event in events] == [events_of.Round, events_of.ShoeClosed]
 

@@ -31,7 +31,7 @@ def test_a_round_stands_as_corrected_and_a_void_one_as_void() -> None:
     first, second = rounds_of(table.events)
     assert (first["outcome"], first["cards"]) == ("player", "player 9H 9S = 8; banker 2C 5D = 7")
     assert "corrected" in first["marks"]
-    assert (second["outcome"], second["cards"]) == ("void", "")
+    assert (second["outcome"], second["cards"]) == ("void", "player 8H")
     assert rounds_csv([first, second]).splitlines() == [
         "shoe,round,at,outcome,marks,cards,left",
         f"1,1,{first['at']},player,natural corrected,player 9H 9S = 8; banker 2C 5D = 7,409",

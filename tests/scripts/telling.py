@@ -52,7 +52,7 @@ def _seats_round(event: dict[str, Any]) -> str:
     hands = [f"seat {hand['seat']} hand {hand['hand']} {_hand(hand)} {hand['result']}" for hand in event["hands"]]
     marks = [mark for mark in ("simulated", "last_hand") if event[mark]]
     said = ", ".join([*hands, *marks, *_settled(event["settlement"]), f"{event['cards_left']} left"])
-    return f"round {event['round']}: dealer {_hand(event['dealer'])}: {said}"
+    return f"round {event['round']}: dealer {_hand(event['dealer'])}: {said}{_typed(event)}"
 
 
 def _two_hands_round(event: dict[str, Any]) -> str:
@@ -66,14 +66,15 @@ def _two_hands_round(event: dict[str, Any]) -> str:
     wagered = [_on(bet) for bet in event["progressive"]]
     settled = _settled(event["settlement"])
     said = ", ".join([outcome, *marks, *pairs, *bonus, *pays, *wagered, *won, *settled, f"{event['cards_left']} left"])
-    return f"round {event['round']}: player {_hand(event['player'])}, banker {_hand(event['banker'])}: {said}"
+    hands = f"player {_hand(event['player'])}, banker {_hand(event['banker'])}"
+    return f"round {event['round']}: {hands}: {said}{_typed(event)}"
 
 
 def _hit(event: dict[str, Any]) -> str:
     award = f"meter {event['progressive']['meter']}" if event["progressive"] else f"{event['fixed']['cents']} cents"
     assert event["player"]["cards"]
     assert event["banker"]["cards"]
-    return f"HIT in round {event['round']}: seat {event['seat']}, {event['tier']}, {award}"
+    return f"HIT in round {event['round']}: seat {event['seat']}, {event['tier']}, {award}{_typed(event)}"
 
 
 def _correction(event: dict[str, Any]) -> str:
@@ -86,10 +87,24 @@ def _correction(event: dict[str, Any]) -> str:
 
 def _void(event: dict[str, Any]) -> str:
     back = [f"{bet['spot']} back to {_seats(bet['seats'])}" for bet in event["progressive"]]
-    said = ", ".join(
-        [event["reason"], *(["simulated"] if event["simulated"] else back), *_settled(event["settlement"])]
-    )
-    return f"round {event['round']} void by {event['by']}: {said}"
+    seen = [f"{hand['hand']} {' '.join(hand['cards'])}" for hand in event["hands"] if hand["cards"]]
+    held = [f"held {' '.join(event['held'])}"] if event["held"] else []
+    won = [f"seat {won['seat']} had {won['tier']}" for won in event["awards"]]
+    marks = ["simulated"] if event["simulated"] else back
+    said = ", ".join([event["reason"], *marks, *seen, *held, *won, *_settled(event["settlement"])])
+    return f"round {event['round']} void by {_people(event)}: {said}"
+
+
+def _odd_card(event: dict[str, Any]) -> str:
+    return f"odd cards {event['cards']}: {event['fate']} by {_people(event)}"
+
+
+def _people(event: dict[str, Any]) -> str:
+    return f"{event['by']} and {event['witness']}" if event["witness"] else str(event["by"])
+
+
+def _typed(event: dict[str, Any]) -> str:
+    return "".join(f", card {each['drawn']} {each['card']} typed by {_people(each)}" for each in event["not_read"])
 
 
 def _commission(event: dict[str, Any]) -> str:
@@ -122,6 +137,7 @@ _LINES = {
     "hit": _hit,
     "correction": _correction,
     "void": _void,
+    "odd_card": _odd_card,
     "commission": _commission,
     "shoe_closed": _shoe_closed,
     "fault": _fault,

@@ -59,7 +59,7 @@ def test_every_refusal_of_what_a_script_can_ask_for_is_met_in_one() -> None:
     of_corrections |= {"other_hands", "other_seats", "not_by_the_rules"}
     of_hits = {"award_old", "award_impossible", "no_disputed_award", "award_differs", "no_hit", "hit_shown"}
     of_the_pit = {"no_pit_key", "pit_key_differs", "pit_key_pinned", "pit_stands_by_it"}
-    of_two_people = {"second_person_due", "no_proposal", "proposal_changed"}
+    of_two_people = {"no_proposal", "proposal_changed"}
     of_other_acts = {
         "fault_changed",
         "card_in_doubt",

@@ -303,13 +303,13 @@ class LiveTable:
             case Exit.VOID if by_key:
                 self.do_press("key", "void")
             case Exit.VOID:
-                self._ask(VoidHand(_WHO))
+                self._ask_two(VoidHand(_WHO))
             case Exit.NEW_SHOE:
                 if self.shoe.in_hand or fault.code not in ("card_without_shoe", "card_after_shoe"):
                     self.shoe.refill()
                 self._ask(NewShoe(_WHO))
             case Exit.CARD:
-                self._ask(NameCard(self._card_on_the_felt(), _WHO))
+                self._ask_two(NameCard(self._card_on_the_felt(), _WHO))
             case Exit.COUNT:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
@@ -318,14 +318,14 @@ class LiveTable:
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
-            self._ask(NameCard(Card.parse(missed), _WHO))
+            self._ask_two(NameCard(Card.parse(missed), _WHO))
             self._go_on(0.02)
             self.auditor.read(self.shoe.life)
         self._ask(ClearFault(_WHO))
         self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name(self, card: str) -> None:
-        self._ask(NameCard(Card.parse(card), _WHO))
+        self._ask_two(NameCard(Card.parse(card), _WHO))
 
     def do_ask(self, what: str) -> None:
         requests: dict[str, Request] = {
@@ -339,7 +339,7 @@ class LiveTable:
             "test_lamps": LampTest("dealer"),
             "reset_hits": ResetHits(None, _WHO),
         }
-        self._ask(requests[what])
+        self._ask_two(requests[what])
 
     def do_reset(self, seat: int) -> None:
         """Somebody has seen to a seat's hit."""
@@ -353,12 +353,7 @@ class LiveTable:
             done = finished.done
             assert isinstance(done, TwoHands), "the simulated house deals punto banco"
             player = (Card.parse(card), *done.player[1:])
-            self._ask(CorrectRound(finished.number, player, done.banker, _WHO))
-            self._go_on(_SETTLED_S)
-            waits = None if self.runtime is None else self.runtime.waits_for_second_person()
-            if self.runtime is not None and waits is not None:
-                assert isinstance(waits["id"], int)
-                self._wait_for(self.runtime.confirm(waits["id"], "witness bob", "socket bob(1001)"))
+            self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
     def do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
@@ -551,6 +546,15 @@ class LiveTable:
         if self.runtime is not None:
             fault = self.runtime.face.fault
             self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
+
+    def _ask_two(self, request: Request) -> None:
+        """Ask, and have a second person agree where the table waits for one."""
+        self._ask(request)
+        self._go_on(_SETTLED_S)
+        waits = None if self.runtime is None else self.runtime.waits_for_second_person()
+        if self.runtime is not None and waits is not None:
+            assert isinstance(waits["id"], int)
+            self._wait_for(self.runtime.confirm(waits["id"], "witness bob", "socket bob(1001)"))
 
     def _wait_for(self, answer: Coroutine[Any, Any, Answer]) -> None:
         self._asked = [task for task in self._asked if not task.done()]

@@ -141,10 +141,10 @@ class TableUnderTest:
         return self.do(ClearFault("Smith"))
 
     def void(self) -> Self:
-        return self.do(VoidHand("Smith"))
+        return self.do(VoidHand("Smith", "Jones"))
 
     def name(self, card: str) -> Self:
-        return self.do(NameCard(Card.parse(card), "Smith"))
+        return self.do(NameCard(Card.parse(card), "Smith", "Jones"))
 
     def new_shoe_by_supervisor(self) -> Self:
         return self.do(NewShoe("Smith"))

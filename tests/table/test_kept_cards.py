@@ -56,10 +56,11 @@ def emptied(game: TableRules, kept: str) -> Watched:
     """One deck with all its cards gone, the last of them kept one by one: dead ones held with a fault went before."""
     table = seated(house(game, decks=1, fewest_cards_to_open=1, drawn_in_error="next_card"))
     others = [str(card) for card in DECK if str(card) not in f"{BURN} {kept}".split()]
-    table.lock().believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(others)).void().draw(kept)
-    assert (table.face.phase, table.face.cards_left, table.fault) == ("wagers_open", 0, None)
+    table.lock().believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(others)).void()
     if game.game == LUCKY9.game:
         table.do(wager("3 hand 1000"))
+    table.draw(kept)
+    assert (table.face.phase, table.face.cards_left, table.fault) == ("wagers_open", 0, None)
     table.told()
     return table
 

@@ -36,6 +36,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Pattern, lamps
+from controller.table.states import KnownCard
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, turns, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, cards, hand, house
@@ -491,10 +492,10 @@ def test_an_overdrawn_card_that_the_shoe_keeps_is_never_this_hands() -> None:
     """As where the dealer turns every card: "it belongs to the next round", whatever this one still takes."""
     mini = Watched(dealt(INPUT, "dealt")).open_shoe().do(wager("2 player 2000")).lock().draw("4S TH AD 2C")
     mini.believe(CardKept(Card.parse("3D")))
-    assert mini.table.kept == (Card.parse("3D"),)
+    assert mini.table.kept == (KnownCard(Card.parse("3D")),)
     table = midi().draw("4S TH AD 2C").believe(CardKept(Card.parse("3D"))).do(call("reveal"))
     assert hand(table.face, "player").cards == ("4S", "AD")
-    assert table.table.kept == (Card.parse("3D"),)
+    assert table.table.kept == (KnownCard(Card.parse("3D")),)
 
 
 def test_a_card_ahead_of_a_naturals_reveal_opens_a_simulated_hand_after_it() -> None:

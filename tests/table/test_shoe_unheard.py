@@ -89,7 +89,8 @@ def test_the_attack_a_hand_dealt_unheard_after_the_lock_is_void_and_the_next_is_
     table.draw("KS 9H 9S 8D")  # and a third is dealt
     assert table.of_type("round") == []
     assert count(table, 414 - 12) == "cards_missed"
-    assert table.ask(VoidHand("Smith")) is None
+    assert table.ask(VoidHand("Smith")) == "second_person_due", "an award may lie on the felt, unheard"
+    assert table.ask(VoidHand("Smith", "Jones")) is None
     (void,) = table.of_type("void")
     assert (void["progressive"][0]["seats"], void["reason"]) == ([1, 2, 3], "shoe_unheard")
     assert table.fault == "shoe_unheard", "no way past the count"

@@ -184,10 +184,10 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
     st.builds(NewShoe, BY),
     st.builds(LockWagers),
     st.builds(SeeCutCard),
-    st.builds(VoidHand, BY),
-    st.builds(NameCard, CARDS, BY),
+    st.builds(VoidHand, BY, BY),
+    st.builds(NameCard, CARDS, BY, BY),
     st.builds(ClearFault, BY),
-    st.builds(TellOddCard, st.sampled_from(OddCardFate), st.just("Smith")),
+    st.builds(TellOddCard, st.sampled_from(OddCardFate), st.just("Smith"), BY),
     st.builds(CorrectRound, st.integers(1, 3), HANDS, HANDS, st.just("Smith"), st.sampled_from(["Jones", "smith"])),
     st.builds(CloseShoe, st.just("Smith")),
     st.builds(LampTest, st.just("Smith")),
@@ -204,8 +204,8 @@ def _a_card(table: CheckedTable, dice: Random) -> Card:
 def _act(exit_: str, card: Card) -> Request:
     acts: dict[str, Request] = {
         "clear": ClearFault("Smith"),
-        "card": NameCard(card, "Smith"),
-        "void": VoidHand("Smith"),
+        "card": NameCard(card, "Smith", "Jones"),
+        "void": VoidHand("Smith", "Jones"),
         "new_shoe": NewShoe("Smith"),
     }
     return acts[exit_]
@@ -224,7 +224,7 @@ def go_on(seed: int) -> Happening:
             elif table.face.phase in ("no_shoe", "shoe_ended"):
                 table.do(NewShoe())
             elif table.face.odd_card and dice.random() < 0.3:
-                table.do(TellOddCard(dice.choice(list(OddCardFate)), "Smith"))
+                table.do(TellOddCard(dice.choice(list(OddCardFate)), "Smith", "Jones"))
             elif table.face.phase == "wagers_open" and table.table.finished and dice.random() < 0.1:
                 two, three = (tuple(_a_card(table, dice) for _ in range(count)) for count in (2, 3))
                 refused = table.ask(CorrectRound(table.table.finished[-1].number, two, three, "Smith", "Jones"))

@@ -292,7 +292,8 @@ def test_chips_do_not_lie_over_into_the_next_hand() -> None:
 def test_in_a_simulated_hand_chips_lie_out_of_action_until_the_next_lock() -> None:
     table = opened("royal9").do(wager("2 player 2000")).draw("4S")
     assert table.face.simulated
-    table.do(wager("3 banker 2500")).draw("TH 5D 9C")
+    assert table.ask(wager("3 banker 2500")) == "card_out", "the card may yet be the next round's first"
+    table.draw("TH").do(wager("3 banker 2500")).draw("5D 9C")
     (event,) = table.of_type("round")
     assert (event["simulated"], event["settlement"], event["progressive"]) == (True, None, [])
     assert [each.seat for each in table.face.wagers] == [2, 3], "they lie where they lay"
@@ -349,7 +350,7 @@ def test_a_silent_pit_refuses_royal_9_and_nothing_else() -> None:
 def test_a_royal_9_that_is_void_is_returned_with_the_rest() -> None:
     table = opened("royal9").do(*wagers("2 player 2000, 2 royal9 500, 3 tie 500"))
     lock(table)
-    table.draw("KH TH 9H").do(VoidHand("Smith"))
+    table.draw("KH TH 9H").do(VoidHand("Smith", "Jones"))
     (void,) = table.of_type("void")
     assert (void["progressive"][0]["seats"], void["settlement"]["totals"]["returned_cents"]) == ([2], 3000)
     assert_money_adds_up(void)
@@ -381,7 +382,7 @@ def test_the_cards_that_run_out_return_every_wager() -> None:
 
 def burn_in_error(table: Watched, card: Card) -> None:
     """A card drawn in error that nobody saw, and that is burned."""
-    table.believe(CardDrawn(card)).do(TellOddCard(OddCardFate.BURN, "dealer"))
+    table.believe(CardDrawn(card)).do(TellOddCard(OddCardFate.BURN, "dealer", "Smith"))
 
 
 # A correction settles anew.

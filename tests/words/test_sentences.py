@@ -254,4 +254,5 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
     """An award of $12.50 was shown as $12."""
     hit = {"type": "hit", "seat": 3, "spot": "pairs", "tier": "suited", "fixed": {"cents": cents}, "progressive": None}
+    hit["not_read"] = []
     assert event_sentence(hit) == f"seat 3 pairs, suited: {line}"

@@ -24,6 +24,7 @@ from controller.table.acts.entry import (
     Request,
     When,
     Who,
+    by_two,
     everywhere,
 )
 from controller.table.dealing import following, odd_card
@@ -31,6 +32,7 @@ from controller.table.facts import ByPerson, Fact, WagersDiffered, WagersLocked
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import HandInPlay, Locked, ShoeEnded, Table, WagersOpen
+from controller.table.voiding import needs_two
 
 GROUP = "The round"
 
@@ -139,9 +141,10 @@ CALLS = (
 
 @dataclass(frozen=True, slots=True)
 class HandVoided(ByPerson):
-    """A supervisor ended the round and returned its wagers."""
+    """A supervisor ended the round and returned its wagers. `witness` is the second person, where two had to agree."""
 
     by: str
+    witness: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +152,19 @@ class VoidHand(Request):
     """End the round and return its wagers."""
 
     supervisor: str | None
+    witness: str | None = None
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What the second person is shown: only the round."""
+        return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The end of the round."""
+        """The end of the round. Two people must agree where the round has won an award, or may have (`voiding.py`)."""
         assert self.supervisor is not None, "a void has a name"
-        return HandVoided(self.supervisor)
+        if not needs_two(table):
+            return HandVoided(self.supervisor)
+        return by_two(self, HandVoided(self.supervisor, self.witness))
 
 
 VOID = Act(
@@ -164,6 +175,7 @@ VOID = Act(
     example="--by Smith",
     forms=(Form(VoidHand, VoidHand),),
     becomes=(HandVoided,),
+    confirmed_by=("void", "deal"),
     shows="void",
     refused=everywhere("no_hand", but=(Locked, HandInPlay)),
     leads_to=(WagersOpen, ShoeEnded),
@@ -184,10 +196,14 @@ class OddCardFate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OddCardTold(ByPerson):
-    """The last card, drawn in error, was not exposed, and has this fate. So it opened no simulated hand."""
+    """The last card, drawn in error, was not exposed, and has this fate. So it opened no simulated hand.
+
+    `witness` is the second person, where the shoe has had so many such cards that two people must agree.
+    """
 
     fate: OddCardFate
     by: str
+    witness: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +212,25 @@ class TellOddCard(Request):
 
     fate: OddCardFate
     by: str
+    witness: str | None = None
+
+    @property
+    def supervisor(self) -> str:
+        """The first of two people."""
+        return self.by
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        return {"fate": self.fate.value}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The fate of the card. It is refused once a second card of the simulated hand has come."""
-        return OddCardTold(self.fate, self.by) if odd_card(table) else refuse("no_odd_card")
+        if not odd_card(table) or table.shoe is None:
+            return refuse("no_odd_card")
+        if table.shoe.unseen_cards < table.rules.shoe.unseen_cards_by_dealer or table.rules.procedure <= 2:
+            return OddCardTold(self.fate, self.by)
+        return by_two(self, OddCardTold(self.fate, self.by, self.witness))
 
 
 def _fate(value: Any) -> OddCardFate:
@@ -224,6 +255,7 @@ ODD_CARD = Act(
         ),
     ),
     becomes=(OddCardTold,),
+    confirmed_by=("void", "deal"),
     refused=everywhere("no_odd_card", but=(HandInPlay,)),
     leads_to=(WagersOpen,),
     presses=(

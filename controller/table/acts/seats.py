@@ -27,6 +27,7 @@ from controller.table.acts.entry import (
     seat,
     whole,
 )
+from controller.table.early_cards import card_is_out
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
 from controller.table.states import HandInPlay, Locked, Table
@@ -53,6 +54,8 @@ class TakeSeats(Request):
         """The seats, unless a player who leaves a seat owes commission."""
         if not set(self.seats) <= set(table.rules.seat_numbers):
             return refuse("no_such_seat")
+        if card_is_out(table):
+            return refuse("card_out")
         if set(table.occupied) & table.commission_owed.keys() - set(self.seats):
             return refuse("commission_owed")  # sheet 004: collected when the customer leaves the game
         return SeatsTaken(tuple(sorted(set(self.seats))), self.by)
@@ -90,6 +93,8 @@ class LeaveSeat(Request):
         """The seats that stay occupied."""
         if self.seat not in table.rules.seat_numbers:
             return refuse("no_such_seat")
+        if card_is_out(table):
+            return refuse("card_out")
         if self.seat in table.commission_owed:
             return refuse("commission_owed")
         if self.seat not in table.occupied:
@@ -128,6 +133,8 @@ class ChooseActives(Request):
         """Two of the occupied seats: as named, or drawn by lot."""
         if not table.rules.play.roles_play:
             return refuse("not_this_game")
+        if card_is_out(table):
+            return refuse("card_out")
         if len(table.occupied) < 2:
             return refuse("seats_too_few")
         if self.actives is None:
@@ -189,6 +196,8 @@ class PlaceWager(Request):
             return refuse("already_locked")
         if locking.lies(table, self.wager):
             return refuse("wager_lies_there")
+        if card_is_out(table):
+            return refuse("card_out")
         code = locking.refusal(table, self.wager)
         return refuse(code) if code else WagerPlaced(self.wager, self.by)
 

@@ -29,6 +29,7 @@ from controller.table.faults import FAULTS, Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, Table, WagersOpen
 from controller.table.stops import is_card, known_left
+from controller.table.voiding import plays_for_awards
 
 GROUP = "When the table has stopped"
 
@@ -78,10 +79,14 @@ CLEAR = Act(
 
 @dataclass(frozen=True, slots=True)
 class CardNamed(ByPerson):
-    """A supervisor said which card it was: a card that the shoe could not read, or that was missed."""
+    """A supervisor said which card it was: a card that the shoe could not read, or that was missed.
+
+    `witness` is the second person, in a round with a progressive wager.
+    """
 
     card: Card
     by: str
+    witness: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,12 @@ class NameCard(Request):
 
     card: Card
     supervisor: str | None
+    witness: str | None = None
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        return {"card": str(self.card)}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The card that waits, or that was missed, with its name.
@@ -98,11 +109,16 @@ class NameCard(Request):
         was misread. Only the person who reads the felt hears that. Were the name believed, the table would stop at an
         impossible card, and everybody would hear it. A guess has its price: a name that is not refused is journalled,
         and from then on is the card.
+
+        In a round with a progressive wager two people must read the card, since the card may win an award. That holds
+        for each card of such a round: the need for a second person must tell nothing of a card that lies face down.
         """
         assert self.supervisor is not None, "whoever names a card has a name"
         if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, self.card):
             return refuse("card_cannot_be")
-        return CardNamed(self.card, self.supervisor)
+        if not plays_for_awards(table):
+            return CardNamed(self.card, self.supervisor)
+        return by_two(self, CardNamed(self.card, self.supervisor, self.witness))
 
 
 CARD = Act(

@@ -1,0 +1,48 @@
+"""Cards of the next round that left the shoe before its wagers were locked.
+
+Whoever has seen a card must not wager on the round that it decides. Example: the dealer draws the king of spades while
+wagers are open, and says that nobody saw it, so that the king is the next round's first card. A wager of seat 1 that is
+placed now would know that card. So the wagers of that round are those that lay when its first card left the shoe:
+
+- where the table knows all wagers, none is placed, changed or taken back from then on;
+- where sensors see the progressive wagers, the seats that they saw at that moment are a fact, `ChipsNoted`, which is
+  believed before the card. A chip that is put down later does not play;
+- nobody changes who sits where, or which seats are active.
+
+Where nobody can say when the card left the shoe, no progressive wager plays on that round. Example: a card was missed,
+and a supervisor types it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from controller.table.dealing import odd_card
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ChipsNoted, Fact
+from controller.table.states import Table, WagersOpen
+from controller.table.stops import held_cards
+
+
+def card_is_out(table: Table) -> bool:
+    """Whether a card of the next round has left the shoe, or a card that may yet be that round's."""
+    return table.chips_noted is not None
+
+
+def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNoted | None:
+    """The fact to believe before this one: the progressive wagers as they lie, where the first card leaves the shoe
+    while wagers are open."""
+    is_card = isinstance(fact, CardDrawn | CardKept | CardDrawnOutsideGame)
+    if not is_card or card_is_out(table) or not isinstance(table.phase, WagersOpen) or table.rules.procedure <= 2:
+        return None
+    return ChipsNoted(tuple(sorted(sensed & set(table.rules.seat_numbers))))
+
+
+def with_chips_noted(table: Table) -> Table:
+    """The table with the noted chips for as long as a card of the next round is out, and without them otherwise."""
+    if table.rules.procedure <= 2:
+        return table
+    waits = isinstance(table.phase, WagersOpen) and held_cards(table) > 0
+    if not (table.kept or odd_card(table) or waits):
+        return table if table.chips_noted is None else replace(table, chips_noted=None)
+    return table if table.chips_noted is not None else replace(table, chips_noted=())

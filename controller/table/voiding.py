@@ -1,0 +1,217 @@
+"""A round that ends without a result: what was seen of it, and what its wagers had won by then.
+
+A void takes a won award away. So a void tells the cards that were seen, and the awards that these cards made certain.
+Where an award is certain, two people must agree. Example: KS 9S is printed at seat 1, which has a progressive wager.
+Player's two cards are KS 9S, and Banker's second card has not come. Whatever that card is, seat 1 wins an award. Two
+people must agree also where the table cannot know that no award is won: cards lie face down, or were drawn unheard.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from controller.contract import events
+from controller.contract.events import FACE_DOWN
+from controller.game.cards import DECK, Card
+from controller.game.hands import Done
+from controller.game.play import Call, Choose, Draw, Play, Reveal
+from controller.game.settlement import Settlement
+from controller.game.wagers import Wager
+from controller.table import paying
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ShoeUnheard, ShoeUnplugged
+from controller.table.states import HandInPlay, Held, Locked, Table, Wagers
+from controller.table.stops import is_card, raiser, shoe_number
+
+_MOST_ENDS = 1000
+"""At most so many ends of a round are looked at. After three cards with a natural among them, 52 ends are left."""
+
+_CARDS_UNHEARD = ("reports_missed", "shoe_restarted", "shoe_unplugged", "shoe_unheard", "internal", "replay_differs")
+"""The faults in which cards may lie on the felt of which the table has not heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the cards that were seen have decided: awards that are won whatever comes, each at its least; and the
+    settlement, where each end of the round gives the same.
+
+    `unknown`: cards lie on the felt that the table does not know, or nobody has turned up; or too many ends are left.
+    """
+
+    awards: tuple[paying.Won, ...] = ()
+    settlement: Settlement | None = None
+    unknown: bool = False
+
+
+def plays_for_awards(table: Table) -> bool:
+    """Whether a round is locked or in play in which a progressive wager plays, so that one person decides less.
+
+    In a shoe that an earlier version of the program opened, one person decides as then.
+    """
+    wagers = table.locked_wagers
+    return table.rules.procedure > 2 and wagers is not None and any(on.seats for on in wagers.progressive)
+
+
+def needs_two(table: Table) -> bool:
+    """Whether two people must agree to a void of the round: its progressive wagers have won, or may have."""
+    wagers = table.locked_wagers
+    if wagers is None or not plays_for_awards(table):
+        return False
+    decided = _decided(table, wagers)
+    return bool(decided.awards) or decided.unknown
+
+
+def void_event(table: Table, by: str, reason: str, witness: str | None = None) -> events.Void:
+    """The event of the round in play ended without a result."""
+    wagers = table.locked_wagers
+    told = table.rules.procedure > 2
+    decided = _decided(table, wagers) if told and wagers is not None else Decided()
+    return events.Void(
+        shoe=shoe_number(table),
+        round=table.round_number,
+        by=by,
+        witness=witness,
+        reason=reason,
+        simulated=wagers is None,
+        progressive=paying.progressive_shown(wagers),
+        settlement=paying.returned_shown(table.rules, _at_stake(table, wagers.placed)) if wagers else None,
+        hands=_hands(table) if told else (),
+        held=tuple(_held_card(table, held) for held in _held(table)) if told else (),
+        awards=paying.awards_shown(decided.awards),
+        would_settle=paying.settlement_shown(decided.settlement),
+    )
+
+
+def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
+    """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
+    hand = table.phase
+    if not isinstance(hand, HandInPlay):
+        return placed
+    hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
+    on_each = {bet.spot for bet in table.rules.bets if bet.each_hand}
+    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot in on_each else 1))
+
+
+# The cards that were seen.
+
+
+def _hands(table: Table) -> tuple[events.VoidHand, ...]:
+    hand = table.phase
+    if not isinstance(hand, HandInPlay):
+        return ()
+    return tuple(
+        events.VoidHand(
+            laid.hand,
+            tuple(FACE_DOWN if down else str(card) for card, down in zip(laid.cards, laid.face_down, strict=True)),
+        )
+        for laid in table.rules.play.laid(hand.seating, hand.plays)
+    )
+
+
+def _waiting(table: Table) -> tuple[Held, ...]:
+    """The facts that wait for a call, or for a person's decision."""
+    ahead = tuple(table.phase.ahead) if isinstance(table.phase, HandInPlay) else ()
+    return (*ahead, *((*raiser(table.fault), *table.held) if table.fault else ()))
+
+
+def _held(table: Table) -> tuple[Held, ...]:
+    """The cards that no hand has: they wait for a call, or for a person's decision."""
+    return tuple(held for held in _waiting(table) if is_card(held))
+
+
+def _next_cards(table: Table) -> list[Card]:
+    """The cards that wait and were named, in the order in which they came."""
+    drawn = [held.fact.card for held in _waiting(table) if isinstance(held.fact, CardDrawn)]
+    return [card for card in drawn if card is not None]
+
+
+def _card_may_be_unheard(table: Table) -> bool:
+    """Whether cards may lie on the felt of which the table has not heard, or which nobody could read."""
+    if table.fault is not None and table.fault.code in _CARDS_UNHEARD:
+        return True
+    return any(
+        held.after_gap
+        or held.in_doubt
+        or isinstance(held.fact, ShoeUnheard | ShoeUnplugged | CardDrawnOutsideGame)
+        or (isinstance(held.fact, CardDrawn) and held.fact.card is None)
+        for held in _waiting(table)
+    )
+
+
+def _held_card(table: Table, held: Held) -> str:
+    """The card that waits, as text; a card that nobody can have seen face up is not named."""
+    card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
+    return FACE_DOWN if card is None or table.rules.play.deals_face_down else str(card)
+
+
+def _lies_face_down(table: Table) -> bool:
+    hand = table.phase
+    if not isinstance(hand, HandInPlay):
+        return bool(_held(table)) and table.rules.play.deals_face_down
+    return bool(hand.ahead) or any(any(laid.face_down) for laid in table.rules.play.laid(hand.seating, hand.plays))
+
+
+# What they decided.
+
+
+def _decided(table: Table, wagers: Wagers) -> Decided:
+    """What the cards that were seen have decided, with those that a fault holds where our rules put them."""
+    if not isinstance(table.phase, Locked | HandInPlay):
+        return Decided()
+    if _lies_face_down(table) or _card_may_be_unheard(table):
+        return Decided(unknown=True)
+    plays = table.phase.plays if isinstance(table.phase, HandInPlay) else ()
+    ends = _Ends(table, _next_cards(table))
+    awards: dict[tuple[str, int], paying.Won] | None = None
+    settlements: list[Settlement | None] = []
+    for looked_at, done in enumerate(ends.of(plays)):
+        if looked_at == _MOST_ENDS:
+            return Decided(unknown=True)
+        won = {(each.spot, each.seat): each for each in paying.awards(table.rules, table.phase.seating, done, wagers)}
+        awards = won if awards is None else {at: _less(table, awards[at], won[at]) for at in awards.keys() & won.keys()}
+        settlement = paying.settlement(table.rules, table.phase.seating, wagers.placed, done)
+        if settlement not in settlements:
+            settlements.append(settlement)
+        if not awards and (len(settlements) > 1 or not wagers.placed):
+            return Decided()
+    if not wagers.placed:
+        settlements = []
+    certain = sorted((awards or {}).values(), key=lambda each: (each.spot, each.seat))
+    return Decided(tuple(certain), settlements[0] if len(settlements) == 1 else None)
+
+
+def _less(table: Table, one: paying.Won, other: paying.Won) -> paying.Won:
+    """The lesser of two awards of one wager: the row that stands further down."""
+    rows = next(bet.rows for bet in table.rules.bets if bet.spot == one.spot)
+    return max(one, other, key=lambda won: rows.index(won.row))
+
+
+class _Ends:
+    """All ends that a round can come to, by the cards that are left in the shoe. `next_` cards come first."""
+
+    def __init__(self, table: Table, next_: list[Card]) -> None:
+        assert isinstance(table.phase, Locked | HandInPlay), "a round is locked or in play"
+        assert table.shoe is not None, "a round has a shoe"
+        self._game, self._seating, self._next = table.rules.play, table.phase.seating, next_
+        self._left = {card: table.rules.shoe.decks - gone for card, gone in zip(DECK, table.shoe.gone, strict=True)}
+        for card in next_:
+            self._left[card] -= 1
+
+    def of(self, plays: tuple[Play, ...], came: int = 0) -> Iterator[Done]:
+        """The ends after these plays. `came` of the next cards are among the plays already."""
+        match self._game.next_step(self._seating, plays):
+            case Draw() if came < len(self._next):
+                yield from self.of((*plays, self._next[came]), came + 1)
+            case Draw():
+                for card in [card for card, left in self._left.items() if left > 0]:
+                    self._left[card] -= 1
+                    yield from self.of((*plays, card), came)
+                    self._left[card] += 1
+            case Reveal():
+                yield from self.of((*plays, Call.REVEAL), came)
+            case Choose(options=options):
+                for option in options:
+                    yield from self.of((*plays, option), came)
+            case done:
+                yield done
