@@ -77,7 +77,15 @@ async def _run(config: Config, log: CountedLog) -> None:
             program,
             mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
-            shoe=ShoeOnLine(file.shoe.driver, file.shoe.port, file.shoe.baud, table.last_report),
+            shoe=ShoeOnLine(
+                file.shoe.driver,
+                file.shoe.port,
+                file.shoe.baud,
+                table.last_report,
+                file.shoe.ask,
+                file.shoe.answers_within_ms,
+                file.shoe.present,
+            ),
             broker=MqttBroker(
                 file.pit.brokers,
                 file.pit.port,

@@ -91,11 +91,14 @@ class Hearing:
             return False
         return now_ms - beat_ms > self._kept_unread_ms or slept_ms - self._slept_ms > _SUSPENDED_MS
 
-    def beat(self, now_ms: int, slept_ms: int) -> None:
-        """The loop goes round."""
+    def beat(self, now_ms: int, slept_ms: int, proven_ms: int | None = None) -> None:
+        """The loop goes round. Where the shoe is asked, it was heard until `proven_ms`, and not only until this beat.
+
+        None: the shoe is not asked.
+        """
         self._slept_ms = slept_ms
         if self._beat_ms is not None:
-            self._heard_ms, self._beat_ms = self._beat_ms, now_ms
+            self._heard_ms, self._beat_ms = self._beat_ms if proven_ms is None else proven_ms, now_ms
         if self._heard_ms is not None and (self._marked_ms is None or now_ms - self._marked_ms >= _MARK_EVERY_MS):
             self._mark.write(self._heard_ms)
             self._marked_ms = now_ms

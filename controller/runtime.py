@@ -38,7 +38,7 @@ from controller.digest import digest
 from controller.hearing import Hearing, Mark
 from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
-from controller.pins.devices import Broker, Pins, Shoe
+from controller.pins.devices import PRESENT_INPUT, Broker, Pins, Shoe
 from controller.pins.watch import Watch, keep_watching
 from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, Message
@@ -132,6 +132,7 @@ class ShoeLine:
 
     up: bool = False
     why: str = "not opened yet"
+    told: bool = False
     bad_bytes: Counter[str] = field(default_factory=Counter)
     untold: Counter[str] = field(default_factory=Counter)
     just_came: Counter[str] = field(default_factory=Counter)
@@ -194,6 +195,7 @@ class Runtime:
         self._sample_s = config.file.pins.sample_ms / 1000
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._looks: list[tuple[dict[str, bool], int]] = []  # of the watch, since an input changed; with their times
+        self._levels: dict[str, bool] = {}  # of the inputs, at the last beat
         self._journal_error: str | None = None
         self._lamps_of: tuple[Public, Live, object] | None = None  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
@@ -479,8 +481,9 @@ class Runtime:
                 return
             if after_standstill:
                 self._note_unheard(now_ms)
-            self._hearing.beat(now_ms, asleep_ms)
+            self._hearing.beat(now_ms, asleep_ms, self._shoe.proven_ms)
             self._sample_pins()
+            self._shoe.beat(now_ms, self._levels)
             self._render()
             self._beat_in(self._until_next_beat_s())
         except BaseException as error:  # noqa: BLE001  # asyncio would only log it: `run` raises it again
@@ -516,12 +519,14 @@ class Runtime:
         changed = levels != self._debouncer.settled
         if changed or self._looks:
             self._looks.append((levels, now_ms))
-        return changed or self._hearing.stood_still(since_boot_ms(), slept_ms())
+        moved = self._shoe.look(since_boot_ms(), levels)
+        return changed or moved or self._hearing.stood_still(since_boot_ms(), slept_ms())
 
     def _sample_pins(self) -> None:
         """Take the watch's looks in their order, then read every input."""
         looks, self._looks = self._looks, []
-        for levels, at_ms in (*looks, (self._pins.read(), time.monotonic_ns() // 1_000_000)):
+        self._levels = self._pins.read()
+        for levels, at_ms in (*looks, (self._levels, time.monotonic_ns() // 1_000_000)):
             self._take_sample(levels, at_ms)
 
     def _take_sample(self, levels: dict[str, bool], at_ms: int) -> None:
@@ -532,6 +537,8 @@ class Runtime:
             settled = self._debouncer.settled
             self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))
         for name, level in changed.items():
+            if name == PRESENT_INPUT:
+                continue  # the shoe's line looks at it
             if level:
                 self._pressed(name, at_ms / 1000)
             else:
@@ -610,15 +617,17 @@ class Runtime:
         self._put(fact, f"shoe {self._config.file.shoe.driver.name}")
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe went up or down."""
+        """The line to the shoe went up or down, or is down for another reason."""
         now_ms = since_boot_ms()
-        if up:
+        if up == self.shoe_line.up and self.shoe_line.told:
+            pass  # only the reason is another
+        elif up:
             self._note_unheard(now_ms)  # the shoe may have dealt until this very moment
             self._hearing.line_up(now_ms, slept_ms())
         else:
             self._hearing.line_down()
             self._put(ShoeUnplugged())
-        self.shoe_line.up, self.shoe_line.why = up, why
+        self.shoe_line.up, self.shoe_line.why, self.shoe_line.told = up, why, True
 
     def _note_unheard(self, now_ms: int) -> None:
         """The shoe was not heard from the last time that it was heard until now."""

@@ -28,6 +28,12 @@ class FarLine(Line, Protocol):
     def plug(self) -> None:
         """Make the device appear again, under the same name."""
 
+    def unplug_at_shoe(self) -> None:
+        """Let nothing through in either direction; the device stays."""
+
+    def plug_at_shoe(self) -> None:
+        """Let everything through again."""
+
 
 def stay_unheard(since_ms: int) -> None:
     """Wait until the shoe was unheard since `since_ms` for longer than its reports' numbers need to come round."""
@@ -74,6 +80,14 @@ class FarEnd:
         """Plug the adapter in again, under the same name, once the reports' numbers may have come round."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
+
+    def unplug_at_shoe(self) -> None:
+        """Pull the plug at the shoe's end: the adapter and its device stay."""
+        self.line.unplug_at_shoe()
+
+    def plug_at_shoe(self) -> None:
+        """Put the plug back in at the shoe's end."""
+        self.line.plug_at_shoe()
 
     def _note(self, copy: int, frame: bytes) -> bytes:
         if self.before_copy is not None:

@@ -474,6 +474,14 @@ class Cable(SerialLine):
         """Skip the test."""
         pytest.skip("a real cable is plugged in by hand")
 
+    def unplug_at_shoe(self) -> None:
+        """Skip the test."""
+        pytest.skip("a real plug is pulled by hand")
+
+    def plug_at_shoe(self) -> None:
+        """Skip the test."""
+        pytest.skip("a real plug is put in by hand")
+
     def close(self) -> None:
         """Let go of the port."""
         super().unplug()

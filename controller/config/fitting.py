@@ -121,6 +121,22 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if brand.deals and game.shoe.drawn_in_error == "burn":
         counts_it = f"{brand.called} takes a burned card for a round's first: end the shoe's own game"
         yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next card'
+    yield from _unnoticed(table.shoe)
     if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
         numbers_nothing = f"{brand.called} does not number its reports: a report lost between rounds goes unnoticed"
         yield f"a first card locks the wagers, and {numbers_nothing}"
+
+
+def _unnoticed(shoe: ShoeSection) -> Iterable[str]:
+    """What such a table cannot notice of a plug that is pulled at the shoe's end."""
+    brand, asking = shoe.driver, None if shoe.ask == "off" else shoe.driver.asking
+    if asking is None and shoe.present is None:
+        cards = "ten reports or a multiple of ten" if brand.bits_until_numbers_repeat else "any number of cards"
+        unseen = f"nobody notices {cards} that are dealt while the plug is out at the shoe's end"
+        what = "shoe.present is left out" if brand.asking is None else 'shoe.ask = "off" and shoe.present is left out'
+        yield f"{what}: {unseen}; docs/wiring.md, A plug pulled at the shoe"
+    if asking is not None and shoe.ask == asking.unlocks:
+        yield f'shoe.ask = "{shoe.ask}": the table unlocks a locked shoe within half a second'
+    if asking is not None and (shoe.answers_within_ms or 0) > asking.answers_within_ms:
+        unseen = "hands can deal ten reports in that time, and nobody notices where the plug was out meanwhile"
+        yield f"shoe.answers_within_ms is above {asking.answers_within_ms}: {unseen}"

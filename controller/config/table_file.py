@@ -13,7 +13,7 @@ from controller.config.problems import Mistake, check_range, unknown
 from controller.contract.bounds import MOST_SEAT
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.game.cards import PersonalK9
-from controller.pins.devices import InputWiring, LampWiring
+from controller.pins.devices import PRESENT_INPUT, InputWiring, LampWiring
 from controller.pins.header_map import PHYSICAL
 from controller.table.acts.every import ACTS
 from controller.table.lamps import LAMPS
@@ -103,6 +103,19 @@ class ShoeSection:
     baud: int | None = None
     """The speed of the line in baud. Left out: the brand's usual speed."""
 
+    ask: str | None = None
+    """The command by which the table asks the shoe twice a second whether it is there. The command must change nothing;
+    the shoe may refuse it. `"off"`: the shoe is not asked. Left out: the brand's usual command, `"ZZ00"` for an Angel
+    Eye."""
+
+    answers_within_ms: int | None = None
+    """For how many milliseconds the shoe may leave that unanswered. From then on the line is down. Left out: the time in
+    which no hand can draw so many cards that the shoe's numbers come round, 1500 for an Angel Eye."""
+
+    present: Literal["cts", "dsr", "dcd", "input"] | None = None
+    """What shows that the shoe's plug is in. `"cts"`, `"dsr"`, `"dcd"`: a modem line of the port, to which the plug at
+    the shoe's end leads RTS back. `"input"`: the input `shoe_present`. Left out: nothing shows it."""
+
 
 def _check_line(shoe: ShoeSection) -> Iterable[Mistake]:
     brand, baud = shoe.driver, shoe.baud
@@ -115,6 +128,42 @@ def _check_line(shoe: ShoeSection) -> Iterable[Mistake]:
         yield "shoe.port", f"{port!r} is a port of another system, and a table runs on Linux", do
     elif not port.startswith("/") and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", port):
         yield "shoe.port", f"{port!r} is neither a device's full path nor a serial server", do
+
+
+_SHORTEST_ANSWER_MS, _LONGEST_ANSWER_MS = 500, 60_000
+
+
+def _check_asking(shoe: ShoeSection) -> Iterable[Mistake]:
+    brand, ask, asking = shoe.driver, shoe.ask, shoe.driver.asking
+    if asking is None:
+        for key, value in (("ask", ask), ("answers_within_ms", shoe.answers_within_ms)):
+            if value is not None:
+                yield f"shoe.{key}", f"{brand.called} takes no commands, and answers none", "Remove it."
+        return
+    if ask is not None and ask != "off":
+        does = next((what for begins, what in asking.acts.items() if ask.startswith(begins)), None)
+        do = f'Write a command that changes nothing, such as "{asking.such_as}", or "off".'
+        if not re.fullmatch(asking.form, ask):
+            yield "shoe.ask", f"{ask!r} is no command of {brand.called}", do
+        elif does is not None:
+            yield "shoe.ask", f"{ask} {does}", do
+    if shoe.answers_within_ms is not None:
+        yield from check_range(
+            "shoe.answers_within_ms", shoe.answers_within_ms, _SHORTEST_ANSWER_MS, _LONGEST_ANSWER_MS
+        )
+
+
+def _check_present(shoe: ShoeSection, pins: PinsSection) -> Iterable[Mistake]:
+    of_input = shoe.present == "input"
+    if shoe.present is not None and not of_input and shoe.port.startswith("socket://"):
+        do = 'Wire the shoe\'s supply to an input and write present = "input", or use an adapter at the table.'
+        yield "shoe.present", f"a serial server does not tell its modem line {shoe.present.upper()}", do
+    if of_input and PRESENT_INPUT not in pins.inputs:
+        do = f"Wire the shoe's supply to an input {PRESENT_INPUT} (docs/wiring.md), or remove shoe.present."
+        yield f"pins.inputs.{PRESENT_INPUT}", 'is missing, and shoe.present = "input" needs it', do
+    if PRESENT_INPUT in pins.inputs and not of_input:
+        do = 'Write present = "input" under [shoe], or remove the input.'
+        yield f"pins.inputs.{PRESENT_INPUT}", "is wired, and shoe.present does not name it", do
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +216,7 @@ def _check_pins(pins: PinsSection) -> Iterable[Mistake]:
 def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSection) -> Iterable[Mistake]:
     of_seats = [f"seat_{seat.number}" for seat in seats]
     yield from _check_wiring_names("pins.lamps", pins.lamps, [*of_seats, *LAMPS])
-    yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS])
+    yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS, PRESENT_INPUT])
     if table.lock_on == "deal" and "deal" not in pins.inputs:
         do = 'Wire the dealer\'s `deal` button, or set table.lock_on = "first_card".'
         yield "pins.inputs.deal", "is missing, and this button locks the wagers", do
@@ -359,6 +408,8 @@ TABLE_CHECKS = (
     _check_id,
     _check_seats,
     _check_line,
+    _check_asking,
+    _check_present,
     _check_pins,
     _check_wiring,
     _check_pit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -13,6 +14,10 @@ Level = Literal["high", "low"]
 
 Pull = Literal["up", "down", "off"]
 """The Pi's own resistor on an input: what the pin reads while nothing drives it."""
+
+
+PRESENT_INPUT = "shoe_present"
+"""The input that the shoe's own supply closes while its plug is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class ShoeListener(Protocol):
         """The shoe reported this, and the report can be believed."""
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe works or does not; `why` is a sentence for people."""
+        """The line to the shoe works or does not, or does not work for another reason; `why` is a sentence for people."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
         """`count` bytes could not be read as a report, for this reason. The bytes themselves are not passed on."""
@@ -81,7 +86,26 @@ class Shoe(Protocol):
 
     @property
     def kept_unread_ms(self) -> int:
-        """How long, at the least, the kernel keeps what the shoe sends while nobody reads."""
+        """For how long, at the least, nothing is missed while the program stands still.
+
+        The kernel keeps so much of what the shoe sends, and in that time nobody looks whether the shoe is there.
+        """
+
+    @property
+    def proven_ms(self) -> int | None:
+        """The moment, in milliseconds since boot, until which answers prove that the shoe was heard.
+
+        None where the shoe is not asked, so that nothing is proven, or has not answered since its port was opened.
+        """
+
+    def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
+        """Look whether the shoe's plug is in; returns whether a beat is due for that. Any thread may call this.
+
+        `inputs` are the levels of the header's inputs at `now_ms`, in milliseconds since boot.
+        """
+
+    def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
+        """The loop's beat: ask the shoe, and tell the listener whether the line is up."""
 
     def forget(self) -> None:
         """Take the next report for a new report, even where it looks like the last one."""

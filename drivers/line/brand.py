@@ -11,10 +11,41 @@ if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the ta
     from drivers.line.bad_bytes import BadBytes
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The shoe answered a command: it hears the table, and the table hears the shoe.
+
+    `refusal` is the shoe's code where it refuses the command, None where it does the command. The answer has `count`
+    bytes.
+    """
+
+    refusal: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a brand of shoe is asked whether it is still there: by a command that changes nothing, which it answers.
+
+    `usual` is the command that is sent where a table's file names none. `frame` makes a command's bytes. A command has
+    the form `form`, a regular expression, which `such_as` shows. A command that begins with a key of `acts` does what
+    that entry says, and is never sent. `unlocks` is a command that opens a locked shoe and else changes nothing.
+    `answers_within_ms`: the shoe answers within that time, in which its numbers cannot come round by hand.
+    """
+
+    usual: str
+    frame: Callable[[str], bytes]
+    form: str
+    such_as: str
+    acts: Mapping[str, str]
+    unlocks: str
+    answers_within_ms: int
+
+
 class Codec(Protocol):
     """Turns one shoe's bytes into facts. A codec keeps the frame that has begun and not ended, and does no I/O."""
 
-    def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes]:
+    def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes | Answered]:
         """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
 
     def forget(self) -> None:
@@ -31,7 +62,8 @@ class Brand:
     missed that the next report's number shows no gap; 0 where reports have no numbers. `deals`: the kinds of game that
     the shoe can deal, as game files name them; None for a shoe that has no game of its own, and so deals any kind.
     `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, and gets
-    the last report that was believed before a restart.
+    the last report that was believed before a restart. `asking` says how the shoe is asked whether it is there; None
+    for a shoe that takes no commands.
     """
 
     name: str
@@ -42,7 +74,8 @@ class Brand:
     deals: frozenset[str] | None
     buttons: Mapping[str, str]
     codec: Callable[[Report | None], Codec]
+    asking: Asking | None = None
 
-    def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes]:
+    def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes | Answered]:
         """The facts of a report, read again from its kept frame; each fact once."""
         return list(dict.fromkeys(self.codec(None).feed(frame * self.copies)))

@@ -4,15 +4,16 @@ The port is a device (`/dev/serial/by-id/...`, a symbolic link that vanishes wit
 `socket://HOST:PORT`, a serial server on the network. A thread opens the port, since a network shoe can take seconds;
 the event loop reads it. A port that vanishes is opened again under the same name for as long as `run` runs.
 
-pyserial opens and sets up the port. Its `read` can wait or spin, so bytes are read from the descriptor. Nothing is ever
-sent to a shoe. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port was closed shows
-only as a gap in its sequence numbers, if it has any. A device cannot tell that a cable was pulled between adapter and
-shoe.
+pyserial opens and sets up the port, and reads its modem lines. Its `read` can wait or spin, so bytes are read from and
+written to the descriptor. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port was
+closed shows only as a gap in its sequence numbers, if it has any. A port that is open cannot tell that a cable was
+pulled between adapter and shoe: `shoe_on_line` asks the shoe, or looks at a modem line.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import logging
 import os
@@ -27,6 +28,9 @@ from controller.errors import TableError
 _log = logging.getLogger(__name__)
 
 NETWORK = "socket://"
+MODEM_LINES = ("cts", "dsr", "dcd")
+"""The modem lines that an adapter reads, in lower case."""
+
 _READ_SIZE = 4096
 
 _WHAT_TO_DO = {
@@ -47,8 +51,9 @@ class ShoePort:
     come. `on_link(up, why)` is called with the first outcome and with every change after it, but not when `run` is
     cancelled; `why` is a sentence for people. The event loop calls both, and what they raise ends `run`. While the line
     is down, the port is opened again after `first_retry_s`; that time doubles up to `longest_retry_s`, and starts anew
-    once bytes have come. So a serial server that takes each connection and drops it is left in peace. Raises TableError
-    for a URL that is neither a device nor `socket://`.
+    once bytes have come. So a serial server that takes each connection and drops it is left in peace. `modem_line` is
+    one of `MODEM_LINES` that will be read, or None. Raises TableError for a URL that is neither a device nor
+    `socket://`; `run` raises it for a port that cannot tell the modem line.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class ShoePort:
         on_link: Callable[[bool, str], None],
         first_retry_s: float = 0.2,
         longest_retry_s: float = 5.0,
+        modem_line: str | None = None,
     ) -> None:
         if "://" in url and not url.startswith(NETWORK):
             raise TableError(
@@ -72,6 +78,8 @@ class ShoePort:
         self._on_link = on_link
         self._first_retry_s = first_retry_s
         self._longest_retry_s = longest_retry_s
+        self._modem_line = modem_line
+        self._open_port: serial.Serial | None = None
         self._link: bool | None = None  # the last link that on_link got
         self._settle_down()
 
@@ -81,14 +89,44 @@ class ShoePort:
             try:
                 port = await self._open()
                 try:
+                    self._check_modem_line(port)
+                    self._open_port = port
                     self._tell(True, f"the shoe's port {self._url} is open")
                     await self._read(port.fileno())
                 finally:
+                    self._open_port = None
                     # Not on the loop: closing a device waits for output, and pyserial sleeps after closing a socket.
                     await asyncio.to_thread(port.close)
             except _LinkDownError as down:
                 self._tell(False, str(down))
             await asyncio.sleep(next(self._retries_s))
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the shoe, if the port is open. Bytes for which the line has no room are lost."""
+        if self._open_port is not None:
+            with contextlib.suppress(OSError):  # a port that is gone is noticed where it is read
+                os.write(self._open_port.fileno(), data)
+
+    def modem_level(self) -> bool | None:
+        """Whether the modem line is on; None while the port is not open. Any thread may ask."""
+        port = self._open_port
+        if port is None or self._modem_line is None:
+            return None
+        try:
+            return bool(getattr(port, _PYSERIAL[self._modem_line]))
+        except (OSError, TypeError, ValueError):  # the port goes at this moment
+            return None
+
+    def _check_modem_line(self, port: serial.Serial) -> None:
+        """Raises TableError where this port cannot tell its modem line: an absent shoe would never be noticed."""
+        if self._modem_line is None:
+            return
+        try:
+            getattr(port, _PYSERIAL[self._modem_line])
+        except OSError as error:
+            if error.errno in (errno.EIO, errno.ENODEV, errno.ENXIO):
+                raise _LinkDownError(_gone(self._url, error.strerror)) from error
+            raise unreadable_modem_line(self._url, self._modem_line, error) from error
 
     async def _open(self) -> serial.Serial:
         opening = asyncio.get_running_loop().run_in_executor(None, _open_port, self._url, self._baud)
@@ -151,6 +189,19 @@ class ShoePort:
         """The link works: the next outage is logged and retried from the start."""
         self._logged: set[str] = set()
         self._retries_s = _doubling(self._first_retry_s, self._longest_retry_s)
+
+
+_PYSERIAL = {"cts": "cts", "dsr": "dsr", "dcd": "cd"}
+
+
+def unreadable_modem_line(url: str, line: str, error: OSError) -> TableError:
+    """The error that this port cannot tell its modem line, with the ways out."""
+    return TableError(
+        "shoe_present",
+        f"the shoe's port {url} cannot tell its modem line {line.upper()}, which [shoe] present names ({error})",
+        "use an adapter with modem lines; or wire the shoe's supply to an input of the header and write "
+        'present = "input"; or remove present: docs/wiring.md, A plug pulled at the shoe',
+    )
 
 
 class _LinkDownError(Exception):

@@ -1,29 +1,77 @@
-"""A card shoe as one device: its port and its codec together."""
+"""A card shoe as one device: its port, its codec, and whether the shoe is there at the far end of its cable.
+
+That the port is open says nothing of the shoe: a plug that is pulled at the shoe leaves the adapter in its place. So
+the line is up only while the shoe itself is there. A shoe that answers commands is asked. Where `present` names a line
+or an input, the table sees the plug: a loop in the plug at the shoe's end gives RTS back on a modem line, or the
+shoe's own supply closes an input of the header. Where neither can be done, the port alone decides, and nobody notices a
+plug that is pulled at the shoe.
+"""
 
 from __future__ import annotations
 
-from controller.pins.devices import ShoeListener
-from controller.table.facts import Report
-from drivers.line.bad_bytes import BadBytes
-from drivers.line.brand import Brand
-from drivers.line.port import NETWORK, ShoePort
+import logging
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from controller.pins.devices import PRESENT_INPUT, ShoeListener
+from controller.table.facts import Report, ShoeFact
+from drivers.line.bad_bytes import BadBytes, joined
+from drivers.line.brand import Answered, Brand
+from drivers.line.port import MODEM_LINES, NETWORK, ShoePort
+
+_log = logging.getLogger(__name__)
 
 _KEPT_UNREAD_BYTES = 4095  # the kernel keeps so much of a tty that nobody reads, and more of a socket
 _BITS_A_BYTE = 10  # 8N1
+_ASKED_EVERY_MS = 450  # at each second beat of 250 ms
+_LOOKED_WITHIN_MS = 1000  # nobody pulls a plug, draws a card and puts the plug back in less: see `kept_unread_ms`
+
+OFF = "off"
+"""`[shoe] ask` of a table whose shoe is not asked."""
 
 
 class ShoeOnLine:
     """A shoe of this brand on its line: a `controller.pins.devices.Shoe`.
 
     `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
-    last report that was believed before a restart.
+    last report that was believed before a restart. `ask` is the command by which the shoe is asked, "off", or None for
+    the brand's usual command. A shoe that has not answered for `answers_within_ms` is taken for gone; None: the brand's
+    time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug.
     """
 
-    def __init__(self, brand: Brand, url: str, baud: int | None = None, last: Report | None = None) -> None:
+    def __init__(
+        self,
+        brand: Brand,
+        url: str,
+        baud: int | None = None,
+        last: Report | None = None,
+        ask: str | None = None,
+        answers_within_ms: int | None = None,
+        present: str | None = None,
+    ) -> None:
         self._codec = brand.codec(last)
         self._bits_until_numbers_repeat = brand.bits_until_numbers_repeat
         self._url = url
         self._baud = baud or brand.bauds[0]
+        self._present = present
+        asking = None if ask == OFF else brand.asking
+        self._answers_within_ms = (answers_within_ms or asking.answers_within_ms) if asking else None
+        self._question = asking.frame(ask or asking.usual) if asking else b""
+        self._port: ShoePort | None = None
+        self._listener: ShoeListener | None = None
+        self._told: tuple[bool, str] | None = None  # the link as the listener knows it
+        self._port_is: tuple[bool, str] | None = None  # the port as it says of itself
+        self._waiting: list[ShoeFact | BadBytes] = []  # what came while the line was down
+        # The questions.
+        self._opened_ms: int | None = None  # the first beat after the port was opened
+        self._asked_ms: int | None = None  # the first question since the last answer
+        self._sent_ms: int | None = None  # the last question
+        self._proven_ms: int | None = None  # the last question that was answered since the port was opened
+        # The plug, as it is seen.
+        self._looks: deque[tuple[bool, int]] = deque()  # since the last beat; the watch's thread adds to it
+        self._there: bool | None = None  # None: nobody has looked since the port was opened
+        self._last_there_ms: int | None = None
+        self._own_words = False  # the listener was told that the shoe is gone while its port is open
 
     @property
     def gap_shows_within_ms(self) -> int:
@@ -32,21 +80,190 @@ class ShoeOnLine:
 
     @property
     def kept_unread_ms(self) -> int:
+        """See `controller.pins.devices.Shoe`. While nobody looks, a plug can also be pulled and put back."""
+        kept_ms = _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
+        if self._answers_within_ms is not None:
+            kept_ms = min(kept_ms, self._answers_within_ms)
+        return kept_ms if self._present is None else min(kept_ms, _LOOKED_WITHIN_MS)
+
+    @property
+    def proven_ms(self) -> int | None:
         """See `controller.pins.devices.Shoe`."""
-        return _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
+        return self._proven_ms
 
     def forget(self) -> None:
         """See `controller.pins.devices.Shoe`."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the line open and call the listener, until cancelled. Raises TableError for a URL that is no port."""
+        """Keep the line open and call the listener, until cancelled.
 
-        def hear(data: bytes) -> None:
-            for heard in self._codec.feed(data):
-                if isinstance(heard, BadBytes):
-                    listener.shoe_noise(heard.public_reason, heard.count)
-                else:
-                    listener.shoe_reported(heard)
+        Raises TableError for a URL that is no port, and for a port that cannot tell the modem line of `present`.
+        """
+        self._listener = listener
+        self._port = ShoePort(self._url, self._baud, self._hear, self._link, modem_line=self._modem_line)
+        await self._port.run()
 
-        await ShoePort(self._url, self._baud, hear, listener.shoe_link).run()
+    def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
+        """See `controller.pins.devices.Shoe`."""
+        there = self._is_there(inputs)
+        if there is None:
+            return False
+        if there != self._there or self._looks:
+            self._looks.append((there, now_ms))
+        return there != self._there
+
+    def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
+        """See `controller.pins.devices.Shoe`."""
+        if self._port_is is None or not self._port_is[0]:
+            return
+        if self._opened_ms is None:
+            self._opened_ms = now_ms
+        if self._look_at_plug(now_ms, inputs):
+            self._tell(False, self._plug_is_out())
+        if self._waiting:  # the wire to the table works
+            if self._is_asked:
+                self._proven_ms = now_ms
+            self._come_up()
+        self._judge(now_ms)
+        if self._is_asked:
+            self._ask(now_ms)
+
+    # The port.
+
+    @property
+    def _modem_line(self) -> str | None:
+        return self._present if self._present in MODEM_LINES else None
+
+    def _link(self, up: bool, why: str) -> None:
+        """The port opened or went."""
+        if self._waiting and self._port_is is not None:
+            self._come_up()  # reports that came before the port went
+        self._port_is = up, why
+        self._opened_ms = self._asked_ms = self._sent_ms = self._proven_ms = None
+        self._there = self._last_there_ms = None
+        if not up:
+            self._tell(False, why)
+        elif not self._is_asked and self._present is None:
+            self._come_up()
+
+    def _hear(self, data: bytes) -> None:
+        for heard in joined(self._without_answers(data)):
+            if self._is_up():
+                self._pass_on(heard)
+            else:
+                self._waiting.append(heard)
+
+    def _without_answers(self, data: bytes) -> Iterator[ShoeFact | BadBytes]:
+        """What the bytes tell. An answer for which nobody asked is noise."""
+        for heard in self._codec.feed(data):
+            if not isinstance(heard, Answered):
+                yield heard
+            elif self._asked_ms is None:
+                yield BadBytes("noise", heard.count)
+            else:
+                self._answered()
+
+    def _pass_on(self, heard: ShoeFact | BadBytes) -> None:
+        assert self._listener is not None, "a port is heard while it runs"
+        if isinstance(heard, BadBytes):
+            self._listener.shoe_noise(heard.public_reason, heard.count)
+        else:
+            self._listener.shoe_reported(heard)
+
+    # Whether the shoe is there.
+
+    @property
+    def _is_asked(self) -> bool:
+        return self._answers_within_ms is not None
+
+    def _ask(self, now_ms: int) -> None:
+        """Ask, where the last question is long enough ago. A question that got no answer is asked again."""
+        assert self._port is not None, "a port is open"
+        if self._sent_ms is not None and now_ms - self._sent_ms < _ASKED_EVERY_MS:
+            return
+        self._sent_ms = now_ms
+        if self._asked_ms is None:
+            self._asked_ms = now_ms
+        self._port.write(self._question)
+
+    def _answered(self) -> None:
+        """The shoe was there when the question was sent, or later."""
+        self._proven_ms, self._asked_ms = self._asked_ms, None
+        if self._present is None or self._there:
+            self._come_up()
+
+    def _is_there(self, inputs: Mapping[str, bool]) -> bool | None:
+        """Whether the plug is seen now; None where nothing shows the plug, or the port is not open."""
+        if self._present is None or self._port is None:
+            return None
+        return inputs.get(PRESENT_INPUT, False) if self._modem_line is None else self._port.modem_level()
+
+    def _look_at_plug(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
+        """Take all looks at the plug since the last beat. Returns whether the plug was out at one of them.
+
+        A shoe without numbers may have sent a whole card while a single look found no plug. The numbers of another shoe
+        show what was missed, unless the plug was out for longer than they need to come round.
+        """
+        now_there = self._is_there(inputs)
+        if now_there is None:
+            self._looks.clear()
+            return False
+        self._looks.append((now_there, now_ms))
+        was_out = False
+        while self._looks:
+            there, at_ms = self._looks.popleft()
+            if there:
+                was_out |= self._there is False
+                self._there, self._last_there_ms = True, at_ms
+            elif self._last_there_ms is None or at_ms - self._last_there_ms >= self.gap_shows_within_ms:
+                was_out, self._there = True, False
+        return was_out
+
+    def _judge(self, now_ms: int) -> None:
+        """Tell whether the line is up now."""
+        if self._there is False:
+            self._tell(False, self._plug_is_out())
+        elif self._is_silent(now_ms):
+            why = f"the shoe's port {self._url} is open, but the shoe does not answer; "
+            do = "check the plug at the shoe's end, and whether the shoe is switched on; the table goes on asking"
+            self._tell(False, why + do)
+        elif not self._is_asked or self._proven_ms is not None:
+            self._come_up()
+
+    def _is_silent(self, now_ms: int) -> bool:
+        """Whether so much time has passed since the last proof that the shoe's numbers can have come round."""
+        since_ms = self._opened_ms if self._proven_ms is None else self._proven_ms
+        if since_ms is None or self._answers_within_ms is None:
+            return False
+        return now_ms - since_ms > self._answers_within_ms
+
+    def _plug_is_out(self) -> str:
+        sees = f"the input {PRESENT_INPUT}" if self._modem_line is None else f"its line {self._modem_line.upper()}"
+        do = "put the plug in at the shoe's end, and check the wire and the shoe's supply"
+        return f"the shoe's port {self._url} is open, but {sees} shows no shoe; {do}"
+
+    def _is_up(self) -> bool:
+        return self._told is not None and self._told[0]
+
+    def _come_up(self) -> None:
+        """The line is up, and what came on it meanwhile is passed on."""
+        assert self._port_is is not None, "the port is open"
+        self._tell(True, self._port_is[1])
+        waiting, self._waiting = self._waiting, []
+        for heard in waiting:
+            self._pass_on(heard)
+
+    def _tell(self, up: bool, why: str) -> None:
+        """Tell the listener of a change. The port has logged its own words."""
+        if self._told == (up, why):
+            return
+        assert self._port_is is not None, "the port was opened, or could not be"
+        if up and self._own_words:
+            _log.info("the shoe is there again: %s", why)
+        self._own_words = why != self._port_is[1]
+        if self._own_words:
+            _log.warning("%s", why)
+        self._told = up, why
+        assert self._listener is not None, "told while it runs"
+        self._listener.shoe_link(up, why)

@@ -10,6 +10,11 @@ shoe's pause between copies. At 4800 8N1 a byte has 10 bits: 17 ms for a card (8
 bytes). A damaged copy makes the wait one frame longer.
 
 Where sequence digits skip a number, the table judges: the codec only puts each digit into its fact's `Report`.
+
+The shoe takes commands: STX, `OP`, a type of two letters, two digits, ETX and the XOR of all bytes before, as two
+characters. The shoe answers each command, with ACK, or with NAK and two characters. A command of an unknown type
+changes nothing and is answered with a NAK, so the table asks by such a command whether the shoe is there. Answers come
+between reports and between the copies of a report. Inside a frame no byte is an answer: it is damage.
 """
 
 from __future__ import annotations
@@ -39,9 +44,9 @@ from controller.table.facts import (
     Target,
 )
 from drivers.line.bad_bytes import BadBytes, joined
-from drivers.line.brand import Brand
+from drivers.line.brand import Answered, Asking, Brand
 
-_ETX, _ENQ = 0x03, 0x05
+_STX, _ETX, _ENQ, _ACK, _NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 _COPIES = 3  # the shoe sends every report this many times
 _CONFIRMED_BY = 2  # this many identical copies make a report a fact
 _FEWEST_NUMBERS = 9  # 1 to 9; with the 0 there are ten
@@ -115,9 +120,13 @@ _SHAPES = {
     kind: (_DIGIT, _TYPE, *[_CHARACTER if kind == ord("M") else _HIGH] * length, frozenset({_ETX}), _HEX, _HEX)
     for kind, (length, _) in _REPORTS.items()
 }
+_REFUSALS = frozenset(b"01 02 03 11 12 13 14 21 22 FF".split())
+"""The codes after a NAK that are described. No digit and type of a report look like one of these."""
+
+_REFUSAL_BYTES = 3
 
 
-Heard = ShoeFact | BadBytes
+Heard = ShoeFact | BadBytes | Answered
 
 
 class AngelEyeCodec:
@@ -148,6 +157,10 @@ class AngelEyeCodec:
             broken = self._drop()
             self._open.append(byte)
             return broken
+        if not self._open and byte == _ACK:
+            return (Answered(None, 1),)
+        if self._open[:1] == bytes((_NAK,)) or (not self._open and byte == _NAK):
+            return self._take_refusal(byte)
         if not self._open:
             return (BadBytes("noise", 1),)
         shape = _shape(self._open)
@@ -161,11 +174,24 @@ class AngelEyeCodec:
         self._open.clear()
         return self._frame(whole)
 
-    def _drop(self) -> Iterable[Heard]:
-        """The open frame will never be whole."""
-        count = len(self._open)
+    def _take_refusal(self, byte: int) -> Iterable[Heard]:
+        """Add a byte to a NAK, which two characters follow."""
+        self._open.append(byte)
+        said = bytes(self._open[1:])
+        if not any(code.startswith(said) for code in _REFUSALS):
+            return self._drop()
+        if len(self._open) < _REFUSAL_BYTES:
+            return ()
         self._open.clear()
-        return (BadBytes("shape", count),) if count else ()
+        return (Answered(said.decode("ascii"), _REFUSAL_BYTES),)
+
+    def _drop(self) -> Iterable[Heard]:
+        """The open frame, or the answer that began like a NAK, will never be whole."""
+        count, begins = len(self._open), self._open[:1]
+        self._open.clear()
+        if not count:
+            return ()
+        return (BadBytes("noise" if begins == bytes((_NAK,)) else "shape", count),)
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
         """Judge a frame of the right shape: its check, its values, and whether enough copies agree."""
@@ -218,6 +244,21 @@ def _bcc(checked: bytes) -> bytes:
     return b"%02X" % reduce(xor, checked)
 
 
+def command(text: str) -> bytes:
+    """A command to the shoe, such as `LK01`. By the shoe's own example its check covers the STX too."""
+    covered = bytes((_STX, *b"OP", *text.encode("ascii"), _ETX))
+    return covered + _bcc(covered)
+
+
+_DRAWN_BY_HAND_MS = 300
+"""A person draws no card faster."""
+
+_FEWEST_CARDS_AROUND = 7
+"""Of nine reports in a row at least so many are drawn cards: a round has four cards or more, and one result."""
+
+_LOOKS_AFTER_MS = 300
+"""The controller's beat looks for the answer no later than so long after its time was over."""
+
 _TOO_FEW = _COPIES - _CONFIRMED_BY + 1
 """A report is missed only where this many of its copies are missed."""
 
@@ -228,10 +269,19 @@ BRAND = Brand(
     copies=_COPIES,
     # Where 1 follows 9, the digits come round after nine missed reports. A report is missed where two of its three
     # copies are missed. Of the seven reports between the first and the last missed report every copy is missed. So at
-    # least 25 copies are missed. The shortest has 6 bytes: 1500 bits, 312 ms at 4800. The shoe cannot be asked instead:
-    # its commands lock, clear an error and confirm the game process, and none tells a count of cards or a last report.
+    # least 25 copies are missed. The shortest has 6 bytes: 1500 bits, 312 ms at 4800. The shoe cannot be asked for
+    # them: its commands lock, clear an error and confirm the game process, and none tells a count or a last report.
     bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
     deals=frozenset({"punto_banco"}),  # the shoe runs that tableau itself
     buttons={},
     codec=AngelEyeCodec,
+    asking=Asking(
+        usual="ZZ00",  # a type that nobody has described: NAK 14, or 13
+        frame=command,
+        form="[A-Z]{2}[0-9]{2}",
+        such_as="ZZ00",
+        acts={"LK02": "locks the shoe", "EC": "clears an error of the shoe", "GP": "confirms the shoe's game process"},
+        unlocks="LK01",
+        answers_within_ms=(_FEWEST_CARDS_AROUND - 1) * _DRAWN_BY_HAND_MS - _LOOKS_AFTER_MS,
+    ),
 )

@@ -94,6 +94,8 @@ def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
     if isinstance(line, PtyLine):
         verbs["unplug"] = Verb("", "pull the cable", line.unplug)
         verbs["plug"] = Verb("", "put the cable back", line.plug)
+        verbs["unplug-at-shoe"] = Verb("", "pull the plug at the shoe's end; the device stays", line.unplug_at_shoe)
+        verbs["plug-at-shoe"] = Verb("", "put the plug back in at the shoe's end", line.plug_at_shoe)
     return verbs
 
 

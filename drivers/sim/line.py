@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import threading
 import tty
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -16,11 +18,17 @@ from controller.errors import TableError
 _PTYS = Path("/dev/pts")
 
 
+_NOBODY_S = 0.02  # how long to wait before the next look whether a program has the host end open
+
+
 class Line(Protocol):
-    """The shoe's end of a serial line. Only the shoe writes on that line."""
+    """The shoe's end of a serial line."""
 
     def write(self, data: bytes) -> None:
         """Put bytes on the line, without waiting. As on a wire, bytes that nobody reads are lost."""
+
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """Call `heard` with what the host sends, from a thread. A line that carries nothing back never calls it."""
 
 
 class PtyLine:
@@ -32,12 +40,19 @@ class PtyLine:
 
     Where a signal may end the program, make it with `plugged=False`, see to it that `unplug` comes in the end, and only
     then `plug` it: between any two steps the signal may come.
+
+    `unplug_at_shoe` pulls the other end of the cable: the device stays, and no byte gets through in either direction.
+    `on_plug`, where set, is called with whether the plug is in at the shoe's end: it moves what shows the plug.
     """
 
     def __init__(self, link: Path, *, plugged: bool = True) -> None:
         self._link = link
         self._master: int | None = None
         self._device = ""
+        self._in_shoe = True
+        self.on_plug: Callable[[bool], None] | None = None
+        self._heard: Callable[[bytes], None] | None = None
+        self._ears: tuple[threading.Thread, int] | None = None  # the thread that listens, and the pipe that ends it
         if plugged:
             self.plug()
 
@@ -68,6 +83,7 @@ class PtyLine:
                 f"the simulated shoe cannot appear as {self._link}: {error}",
                 "set `[shoe] port` in the table file to a name in a folder that you may write to",
             ) from error
+        self._open_ears()
 
     def unplug(self) -> None:
         """Make the device vanish: the link goes, and a program that has the host end open loses it."""
@@ -75,8 +91,65 @@ class PtyLine:
             return
         if self._link.is_symlink() and str(self._link.readlink()) == self._device:
             self._link.unlink()
+        self._close_ears()
         os.close(self._master)
         self._master = None
+
+    def unplug_at_shoe(self) -> None:
+        """Pull the plug at the shoe's end: the device stays, and nothing gets through."""
+        self._move_plug(False)
+
+    def plug_at_shoe(self) -> None:
+        """Put the plug back in at the shoe's end."""
+        self._move_plug(True)
+
+    def _move_plug(self, is_in: bool) -> None:
+        self._in_shoe = is_in
+        if self.on_plug is not None:
+            self.on_plug(is_in)
+
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """Call `heard` with what a program sends to the shoe, from a thread."""
+        self._heard = heard
+        if self._master is not None:
+            self._open_ears()
+
+    def _open_ears(self) -> None:
+        if self._heard is None or self._master is None or self._ears is not None:
+            return
+        ended, end = os.pipe()
+        thread = threading.Thread(target=self._hear, args=(self._master, ended), name="shoe's ears", daemon=True)
+        self._ears = thread, end
+        thread.start()
+
+    def _close_ears(self) -> None:
+        if self._ears is not None:
+            thread, end = self._ears
+            self._ears = None
+            os.close(end)
+            if thread is not threading.current_thread():
+                thread.join()
+
+    def _hear(self, master: int, ended: int) -> None:
+        """Read what comes until the other end of the pipe `ended` is closed."""
+        nobody = False
+        with open(ended, "rb"):
+            while True:
+                ready, _, _ = select.select(
+                    [ended] if nobody else [ended, master], [], [], _NOBODY_S if nobody else None
+                )
+                if ended in ready:
+                    return
+                nobody = False
+                try:
+                    data = os.read(master, 4096)
+                except BlockingIOError:
+                    continue
+                except OSError:  # no program has the host end open
+                    nobody = True
+                    continue
+                if self._in_shoe and self._heard is not None:
+                    self._heard(data)
 
     @property
     def heard(self) -> bool:
@@ -89,13 +162,15 @@ class PtyLine:
 
     def write(self, data: bytes) -> None:
         """Put bytes on the line. They are lost where the line is unplugged, or full, or nobody has it open."""
-        if self._master is not None and self.heard:
+        if self._master is not None and self._in_shoe and self.heard:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)
 
 
 class SerialLine:
     """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port`."""
+
+    _end = False
 
     def __init__(self, port: str, baud: int) -> None:
         try:
@@ -109,6 +184,21 @@ class SerialLine:
         """Put bytes on the cable."""
         self._port.write(data)
 
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """Call `heard` with what the host sends, from a thread."""
+
+        def hear() -> None:
+            while not self._end:
+                try:
+                    if data := self._port.read(max(1, self._port.in_waiting)):
+                        heard(data)
+                except (OSError, TypeError):  # the port was closed
+                    return
+
+        self._port.timeout = _NOBODY_S
+        threading.Thread(target=hear, name="shoe's ears", daemon=True).start()
+
     def unplug(self) -> None:
         """Close the port."""
+        self._end = True
         self._port.close()

@@ -92,8 +92,16 @@ class HeldShoe:
             self.link(True)
         await asyncio.Event().wait()
 
+    proven_ms = None
+
     def forget(self) -> None:
         self.forgot += 1
+
+    def look(self, now_ms: int, inputs: object) -> bool:
+        return False
+
+    def beat(self, now_ms: int, inputs: object) -> None:
+        pass
 
     def link(self, up: bool) -> None:
         """The line comes or goes."""

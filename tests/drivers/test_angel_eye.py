@@ -31,7 +31,8 @@ from controller.table.facts import (
     Target,
 )
 from drivers.line.bad_bytes import BadBytes
-from drivers.shoe.angel_eye import AngelEyeCodec, Heard
+from drivers.line.brand import Answered
+from drivers.shoe.angel_eye import AngelEyeCodec, Heard, command
 
 # Golden: Player's first card, the 8 of spades, sequence digit 1.
 EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")
@@ -47,7 +48,7 @@ def wire(seq: int, data: bytes) -> bytes:
 
 
 def facts(heard: Sequence[Heard]) -> list[ShoeFact]:
-    return [item for item in heard if not isinstance(item, BadBytes)]
+    return [item for item in heard if not isinstance(item, BadBytes | Answered)]
 
 
 def bad(heard: Sequence[Heard]) -> list[BadBytes]:
@@ -383,10 +384,35 @@ def test_a_report_is_a_fact_exactly_when_two_copies_come_whole(
 # The shoe answers only what it is asked, and nobody asks it: what looks like an answer is damage.
 
 
-@pytest.mark.parametrize("answer", [b"\x06", b"\x1521", b"\x15FF"])
-def test_what_looks_like_an_answer_to_a_command_is_noise(answer: bytes) -> None:
-    noise = BadBytes("noise", 2 * len(answer))
-    assert AngelEyeCodec().feed(answer + A + answer + A) == [noise, *AngelEyeCodec().feed(A * 2)]
+ANSWERS = {b"\x06": None} | {b"\x15" + code.encode(): code for code in "01 02 03 11 12 13 14 21 22 FF".split()}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_comes_between_two_copies_in_any_chunks(answer: bytes) -> None:
+    told = Answered(ANSWERS[answer], len(answer))
+    stream = answer + A + answer + A + answer
+    assert AngelEyeCodec().feed(stream) == [told, told, *AngelEyeCodec().feed(A * 2), told]
+    codec = AngelEyeCodec()
+    assert [item for byte in stream for item in codec.feed(bytes((byte,)))] == AngelEyeCodec().feed(stream)
+
+
+@pytest.mark.parametrize("damaged", [b"\x15", b"\x152", b"\x1599", b"\x150", b"\x15\x06\x06", b"\x1521"[1:], b"\x07"])
+def test_a_damaged_answer_is_none_and_hides_no_report(damaged: bytes) -> None:
+    heard = AngelEyeCodec().feed(damaged + A * 2)
+    assert facts(heard) == AngelEyeCodec().feed(A * 2)
+    bad_bytes = sum(item.count for item in bad(heard))
+    answers = [item for item in heard if isinstance(item, Answered)]
+    assert bad_bytes + sum(item.count for item in answers) == len(damaged)
+    assert not [item for item in answers if item.refusal is not None]
+
+
+def test_an_answer_inside_a_frame_is_damage() -> None:
+    assert AngelEyeCodec().feed(A[:3] + b"\x06" + A[3:]) == [BadBytes("shape", 4), BadBytes("noise", len(A) - 3)]
+
+
+def test_a_command_is_as_the_wires_description_shows_it() -> None:
+    """Its own example: lock, with a check that covers the STX too."""
+    assert command("LK02") == bytes.fromhex("02 4F 50 4C 4B 30 32 03") + b"1B"
 
 
 @pytest.mark.parametrize("stream", [b"\x051\x06", b"\x051D\x81\x15"])

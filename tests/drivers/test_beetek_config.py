@@ -94,7 +94,8 @@ def test_a_table_with_all_its_buttons_has_no_warnings(tmp_path: Path, driver: st
     inputs = without_input("seat_7")["inputs"]
     inputs["cut_card"] = inputs["deal"] | {"bcm": 10}
     warnings = with_table(tmp_path, shoe={"driver": driver}, pins={"inputs": inputs}).warnings
-    assert [told for told in warnings if "seat 7 has no sensor" not in told] == []
+    known = ("seat 7 has no sensor", "shoe.present is left out")
+    assert [told for told in warnings if not told.startswith(known)] == []
 
 
 def test_a_beetek_without_a_new_shoe_button_is_warned_of(tmp_path: Path) -> None:
@@ -130,18 +131,19 @@ class Listener:
 
 
 def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No command is ever sent: a line in the log at that moment would tell of a damaged report."""
+    """Nobody asked yet: a line in the log at that moment would tell of a damaged report."""
 
     class Port:
-        def __init__(self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: object) -> None:
-            self._on_bytes = on_bytes
+        def __init__(self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Any, **_: Any) -> None:
+            self._on_bytes, self._on_link = on_bytes, on_link
 
         async def run(self) -> None:
+            self._on_link(True, "open")
             self._on_bytes(b"\x06\x1502")
 
     monkeypatch.setattr(shoe_on_line, "ShoePort", Port)
     listener = Listener()
-    asyncio.run(ShoeOnLine(shoes.brand("angel_eye"), "the port").run(listener))
+    asyncio.run(ShoeOnLine(shoes.brand("angel_eye"), "the port", ask="off").run(listener))
     assert listener.bad == [("noise", 4)]
 
 
@@ -161,7 +163,7 @@ def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
     far, near = os.openpty()
     tty.setraw(near)
     listener = Listener()
-    shoe = ShoeOnLine(shoes.brand(driver), os.ttyname(near), baud)
+    shoe = ShoeOnLine(shoes.brand(driver), os.ttyname(near), baud, ask="off")
     assert (shoe.gap_shows_within_ms, shoe.kept_unread_ms) == (gap_shows_within_ms, kept_unread_ms)
 
     async def hear() -> None:

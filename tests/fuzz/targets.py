@@ -54,6 +54,7 @@ from controller.table.facts import (
 from controller.table.facts import Target as Place
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
+from drivers.line.brand import Answered
 from drivers.sim.shoe import maker
 from tests.daemon.test_pit_log import FACTS as LOG_FACTS
 from tests.daemon.test_pit_log import write_journal
@@ -77,6 +78,8 @@ def _heard(brand: str, data: bytes) -> None:
             match heard:
                 case BadBytes(_, count):
                     bad += count
+                case Answered(_, count):
+                    bad += count
                 case fact:
                     _journalled(fact)
     assert bad <= len(data)
@@ -90,6 +93,9 @@ class _Paper:
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
+
+    def listen(self, heard: object) -> None:
+        pass
 
 
 def _sent(brand: str) -> list[bytes]:

@@ -24,6 +24,18 @@ class Perfect:
         """Put bytes on the line."""
         self._line.write(data)
 
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """What the host sends comes as it was sent."""
+        self._line.listen(heard)
+
+    def unplug_at_shoe(self) -> None:
+        """Let nothing through."""
+        self._line.unplug_at_shoe()
+
+    def plug_at_shoe(self) -> None:
+        """Let everything through again."""
+        self._line.plug_at_shoe()
+
     def plug(self) -> None:
         """Let the device appear."""
         self._line.plug()

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,7 @@ class Serial:
 
     def __init__(self, port: int) -> None:
         self._port = port
+        self._in_shoe = True
         self.plug()
 
     def plug(self) -> None:
@@ -185,8 +186,31 @@ class Serial:
     def unplug(self) -> None:
         self._line.close()
 
+    def unplug_at_shoe(self) -> None:
+        self._in_shoe = False
+
+    def plug_at_shoe(self) -> None:
+        self._in_shoe = True
+
     def write(self, data: bytes) -> None:
-        self._line.write(data)
+        if self._in_shoe:
+            self._line.write(data)
+
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """Call `heard` with what the table sends."""
+
+        def hear() -> None:
+            while True:
+                try:
+                    data = self._line.read(max(1, self._line.in_waiting))
+                except (OSError, TypeError, ValueError):  # unplugged
+                    data = b""
+                if data and self._in_shoe:
+                    heard(data)
+                else:
+                    time.sleep(_POLL_S)
+
+        threading.Thread(target=hear, name="shoe's ears", daemon=True).start()
 
 
 class Pi:

@@ -24,6 +24,9 @@ class RecordedLine:
     def write(self, data: bytes) -> None:
         self.writes.append(data)
 
+    def listen(self, heard: object) -> None:
+        pass
+
     def reports(self) -> list[str]:
         """What was sent since the last call, in hex, one entry a report: the three copies must be the same."""
         firsts = self.writes[::3]

@@ -37,6 +37,9 @@ class RecordedLine:
     def write(self, data: bytes) -> None:
         self.written += data
 
+    def listen(self, heard: object) -> None:
+        pass
+
 
 @pytest.fixture
 def line() -> RecordedLine:
@@ -136,6 +139,9 @@ class FoursTable:
         assert data == b"*0D34DB\r\n"
         self.happened.append("card")
         self._lit = self._lit_after_each_card.pop(0)
+
+    def listen(self, heard: object) -> None:
+        pass
 
     def _button(self, name: str) -> None:
         self.happened.append(name)

@@ -170,6 +170,7 @@ ANGEL_EYE: list[tuple[str, str, list[Any]]] = [
         [drawn("4S", P, 1), ShoeResultReported(ShoeResult.FORCE_QUIT, False, False, ANY), drawn("KD", P, 1)],
     ),
     ("power-up", "power-up; cut", [ShoePoweredUp(Report(0, ANY)), CutCardDrawn("shoe", Report(1, ANY))]),
+    ("power-off", "draw 4S; power-off; draw 3D; power-up", [drawn("4S", P, 1), ShoePoweredUp(Report(0, ANY))]),
     ("skip", "cut; skip 3; cut", [CutCardDrawn("shoe", Report(3, ANY)), CutCardDrawn("shoe", Report(7, ANY))]),
     ("noise", "noise 0102; draw 4S", [BadBytes("noise", 2), drawn("4S", P, 1)]),
 ]
@@ -182,7 +183,8 @@ BEETEK: list[tuple[str, str, list[Any]]] = [
     ("say", "say OK; draw AC", [BadBytes("unknown", 7), CLUB_ACE]),
     ("noise", "noise 0102; draw AC", [BadBytes("noise", 2), CLUB_ACE]),
 ]
-CABLE = {"unplug", "plug"}
+CABLE = {"unplug", "plug", "unplug-at-shoe", "plug-at-shoe"}
+ANSWERS = {"mute", "busy", "late", "answer"}
 
 
 def tried(verb: str, script: str) -> str:
@@ -215,6 +217,63 @@ def test_the_cable_is_pulled_and_put_back(
     assert heard(verbs, "noise 02", pty, tmp_path) == b"\x02"
 
 
+@pytest.mark.parametrize("driver", ["angel_eye", "beetek"])
+def test_the_plug_is_pulled_at_the_shoe_and_the_device_stays(
+    driver: str, pty: PtyLine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    verbs: Verbs = request.getfixturevalue(driver)
+    moved: list[bool] = []
+    pty.on_plug = moved.append
+    with host(tmp_path) as port:
+        say(verbs, "unplug-at-shoe; noise 01; plug-at-shoe; noise 02")
+        assert port.read(1) == b"\x02"
+    assert moved == [False, True]
+
+
+# A command is 02, OP, a type, two digits, 03 and the XOR of all of these.
+UNLOCK, UNKNOWN = bytes.fromhex("02 4F 50 4C 4B 30 31 03") + b"18", bytes.fromhex("02 4F 50 5A 5A 30 30 03") + b"1E"
+UNLOCKED = b"L\x80"
+
+
+@pytest.mark.parametrize(
+    ("script", "command", "answer"),
+    [
+        ("answer", UNKNOWN, b"\x1514"),
+        ("answer", UNKNOWN[:-1] + b"F", b"\x1502"),
+        ("answer", UNKNOWN[:3] + b"ZZ0x" + UNKNOWN[7:], b"\x1511"),
+        ("answer", UNLOCK, b"\x06"),
+        ("busy", UNKNOWN, b"\x1521"),
+        ("mute; busy; answer", UNKNOWN, b"\x1514"),
+        ("late 10", UNKNOWN, b"\x1514"),
+        ("power-off; power-up", UNKNOWN, b"\x1514"),
+    ],
+)
+def test_an_angel_eye_answers_commands(
+    script: str, command: bytes, answer: bytes, angel_eye: Verbs, tmp_path: Path
+) -> None:
+    with host(tmp_path) as port:
+        say(angel_eye, script)
+        port.write(command[:4])
+        port.write(command[4:])
+        said = port.read(len(answer) if b"\x06" not in answer else 1)
+        while said[:1] not in (b"\x06", b"\x15"):  # reports come before
+            said = said[1:] + port.read(1)
+        assert said == answer
+
+
+@pytest.mark.parametrize("script", ["mute", "power-off", "unplug-at-shoe"])
+def test_a_shoe_that_does_not_answer_says_nothing(script: str, angel_eye: Verbs, pty: PtyLine, tmp_path: Path) -> None:
+    with host(tmp_path) as port:
+        say(angel_eye, script)
+        port.write(UNKNOWN)
+        port.timeout = 0.2
+        assert port.read(1) == b""
+        say(angel_eye, "plug-at-shoe; answer; power-up")
+        port.timeout = PATIENCE_S
+        port.write(UNKNOWN)
+        assert port.read_until(b"14").endswith(b"\x1514"), "the command before was lost, and not kept"
+
+
 def test_a_cable_that_cannot_be_put_back_is_told(
     angel_eye: Verbs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -239,7 +298,7 @@ def test_a_real_cable_is_pulled_by_hand() -> None:
 
 
 def test_every_verb_of_the_shoes_is_tried(angel_eye: Verbs, beetek: Verbs) -> None:
-    assert {tried(verb, script) for verb, script, _ in ANGEL_EYE} | CABLE == angel_eye.keys()
+    assert {tried(verb, script) for verb, script, _ in ANGEL_EYE} | CABLE | ANSWERS == angel_eye.keys()
     assert {tried(verb, script) for verb, script, _ in BEETEK} | CABLE == beetek.keys()
 
 

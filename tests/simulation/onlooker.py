@@ -106,11 +106,17 @@ class _Wire:
         self.on_bytes: Callable[[bytes], None] = lambda data: None
         self.on_link: Callable[[bool, str], None] = lambda up, why: None
         self.plugged = True
+        self.in_shoe = True  # the plug at the other end
+        self._shoe_hears: Callable[[bytes], None] = lambda data: None
 
-    async def run(self) -> None:
-        """Keep the port open."""
-        self.on_link(True, "the port is open")
-        await asyncio.Event().wait()
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """The shoe hears the table by this."""
+        self._shoe_hears = heard
+
+    def to_shoe(self, data: bytes) -> None:
+        """The table sends."""
+        if self.plugged and self.in_shoe:
+            self._loop.call_at(self._loop.now_s + len(data) * self._byte_s, self._shoe_hears, data)
 
     def plug(self, plugged: bool) -> None:
         """Pull the cable, or put it back: what is on the wire meanwhile is lost."""
@@ -128,8 +134,24 @@ class _Wire:
         for noise in self._noise:
             if until_s - self._byte_s < noise.at_s <= until_s:
                 byte ^= noise.mask
-        if self.plugged:
+        if self.plugged and self.in_shoe:
             self.on_bytes(bytes([byte]))
+
+
+class _Port:
+    """The table's end of the line, in place of `drivers.line.port.ShoePort`."""
+
+    def __init__(self, wire: _Wire) -> None:
+        self._wire = wire
+
+    def write(self, data: bytes) -> None:
+        """The table sends."""
+        self._wire.to_shoe(data)
+
+    async def run(self) -> None:
+        """Keep the port open."""
+        self._wire.on_link(True, "the port is open")
+        await asyncio.Event().wait()
 
 
 def _stamp(loop: VirtualLoop) -> Stamp:
@@ -414,10 +436,10 @@ class _Table:
                 root.setLevel(was)
 
     def _port(
-        self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]
-    ) -> _Wire:
+        self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None], **_: object
+    ) -> _Port:
         self.wire.on_bytes, self.wire.on_link = on_bytes, on_link
-        return self.wire
+        return _Port(self.wire)
 
 
 def _request(what: str, args: Sequence[Any]) -> Request:

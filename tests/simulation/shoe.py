@@ -44,6 +44,10 @@ class Port:
         self._cable = cable
         cable.port = self
 
+    def write(self, data: bytes) -> None:
+        """The table sends bytes to the shoe."""
+        self._cable.to_shoe(data)
+
     async def run(self) -> None:
         """Keep the port open."""
         self.on_link(self._cable.plugged, "as the cable is")
@@ -51,11 +55,26 @@ class Port:
 
 
 class Cable:
-    """The line: what is written while nobody listens is lost."""
+    """The line: what is written while nobody listens is lost.
+
+    The cable has two ends: `plugged` at the table's, which the port sees, and `in_shoe` at the shoe's, which it does
+    not.
+    """
 
     def __init__(self) -> None:
         self.plugged = True
+        self.in_shoe = True
         self.port: Port | None = None
+        self._shoe_hears: Callable[[bytes], None] | None = None
+
+    def listen(self, heard: Callable[[bytes], None]) -> None:
+        """The shoe hears the table by this."""
+        self._shoe_hears = heard
+
+    def to_shoe(self, data: bytes) -> None:
+        """Bytes of the table."""
+        if self.plugged and self.in_shoe and self._shoe_hears is not None:
+            self._shoe_hears(data)
 
     def plug(self, plugged: bool) -> None:
         """Plug the cable in, or pull it."""
@@ -67,11 +86,11 @@ class Cable:
     @property
     def heard(self) -> bool:
         """Whether bytes arrive."""
-        return self.plugged and self.port is not None
+        return self.plugged and self.in_shoe and self.port is not None
 
     def write(self, data: bytes) -> None:
         """Bytes of the shoe."""
-        if self.plugged and self.port is not None and data:
+        if self.plugged and self.in_shoe and self.port is not None and data:
             self.port.on_bytes(data)
 
 

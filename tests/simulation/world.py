@@ -276,7 +276,7 @@ class World:
         return self._table(table.rules.table).step(table, fact)
 
     def _port(
-        self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]
+        self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None], **_: object
     ) -> Port:
         return Port(self._table(url).shoe.cable, on_bytes, on_link)
 

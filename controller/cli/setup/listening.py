@@ -21,6 +21,7 @@ from controller.errors import TableError
 from controller.table.facts import CardDrawn, ShoeFact
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
+from drivers.line.brand import Answered
 from drivers.line.port import ShoePort
 
 _BY_ID = Path("/dev/serial/by-id")
@@ -170,7 +171,7 @@ class _AtSpeed:
             (name, fact)
             for name, codec in self._codecs.items()
             for fact in codec.feed(data)
-            if not isinstance(fact, BadBytes)
+            if not isinstance(fact, BadBytes | Answered)
         ]
         if facts:
             self._unread_since = None

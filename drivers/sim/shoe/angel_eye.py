@@ -5,11 +5,17 @@ Written from the description of the wire, and not from the driver that reads it.
     05  Seq  code  payload...  03  BCC BCC
 
 three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two upper-case hex characters.
-Every payload byte has bit 7 set. The host sends nothing to the shoe.
+Every payload byte has bit 7 set. The host may send a command,
+
+    02  "OP"  type type  digit digit  03  BCC BCC
+
+with a BCC over all bytes before. The shoe answers with 06, or with 15 and the two characters of a reason.
 """
 
 from __future__ import annotations
 
+import re
+import threading
 import time
 from collections.abc import Callable, Sequence
 from enum import IntEnum
@@ -23,7 +29,9 @@ from drivers.sim.shoe import ShoeMaker
 
 _BAUD = 4800
 _BYTE_S = 10 / _BAUD  # 8N1: ten bits a byte
-_ETX, _ENQ = b"\x03", b"\x05"
+_STX, _ETX, _ENQ, _ACK, _NAK = b"\x02", b"\x03", b"\x05", b"\x06", b"\x15"
+_COMMAND = re.compile(rb"\x02OP(..)([0-9]{2})\x03(..)", re.DOTALL)
+_COMMAND_BYTES = 10
 _NO_CARD = 0x80
 _ALL_COPIES = (True, True, True)
 _OUTSIDE_GAME = {"lock": 0, "error": 1, "setting": 2}
@@ -78,6 +86,9 @@ class SimulatedAngelEye:
     `wrap` is the Seq digit after 9, 0 or 1; the digits also begin with it. `speed` 1 takes the time that three copies
     take on a 4800 baud wire, 2 half of that time, 0 no time. `corrupt(copy, frame)`, where set, gives the bytes that
     reach the line for copy 0, 1 or 2.
+
+    The shoe answers commands. A `mute` shoe answers none, a `busy` one refuses each with 21, and each answer comes
+    `answers_after_s` after its command. `answered` counts the answers.
     """
 
     baud = _BAUD
@@ -96,10 +107,17 @@ class SimulatedAngelEye:
         self._speed = speed
         self._sleep = sleep
         self.corrupt: Callable[[int, bytes], bytes] | None = None
+        self.mute = self.busy = False
+        self.answers_after_s = 0.0
+        self.answered = 0
         self._reports = 0  # since power-up: they give the Seq digit
         self._locked = False
         self._error: int | None = None
+        self._is_on = True
+        self._begun = b""  # of a command
+        self._writes = threading.RLock()  # an answer comes between two copies, and never inside one
         self.new_shoe()
+        line.listen(self.hear)
 
     # The shoe's own game.
 
@@ -140,12 +158,51 @@ class SimulatedAngelEye:
         """End the round without an outcome: the result says so, and the next card is a new round's first card."""
         self._report_result(Result.FORCE_QUIT)
 
+    # Commands.
+
+    def hear(self, data: bytes) -> None:
+        """Bytes of the host. Each command that they complete is done or refused, and answered."""
+        begun = self._begun + data
+        while (place := begun.find(_STX)) >= 0 and len(begun) - place >= _COMMAND_BYTES:
+            self._answer(begun[place : place + _COMMAND_BYTES])
+            begun = begun[place + _COMMAND_BYTES :]
+        self._begun = begun[place:] if place >= 0 else b""
+
+    def _answer(self, command: bytes) -> None:
+        if self.mute or not self._is_on:
+            return
+        if self.answers_after_s:
+            self._sleep(self.answers_after_s)
+        refused = self._refused(command)
+        with self._writes:
+            self.line.write(_NAK + refused if refused else _ACK)
+            self.answered += 1
+        if not refused and command[3:7] in (b"LK01", b"LK02"):
+            self.report_lock(command[3:7] == b"LK02")
+
+    def _refused(self, command: bytes) -> bytes:
+        """Why the command is refused; empty where it is done."""
+        if self.busy:
+            return b"21"
+        form = _COMMAND.fullmatch(command)
+        if form is None:
+            return b"03" if command[7:8] != _ETX else b"11"
+        if check_characters(command[:-2]) != form[3]:
+            return b"02"
+        known = form[1] in (b"LK", b"EC", b"GP")
+        return b"" if known else b"14"
+
     # Its other reports.
 
     def power_up(self) -> None:
         """Switch the shoe on: its Seq starts anew, with this report. Its game stays where it is."""
+        self._is_on = True
         self._reports = 0
         self._report(b"S")
+
+    def power_off(self) -> None:
+        """Switch the shoe off: it reads no card, reports nothing and answers nothing."""
+        self._is_on = False
 
     def stand_by(self) -> None:
         """Report stand-by."""
@@ -192,6 +249,13 @@ class SimulatedAngelEye:
         def lie(target: str, card: str) -> None:
             self.draw(rules.a_card(card), target=_TARGETS[target])
 
+        def late(ms: str) -> None:
+            self.answers_after_s = number_word(ms, 0, 60_000) / 1000
+
+        def usual() -> None:
+            self.mute = self.busy = False
+            self.answers_after_s = 0.0
+
         return {
             "draw": Verb(
                 "CARD…",
@@ -219,6 +283,11 @@ class SimulatedAngelEye:
             "cancel": Verb("N", "cancel error N at the shoe", lambda n: self.cancel_error(number_word(n, 1, 7))),
             "force-quit": Verb("", "end the round by force", self.force_quit),
             "power-up": Verb("", "switch the shoe off and on", self.power_up),
+            "power-off": Verb("", "switch the shoe off: cards are drawn unread until power-up", self.power_off),
+            "mute": Verb("", "answer no command", lambda: setattr(self, "mute", True)),
+            "busy": Verb("", "refuse each command: busy", lambda: setattr(self, "busy", True)),
+            "late": Verb("MS", "answer each command so many milliseconds late", late),
+            "answer": Verb("", "answer commands as usual", usual),
             "skip": Verb("N", "lose N whole reports", lambda n: self.skip_seq(number_word(n, 0, 99))),
         }
 
@@ -231,6 +300,8 @@ class SimulatedAngelEye:
         result: Result | None,
         copies: Sequence[bool],
     ) -> None:
+        if not self._is_on:
+            return None
         if self._locked:
             return self.draw_outside_game("lock")
         if self._error is not None:
@@ -273,12 +344,15 @@ class SimulatedAngelEye:
         self._banker: list[str] = []
 
     def _report(self, code: bytes, *payload: int, copies: Sequence[bool] = _ALL_COPIES) -> None:
+        if not self._is_on:
+            return
         seq = self._digits[self._reports % len(self._digits)]
         self._reports += 1
         sent = frame(seq, code + bytes(payload))
         for copy, goes_out in enumerate(copies):
             if goes_out:
-                self.line.write(self.corrupt(copy, sent) if self.corrupt else sent)
+                with self._writes:
+                    self.line.write(self.corrupt(copy, sent) if self.corrupt else sent)
             if self._speed:
                 self._sleep(len(sent) * _BYTE_S / self._speed)
 
