@@ -49,6 +49,7 @@ from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
 from controller.cli.surroundings import EXAMPLE_TABLE, example_table, mosquitto_program
 from controller.errors import TableError
+from controller.pins.devices import PRESENT_INPUT
 from controller.table.faults import FAULTS
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.line import PtyLine, SerialLine
@@ -514,7 +515,16 @@ def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: Far
     marker = request.node.get_closest_marker("table")
     wrap = 0 if marker is None else marker.kwargs.get("shoe_wrap", 0)
     shoe: FarShoe | FarBeeTek = far_shoe(table_files.values["shoe"]["driver"], shoe_line, wrap)
+    if PRESENT_INPUT in table_files.values["pins"]["inputs"]:
+        show_plug(shoe_line, request.getfixturevalue("front"))
     return shoe
+
+
+def show_plug(line: FarLine, front: Front) -> None:
+    """Have the input that shows the shoe's plug follow the plug. The plug is in."""
+    if isinstance(line, PtyLine):
+        line.on_plug = lambda is_in: (front.press if is_in else front.release)(PRESENT_INPUT)
+    front.press(PRESENT_INPUT)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ import tomli_w
 from controller.cli.client import ask
 from controller.config.table_file import HEADER_PINS
 from controller.errors import TableError
+from controller.pins.devices import PRESENT_INPUT
 from drivers import shoe as shoes
 
 _CHECKOUT = Path(__file__).resolve().parents[2] / "config"
@@ -84,7 +85,8 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     for name, keys in sections.items():
         values[name] |= keys
     wired = values["pins"]["inputs"]
-    for button in shoes.brand(values["shoe"]["driver"]).buttons.keys() - wired.keys():
+    shows_plug = {PRESENT_INPUT} if values["shoe"].get("present") == "input" else set()
+    for button in sorted((shoes.brand(values["shoe"]["driver"]).buttons.keys() | shows_plug) - wired.keys()):
         taken = {wiring["bcm"] for wiring in (*wired.values(), *values["pins"]["lamps"].values())}
         wired[button] = {"bcm": min(set(HEADER_PINS) - taken), "active": "low", "pull": "up"}
     path = folder / "table.toml"

@@ -109,8 +109,8 @@ class ShoeSection:
     Eye."""
 
     answers_within_ms: int | None = None
-    """For how many milliseconds the shoe may leave that unanswered. From then on the line is down. Left out: the time in
-    which no hand can draw so many cards that the shoe's numbers come round, 1500 for an Angel Eye."""
+    """For how many milliseconds the shoe may leave that unanswered. From then on the line is down. Left out: 1500 for
+    an Angel Eye. In that time no hand can draw so many cards that the shoe's numbers come round."""
 
     present: Literal["cts", "dsr", "dcd", "input"] | None = None
     """What shows that the shoe's plug is in. `"cts"`, `"dsr"`, `"dcd"`: a modem line of the port, to which the plug at

@@ -68,7 +68,7 @@ class ShoeListener(Protocol):
         """The shoe reported this, and the report can be believed."""
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe works or does not, or does not work for another reason; `why` is a sentence for people."""
+        """The line to the shoe works or does not, or has another reason; `why` is a sentence for people."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
         """`count` bytes could not be read as a report, for this reason. The bytes themselves are not passed on."""

@@ -64,8 +64,8 @@ class ShoeOnLine:
         self._waiting: list[ShoeFact | BadBytes] = []  # what came while the line was down
         # The questions.
         self._opened_ms: int | None = None  # the first beat after the port was opened
-        self._asked_ms: int | None = None  # the first question since the last answer
-        self._sent_ms: int | None = None  # the last question
+        self._asked_ms: int | None = None  # the last question
+        self._is_due = False  # an answer
         self._proven_ms: int | None = None  # the last question that was answered since the port was opened
         # The plug, as it is seen.
         self._looks: deque[tuple[bool, int]] = deque()  # since the last beat; the watch's thread adds to it
@@ -140,7 +140,8 @@ class ShoeOnLine:
         if self._waiting and self._port_is is not None:
             self._come_up()  # reports that came before the port went
         self._port_is = up, why
-        self._opened_ms = self._asked_ms = self._sent_ms = self._proven_ms = None
+        self._opened_ms = self._asked_ms = self._proven_ms = None
+        self._is_due = False
         self._there = self._last_there_ms = None
         if not up:
             self._tell(False, why)
@@ -159,7 +160,7 @@ class ShoeOnLine:
         for heard in self._codec.feed(data):
             if not isinstance(heard, Answered):
                 yield heard
-            elif self._asked_ms is None:
+            elif not self._is_due:
                 yield BadBytes("noise", heard.count)
             else:
                 self._answered()
@@ -180,16 +181,17 @@ class ShoeOnLine:
     def _ask(self, now_ms: int) -> None:
         """Ask, where the last question is long enough ago. A question that got no answer is asked again."""
         assert self._port is not None, "a port is open"
-        if self._sent_ms is not None and now_ms - self._sent_ms < _ASKED_EVERY_MS:
+        if self._asked_ms is not None and now_ms - self._asked_ms < _ASKED_EVERY_MS:
             return
-        self._sent_ms = now_ms
-        if self._asked_ms is None:
-            self._asked_ms = now_ms
+        self._asked_ms, self._is_due = now_ms, True
         self._port.write(self._question)
 
     def _answered(self) -> None:
-        """The shoe was there when the question was sent, or later."""
-        self._proven_ms, self._asked_ms = self._asked_ms, None
+        """The shoe was there when the last question was sent, or later.
+
+        The answer may be read much later, where the program stood still. Then the program asked nothing meanwhile.
+        """
+        self._proven_ms, self._is_due = self._asked_ms, False
         if self._present is None or self._there:
             self._come_up()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
 from controller.errors import TableError
+from controller.pins.devices import PRESENT_INPUT
 from drivers.sim.account import Account
 from drivers.sim.baccarat_royal import BaccaratRoyal
 from drivers.sim.crowd import Crowd
@@ -61,6 +63,7 @@ def run_table(
         line.plug()
         at_the_end.callback(_release_all, pins, house)
         _release_all(pins, house)
+        show_plug(line, pins, house.inputs)
         screen = Screen(house.socket, habits.patience_s)
         at_the_end.callback(screen.close)
         account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
@@ -133,6 +136,13 @@ def game_of(house: House) -> Game:
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
     bettors = Bettors(seed, house.limits, house.seats)
     return Crowd(seed, screen, account, bettors, house.seats, roles=house.roles)
+
+
+def show_plug(line: PtyLine, pins: SimulatedPins, inputs: Collection[str]) -> None:
+    """Have the input that shows the shoe's plug, where there is one, follow the plug. The plug is in."""
+    if PRESENT_INPUT in inputs:
+        line.on_plug = partial(pins.set, PRESENT_INPUT)
+        pins.press(PRESENT_INPUT)
 
 
 def _release_all(pins: SimulatedPins, house: House) -> None:

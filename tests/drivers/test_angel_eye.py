@@ -384,7 +384,8 @@ def test_a_report_is_a_fact_exactly_when_two_copies_come_whole(
 # The shoe answers only what it is asked, and nobody asks it: what looks like an answer is damage.
 
 
-ANSWERS = {b"\x06": None} | {b"\x15" + code.encode(): code for code in "01 02 03 11 12 13 14 21 22 FF".split()}
+CODES = ("01", "02", "03", "11", "12", "13", "14", "21", "22", "FF")
+ANSWERS = {b"\x06": None} | {b"\x15" + code.encode(): code for code in CODES}
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

@@ -1,4 +1,4 @@
-"""Whether the shoe is there at the far end of its cable: it is asked, or its plug is seen. The port is open all the time.
+"""Whether the shoe is there at the far end of its cable, while the port is open: it is asked, or its plug is seen.
 
 The beats, the answers and the looks come as the test says, in milliseconds.
 """
@@ -48,7 +48,12 @@ class Line:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, brand: str = "angel_eye", **kind: Any) -> None:
         made: list[Port] = []
-        monkeypatch.setattr(shoe_on_line, "ShoePort", lambda *a, **k: made.append(Port(*a, **k)) or made[-1])
+
+        def port(*arguments: Any, **named: Any) -> Port:
+            made.append(Port(*arguments, **named))
+            return made[-1]
+
+        monkeypatch.setattr(shoe_on_line, "ShoePort", port)
         self.now_ms = 10_000
         self.inputs: dict[str, bool] = {}
         self.links: list[tuple[int, bool]] = []
@@ -132,6 +137,8 @@ def test_without_answers_the_line_is_down_before_hands_can_draw_ten_reports(line
     assert len(shoe.port.sent) == asked + 1, "the shoe is asked on"
     shoe.port.on_bytes(REFUSED)
     assert shoe.up
+    shoe.beats(40, REFUSED)
+    assert [up for _, up in shoe.links] == [True, False, True], "the silence is over"
 
 
 def test_two_answers_that_are_lost_or_damaged_stop_nothing(line: MakeLine) -> None:
@@ -142,14 +149,18 @@ def test_two_answers_that_are_lost_or_damaged_stop_nothing(line: MakeLine) -> No
     assert [up for _, up in shoe.links] == [True]
 
 
-def test_a_late_answer_proves_no_more_than_the_moment_of_its_question(line: MakeLine) -> None:
+def test_an_answer_that_is_read_after_a_standstill_proves_no_more_than_the_moment_of_its_question(
+    line: MakeLine,
+) -> None:
     shoe = line()
-    shoe.beats(1, ACK)
+    shoe.beats(3, ACK)
+    proven_ms = shoe.shoe.proven_ms
     shoe.beats(2)
-    asked_ms = shoe.now_ms
-    shoe.beats(3)
+    shoe.now_ms += 5000
     shoe.port.on_bytes(ACK)
-    assert shoe.shoe.proven_ms == asked_ms
+    assert shoe.shoe.proven_ms == (proven_ms or 0) + 500
+    shoe.beats(1)
+    assert not shoe.up, "nobody knows of the five seconds"
 
 
 @pytest.mark.parametrize("late_ms", [0, 500, 1000])
@@ -289,14 +300,12 @@ def test_a_plug_that_is_out_from_the_start_is_told(line: MakeLine) -> None:
 
 def test_both_must_be_well_where_the_shoe_is_asked_and_its_plug_is_seen(line: MakeLine) -> None:
     shoe = line(present="input")
-    shoe.inputs = GONE
-    shoe.beats(3, ACK)
-    assert not shoe.up
-    shoe.inputs = THERE
-    shoe.beats(1, ACK)
-    assert shoe.up
-    shoe.beats(8)
-    assert not shoe.up
+    told = []
+    for inputs, beats, answer in ((GONE, 3, ACK), (THERE, 1, ACK), (THERE, 8, None)):
+        shoe.inputs = inputs
+        shoe.beats(beats, answer)
+        told.append(shoe.up)
+    assert told == [False, True, False]
 
 
 def test_what_comes_though_the_plug_seems_out_is_believed_after_the_news(line: MakeLine) -> None:

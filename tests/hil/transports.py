@@ -12,6 +12,7 @@ from controller.bench.far_shoe import FarLine
 
 LOSS = 0.2  # of the copies or lines sent, those that lose a byte
 _LATE_S = 0.03
+_ANSWERS = (b"\x06", b"\x15")
 
 
 class Perfect:
@@ -60,13 +61,14 @@ class Lossy(Perfect):
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
-        self._rng = random.Random(20)
+        self._rng, self._of_answers = random.Random(20), random.Random(20)
         self.lost = 0
 
     def write(self, data: bytes) -> None:
         """Put them on the line, or all but one."""
-        if self._rng.random() < LOSS:
-            lost = self._rng.randrange(len(data))
+        rng = self._of_answers if data[:1] in _ANSWERS else self._rng  # answers come by the clock
+        if rng.random() < LOSS:
+            lost = rng.randrange(len(data))
             data = data[:lost] + data[lost + 1 :]
             self.lost += 1
         super().write(data)

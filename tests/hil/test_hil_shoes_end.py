@@ -1,0 +1,173 @@
+"""The plug is pulled at the shoe's end while the adapter stays: the port is open, and nobody hears the shoe.
+
+An Angel Eye is asked. A BeeTek takes no commands, so its plug is seen: by an input of the header, or by a modem line of
+the adapter, whose far end is `modem_lines.c`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.bench.daemon import Table
+from tests.hil.bench import Bench
+from tests.support.errors import raising
+
+_TWO_HANDS = "KS 2D 9S 3C KD 4C 9H 5D"  # the first is a jackpot for seats 1, 4 and 7; with their results ten reports
+_THIRD = "KS 3D 9S 4C"  # another jackpot
+_BURNED, _DECKS = 3, 8
+_BY_HAND_S = 0.3  # a person draws no card faster
+
+ASKED = pytest.param(marks=pytest.mark.table(), id="angel_eye, asked")
+SEEN_BY_INPUT = pytest.param(
+    marks=pytest.mark.table(shoe={"driver": "beetek", "present": "input"}), id="beetek, its supply on an input"
+)
+
+
+def left_after(cards: int) -> int:
+    return 52 * _DECKS - _BURNED - cards
+
+
+def pull_and_deal(at: Bench, cards: str) -> None:
+    """Pull the plug, draw these cards as fast as hands can, and put the plug back."""
+    at.shoe.unplug_at_shoe()
+    for card in cards.split():
+        time.sleep(_BY_HAND_S)  # what hands need, and no wait for the table
+        at.shoe.deal(card)
+    at.shoe.plug_at_shoe()
+
+
+@pytest.mark.parametrize((), [ASKED, SEEN_BY_INPUT])
+def test_two_rounds_unheard_after_a_lock_put_no_third_round_on_it(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1, 2, 3)
+    pull_and_deal(at, _TWO_HANDS)
+    at.shoe.deal(_THIRD)
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
+    assert at.table.face["hands"] == []
+    with raising("cards_missed"):
+        at.table.supervisor("count", left=left_after(12))
+    at.table.supervisor("void")
+    assert at.table.fault == "shoe_unheard"
+    at.table.supervisor("count", left=left_after(12))
+    face = at.table.face
+    assert (face["fault"], face["cards_left"], face["phase"]) == (None, left_after(12), "wagers_open")
+    at.dealer.play("9C TD TC 5D")
+    at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
+    assert at.pit.hits == []
+    assert at.pit.rounds[0]["cards_left"] == left_after(16)
+
+
+@pytest.mark.parametrize((), [ASKED, SEEN_BY_INPUT])
+def test_the_line_is_down_while_the_port_is_open_and_people_are_told_why(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.shoe.unplug_at_shoe()
+    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    why = at.table.status()["shoe"]["why"]
+    assert "is open, but" in why
+    assert "plug" in why
+    at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
+    at.shoe.deal("KC 2D 9D 3C")
+    at.shoe.plug_at_shoe()
+    at.eventually(lambda: at.table.fault == "shoe_unheard")
+    at.table.supervisor("count", left=left_after(8))
+    assert at.table.face["cards_left"] == left_after(8)
+    at.dealer.play("9C TD TC 5D", 1)
+
+
+@pytest.mark.parametrize((), [ASKED, SEEN_BY_INPUT])
+def test_inside_a_round_the_table_stops_at_once(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.shoe.deal("KS 2D")
+    at.eventually(lambda: len(at.table.face["hands"]) == 2)
+    at.shoe.unplug_at_shoe()
+    at.eventually(lambda: at.table.fault == "shoe_unplugged")
+    at.shoe.plug_at_shoe()
+    at.eventually(lambda: at.table.status()["shoe"]["up"])
+    at.table.clear_and_count()
+    at.shoe.deal("9S 3C")
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+
+
+@pytest.mark.parametrize("how", ["mute", "power off"])
+def test_a_shoe_that_answers_nothing_is_gone_though_its_cable_is_good(at: Bench, how: str) -> None:
+    at.dealer.open_shoe()
+    if how == "mute":
+        at.shoe.mute = True
+    else:
+        at.shoe.power_off()
+    at.eventually(lambda: "does not answer" in at.table.status()["shoe"]["why"])
+
+
+@pytest.mark.parametrize("how", ["busy", "late"])
+def test_a_busy_or_slow_shoe_is_there(at: Bench, how: str) -> None:
+    at.shoe.busy = how == "busy"
+    at.shoe.answers_after_s = 0.4 if how == "late" else 0.0
+    answered = at.shoe.answered
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.eventually(lambda: at.shoe.answered >= answered + 6)
+    assert (at.table.fault, at.table.status()["shoe"]["up"]) == (None, True)
+
+
+@pytest.mark.table(shoe={"ask": "off"})
+def test_a_house_that_turned_it_off_sends_nothing(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    assert at.shoe.answered == 0
+
+
+# A modem line.
+
+
+@pytest.fixture(scope="session")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that answers for the adapter."""
+    library = tmp_path_factory.mktemp("adapter") / "modem_lines.so"
+    source = Path(__file__).with_name("modem_lines.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.mark.table(shoe={"driver": "beetek", "present": "cts"})
+def test_a_loop_in_the_plug_shows_a_beetek_on_the_adapters_modem_line(
+    adapter: Path, unstarted_table: Table, dealer: Any, shoe: Any, pins: Any, pit: Any, eventually: Any, tmp_path: Path
+) -> None:
+    level = tmp_path / "plug"
+
+    def move(is_in: bool) -> None:
+        level.write_text("1" if is_in else "0")
+
+    shoe.line.on_plug = move
+    move(True)
+    preload = ":".join(filter(None, (str(adapter), unstarted_table.files.environment.get("LD_PRELOAD"))))
+    unstarted_table.start(LD_PRELOAD=preload, MODEM_LINES=str(level))
+    eventually(unstarted_table.links_up)
+    at = Bench(unstarted_table, shoe, pins, pit, dealer, eventually)
+    at.dealer.open_shoe()
+    at.dealer.lock(1, 2, 3)
+    pull_and_deal(at, "KS 2D 9S 3C")
+    at.shoe.deal(_THIRD)
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
+    at.shoe.unplug_at_shoe()
+    at.eventually(lambda: "its line CTS shows no shoe" in at.table.status()["shoe"]["why"])
+
+
+@pytest.mark.table(shoe={"driver": "beetek", "present": "cts"})
+def test_a_port_that_cannot_tell_its_modem_lines_is_an_error_with_the_ways_out(
+    unstarted_table: Table, shoe: Any, eventually: Callable[[Callable[[], object]], None], tmp_path: Path
+) -> None:
+    """A pty has none: the table does not run as if it saw the plug."""
+    unstarted_table.start(await_ready=False)
+    eventually(lambda: not unstarted_table.runs)
+    said = (tmp_path / "daemon.log").read_text("utf-8")
+    assert "shoe_present" in said
+    assert 'present = "input"' in said
+    assert "Traceback" not in said
