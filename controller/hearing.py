@@ -14,9 +14,22 @@ loss.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from controller.contract.envelope import Stamp
+from controller.table.facts import (
+    CardDrawn,
+    CardKept,
+    Fact,
+    ShoePoweredUp,
+    ShoeUnheard,
+    ShoeUnplugged,
+    WagersLocked,
+)
+
 _MARK_EVERY_MS = 1000
+_LATE_MS = 500  # two beats: a loop that was away for longer reads late what came meanwhile
 _SUSPENDED_MS = 50  # two clocks, read one after the other, differ by less; a machine sleeps for longer
 
 
@@ -57,6 +70,25 @@ class Mark:
             self._file = None
 
 
+class Pace:
+    """How long after the card or the lock before it each card came, by the stamps of a clock that nobody sets."""
+
+    def __init__(self) -> None:
+        self._last: Stamp | None = None  # of the last card or lock; None where nobody knows
+
+    def timed(self, fact: Fact, at: Stamp, on_time: bool) -> Fact:
+        """The fact that came now; a card with its time. A card that waited to be read has none, and so has the next."""
+        last = self._last
+        if isinstance(fact, CardDrawn | CardKept):
+            known = on_time and last is not None and at.boot_id != "" and at.boot_id == last.boot_id
+            fact = replace(fact, after_ms=at.since_boot_ms - last.since_boot_ms if known and last else None)
+        if isinstance(fact, CardDrawn | CardKept | WagersLocked):
+            self._last = at if on_time else None
+        elif isinstance(fact, ShoeUnheard | ShoeUnplugged | ShoePoweredUp):
+            self._last = None
+        return fact
+
+
 class Hearing:
     """Until when this run has heard the shoe. `heard_ms` is the moment of the run before; None where unknown."""
 
@@ -90,6 +122,10 @@ class Hearing:
         if beat_ms is None:
             return False
         return now_ms - beat_ms > self._kept_unread_ms or slept_ms - self._slept_ms > _SUSPENDED_MS
+
+    def is_late(self, now_ms: int) -> bool:
+        """Whether what is read now may have waited in the kernel for a while."""
+        return self._beat_ms is not None and now_ms - self._beat_ms > _LATE_MS
 
     def beat(self, now_ms: int, slept_ms: int, proven_ms: int | None = None) -> None:
         """The loop goes round. Where the shoe is asked, it was heard until `proven_ms`, and not only until this beat.

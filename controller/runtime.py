@@ -35,7 +35,7 @@ from controller.delivery.pit_trust import latest_ms
 from controller.delivery.standing import GOOD
 from controller.delivery.stream import PitStream
 from controller.digest import digest
-from controller.hearing import Hearing, Mark
+from controller.hearing import Hearing, Mark, Pace
 from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
 from controller.pins.devices import PRESENT_INPUT, Broker, Pins, Shoe
@@ -110,6 +110,7 @@ class _Arrived:
     ambient: Ambient
     stamp: Stamp
     via: str
+    on_time: bool = True  # read from the shoe's line as soon as it was there
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,14 +213,15 @@ class Runtime:
         self.shoe_line = ShoeLine()
         self._noise_came = asyncio.Event()
         self.face = public(table)
+        now_ms = since_boot_ms()
+        self._mark = mark
+        self._hearing = Hearing(mark.read(now_ms), mark, shoe.kept_unread_ms)
         self._measured = ProgramMeasured(__version__, program, config.digest)
         if self._measured != table.measured:
             self._put(self._measured)
         if differs is not None:
             self._put(ReplayDiffered(differs))
-        now_ms = since_boot_ms()
-        self._mark = mark
-        self._hearing = Hearing(mark.read(now_ms), mark, shoe.kept_unread_ms)
+        self._pace = Pace()
         last = journal.last_stamp
         self._last_heard_at = last.text() if last else None
         self._note_unheard(now_ms)
@@ -286,7 +288,8 @@ class Runtime:
             self._inbox.append(item)
         else:
             stamp = stamp_now()
-            self._inbox.append(_Arrived(item, self._ambient(stamp), stamp, via))
+            on_time = not self._hearing.is_late(since_boot_ms())
+            self._inbox.append(_Arrived(item, self._ambient(stamp), stamp, via, on_time))
         self._inbox_has.set()
 
     async def _fold_and_commit(self) -> None:
@@ -343,6 +346,7 @@ class Runtime:
                 continue
             else:
                 fact = item
+            fact = self._pace.timed(fact, arrived.stamp, arrived.on_time)
             if isinstance(fact, WagersLocked):
                 self._refused_seats = frozenset()
             for believed in (*before(table, fact, ambient), fact):

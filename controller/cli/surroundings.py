@@ -77,6 +77,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     """Write a table file into `folder`: the `example` with simulated hardware. `sections` change more of its keys."""
     values = tomllib.loads(example.read_text("utf-8"))
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
+    values["table"]["fastest_card_ms"] = 0  # the simulated dealer's hands are as fast as one likes
     values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
     values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
     values["pit"] |= {"host": "127.0.0.1", "port": broker_port, "trust_first_key": True}

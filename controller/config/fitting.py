@@ -28,6 +28,8 @@ def rules_of(table: TableFile, game: GameFile) -> TableRules:
         wagers=game.wagers,
         rounding=game.rounding,
         bets=game.bets,
+        fastest_card_ms=table.table.fastest_card_ms,
+        longest_lock_s=table.table.longest_lock_s,
     )
 
 

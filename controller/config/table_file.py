@@ -46,6 +46,14 @@ class TableSection:
     dealt: Literal["mini", "midi"] = "mini"
     """`"mini"`: the dealer turns up every card. `"midi"`: the cards lie face down until they are revealed."""
 
+    fastest_card_ms: int = 150
+    """The pace of the house's fastest dealer: a round whose cards came faster than one in so many milliseconds was not
+    dealt by hand, and stops the table. 0: no pace is too fast."""
+
+    longest_lock_s: int = 60
+    """For how many seconds locked wagers may wait for the round's first card. Where they waited longer, cards may have
+    been dealt unheard: an alarm says so, and people decide on the round's awards. 0: any time."""
+
     bet_recognition: bool = False
     """Whether bet recognition tells the table of every wager. Without it the table settles no wager in money."""
 
@@ -65,6 +73,14 @@ def mistakes_in_id(table: str) -> Iterable[Mistake]:
 
 def _check_id(table: TableSection) -> Iterable[Mistake]:
     return mistakes_in_id(table.id)
+
+
+_DRAWN_BY_HAND_MS = 1000  # a slower limit would stop ordinary rounds
+
+
+def _check_pace(table: TableSection) -> Iterable[Mistake]:
+    yield from check_range("table.fastest_card_ms", table.fastest_card_ms, 0, _DRAWN_BY_HAND_MS)
+    yield from check_range("table.longest_lock_s", table.longest_lock_s, 0, 3600)
 
 
 def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
@@ -406,6 +422,7 @@ class TableFile:
 
 TABLE_CHECKS = (
     _check_id,
+    _check_pace,
     _check_seats,
     _check_line,
     _check_asking,

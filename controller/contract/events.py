@@ -284,7 +284,8 @@ class Fixed:
 class Hit(Event):
     """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both.
 
-    `not_read` is as in the round's own event: an award may rest on a card that a person typed.
+    `not_read` is as in the round's own event: an award may rest on a card that a person typed. `doubts` are codes of
+    what speaks against the round's cards. People decide before such an award is verified.
     """
 
     TYPE = "hit"
@@ -297,6 +298,7 @@ class Hit(Event):
     progressive: Progressive | None
     fixed: Fixed | None
     not_read: tuple[NotRead, ...]
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ _NAMED_SPOTS_SINCE = 3
 
 NEW_IN_4: dict[str, dict[str, Any]] = {
     "round": {"not_read": []},
-    "hit": {"not_read": []},
+    "hit": {"not_read": [], "doubts": []},
     "void": {"witness": None, "hands": [], "held": [], "awards": [], "would_settle": None},
 }
 """By an event's type, the fields that contract 4 added, and what an event of an earlier contract says by not having

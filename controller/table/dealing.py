@@ -16,7 +16,7 @@ from controller.game.cards import Card, total
 from controller.game.hands import Done, SeatHands, TwoHands
 from controller.game.play import Call, Choose, Draw, Reveal
 from controller.game.seating import NOBODY, next_actives
-from controller.table import paying, shoe_life
+from controller.table import doubts, paying, shoe_life
 from controller.table.facts import SeatHit
 from controller.table.rules import TableRules
 from controller.table.states import (
@@ -30,7 +30,7 @@ from controller.table.states import (
     Table,
     WagersOpen,
 )
-from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, stop
+from controller.table.stops import Stepped, cards_left, known_left, open_shoe, shoe_number, stop
 from controller.table.voiding import void_event
 
 # What follows.
@@ -177,6 +177,10 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     won = paying.awards(table.rules, hand.seating, done, wagers)
     settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
     finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
+    cards = sum(isinstance(play, Card) for play in hand.plays)
+    too_fast = hand.wagers is not None and doubts.too_fast(table, cards)
+    if too_fast:
+        table = doubts.of_round(table, "round_too_fast")
     hits = paying.hits(shoe.number, shoe.rounds, won, wagers.levels)
     table = replace(
         table,
@@ -190,9 +194,27 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         play = table.rules.play
         table = replace(table, actives=next_actives(actives, done.outcome, table.occupied, play.on_win, play.on_tie))
     round_event = _round(table, finished, won, _not_read(table, hand))
-    hit_events = tuple(_hit(round_event, hit, each.row) for hit, each in zip(hits, won, strict=True))
+    in_doubt = doubts.standing(table)
+    hit_events = tuple(_hit(round_event, hit, each.row, in_doubt) for hit, each in zip(hits, won, strict=True))
+    table, overdue = doubts.round_ended(table)
     table, after = after_hand(table, hand.kept)
-    return table, (round_event, *hit_events, *after)
+    stopped: tuple[Event, ...] = ()
+    if too_fast:
+        table, stopped = doubts.stop_for_speed(table, cards, compared(table))
+    return table, (round_event, *hit_events, *overdue, *after, *stopped)
+
+
+def compared(table: Table) -> dict[str, str | int]:
+    """What a person compares with shoe and felt; no face-down card."""
+    details: dict[str, str | int] = {}
+    if (left := known_left(table)) is not None:
+        details["cards_left"] = left
+    if table.finished:
+        last = table.finished[-1]
+        details["last_round"] = last.number
+        if last.done.outcome is not None:
+            details["last_result"] = last.done.outcome.value
+    return details
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
@@ -251,7 +273,9 @@ def _round(
     )
 
 
-def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) -> events.Hit:
+def _hit(
+    round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row, in_doubt: tuple[str, ...]
+) -> events.Hit:
     assert isinstance(round_event, events.Round), "awards are judged on two hands"
     return events.Hit(
         shoe=round_event.shoe,
@@ -266,6 +290,7 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) 
         else events.Progressive(row.meter, ratio_text(row.share), hit.shown_cents),
         fixed=None if row.cents is None else events.Fixed(row.cents),
         not_read=round_event.not_read,
+        doubts=in_doubt,
     )
 
 

@@ -88,12 +88,15 @@ class CardDrawn:
     """A card left the shoe. `card` is None where the shoe could not read it.
 
     `target` and `index` (1 for a hand's first card) are the shoe's opinion of the card's place, where it has opinions.
+    The card came `after_ms` milliseconds after the card or the lock before it, by a clock that nobody sets; None where
+    nobody knows, for example after a restart.
     """
 
     card: Card | None
     target: Target | None = None
     index: int | None = None
     report: Report | None = None
+    after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class CardKept:
     target: Target | None = None
     index: int | None = None
     report: Report | None = None
+    after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

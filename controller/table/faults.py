@@ -74,11 +74,14 @@ FAULTS: dict[str, FaultKind] = {
     # The shoe as a machine
     "shoe_error": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("error",)),
     "reports_missed": FaultKind((_CARD, _CLEAR, _VOID, _NEW_SHOE), Clearing.PLAY),
-    "shoe_restarted": FaultKind((_CARD, _CLEAR, _VOID, _NEW_SHOE)),
+    "shoe_restarted": FaultKind((_COUNT, _CARD, _VOID, _NEW_SHOE), details=("cards_left", "last_round", "last_result")),
     "shoe_unplugged": FaultKind((_CARD, _CLEAR, _VOID, _NEW_SHOE)),
     "shoe_unheard": FaultKind(
         (_COUNT, _CARD, _VOID, _NEW_SHOE),
         details=("unheard_s", "last_heard_at", "cards_left", "last_round", "last_result"),
+    ),
+    "round_too_fast": FaultKind(
+        (_COUNT, _VOID, _NEW_SHOE), details=("cards", "round_ms", "cards_left", "last_round", "last_result")
     ),
     # The controller itself
     "journal_behind_pit": FaultKind((_CLEAR,), two_people=True, details=("acked_seq", "head_seq", "chain", "acked_at")),
@@ -91,9 +94,18 @@ FAULTS: dict[str, FaultKind] = {
 }
 
 
+EXITS_BY_PROCEDURE_2: dict[str, tuple[Exit, ...]] = {"shoe_restarted": (_CARD, _CLEAR, _VOID, _NEW_SHOE)}
+"""The exits that were different in commit 0f50807, for a shoe opened by that version (`TableRules.procedure`)."""
+
+COUNTED = ("shoe_unheard", "shoe_restarted", "round_too_fast")
+"""The faults after which a person counts the cards that are left."""
+
+
 ALARMS: dict[str, tuple[str, ...]] = {
     "cut_card_misplaced": ("cards_left", "cut_card_from_end"),
     "chips_moved": ("spot", "added", "taken"),
+    "lock_lay_long": ("lay_s", "cards_left"),
+    "count_differs": ("cards_left", "counted"),
     "impossible_card": ("where", "card"),
     "publish_refused": ("seq", "reason_code"),
     "unacknowledged_many": ("waiting", "most"),

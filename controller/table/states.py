@@ -230,6 +230,9 @@ class Table:
       says of the rounds that these cards make. `chips_noted`: the seats whose sensor saw a wager when the first card
       of the next round left the shoe; None while no such card is out (`early_cards.py`).
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
+    - `doubts`: what speaks against the cards of the round that is locked or in play (`doubts.py`); `shoe_doubts`: what
+      speaks against the shoe's count. `dealt_ms`: the time from the round's first card to its last card so far; None
+      where nobody knows.
 
     The shoe's reports:
     - `awaiting_result`: the round whose result the shoe has yet to state; "voided" where the shoe may still state a
@@ -271,6 +274,9 @@ class Table:
     award_seq: int = 0
     disputed: tuple[DisputedAward, ...] = ()
     stops: int = 0
+    doubts: tuple[str, ...] = ()
+    shoe_doubts: tuple[str, ...] = ()
+    dealt_ms: int | None = 0
     pit_key: str | None = None
     measured: ProgramMeasured | None = None
 

@@ -18,7 +18,7 @@ from controller.game.cards import Card
 from controller.game.play import Call, Choose, Reveal
 from controller.game.seating import Seating
 from controller.game.wagers import place
-from controller.table import paying, shoe_life
+from controller.table import doubts, paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
 from controller.table.acts.itself import HitTested, InputsTested, LampsTested
@@ -34,6 +34,7 @@ from controller.table.dealing import (
     burned_in_error,
     call,
     close_shoe,
+    compared,
     deal,
     deal_kept,
     following,
@@ -157,6 +158,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return _void_hand(table, by, witness)
         case CardNamed():
             return _name_card(table, fact)
+        case CardsCounted(left) if table.fault is None:
+            return _note_count(table, left)
         case CardsCounted(left, by):
             return _go_on_with_count(table, left, by)
         case FaultCleared(by, witness):
@@ -307,7 +310,8 @@ def _believe(table: Table, held: Held) -> Stepped:
             # An overdraw says that the round takes no more cards, which may still lie face down.
             return _legally(table, Row.SHOE_ERROR, held, {} if next_is_secret(table) else {"error": error.value})
         case ShoePoweredUp():
-            return _legally(table, Row.SHOE_POWERED_UP, held)
+            details = compared(table) if _is_counted_after_power_up(table) else {}
+            return _legally(table, Row.SHOE_POWERED_UP, held, details)
         case ShoeUnplugged():
             return _legally(table, Row.SHOE_UNPLUGGED, held)
         case ShoeUnheard():
@@ -341,11 +345,17 @@ def _without_doubt(held: Held) -> Held:
     return replace(held, after_gap=False, in_doubt=False)
 
 
+def _is_counted_after_power_up(table: Table) -> bool:
+    """Whether cards that were drawn while the shoe was off are counted. Until procedure 2 a person only cleared it."""
+    return table.rules.procedure > 2  # the number of a procedure
+
+
 def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
     """Do what the table of legality says about the report in this phase."""
     match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
+            waits = waits or (row is Row.SHOE_POWERED_UP and _is_counted_after_power_up(table))
             return stop(table, code, details or {}, raised_by=_without_doubt(held) if waits else None)
         case Move() as move:
             return _move(table, move, held)
@@ -364,7 +374,9 @@ def _move(table: Table, move: Move, held: Held) -> Stepped:
             return compare_result(table, fact)
         case (_, CardDrawn(card=Card() as card) | CardKept(card=Card() as card)):
             taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
-            return _place_card(taken, move, KnownCard(card, held.typed_by))
+            taken, told = doubts.card_came(taken, fact) if move is Move.DEAL_CARD else (taken, ())
+            table, made = _place_card(taken, move, KnownCard(card, held.typed_by))
+            return table, (*told, *made)
         case _:
             raise AssertionError(f"{move} does not fit {fact}")
 
@@ -444,11 +456,7 @@ def _note_cut_card(table: Table) -> Stepped:
     left = known_left(table)
     assert left is not None, "a shoe is open here"
     shoe = replace(shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand), left_at_cut_card=left)
-    noted = replace(table, shoe=shoe)
-    if shoe_life.near_its_place(left, table.rules.shoe):
-        return noted, ()
-    details: dict[str, str | int] = {"cards_left": left, "cut_card_from_end": table.rules.shoe.cut_card_from_end}
-    return noted, (alarm(table, "cut_card_misplaced", details),)
+    return doubts.cut_card_came(replace(table, shoe=shoe), left)
 
 
 # Acts.
@@ -515,6 +523,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
     seating = Seating(fact.in_play, table.actives if table.rules.play.roles_play else None)
+    table = doubts.locked(table, kept=bool(table.kept))
     kept, open_hits = table.kept, tuple(hit for hit in table.hits if hit.meter is not None)
     table = replace(
         table, phase=Locked(wagers, seating), shoe=shoe, kept=(), placed=(), last_round=None, hits=open_hits
@@ -688,13 +697,27 @@ def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
     made: tuple[Event, ...] = (cleared(table, by, Exit.COUNT, cards_unheard=max(0, unheard)),)
     if unheard < 0:
         waiting = tuple(held for held in waiting if not (held.in_doubt and is_card(held)))
-    waiting = tuple(held for held in waiting if not isinstance(held.fact, ShoeUnheard | ShoeUnplugged))  # counted since
+    answered = (ShoeUnheard, ShoeUnplugged) + ((ShoePoweredUp,) if _is_counted_after_power_up(table) else ())
+    waiting = tuple(held for held in waiting if not isinstance(held.fact, answered))  # counted since
+    if unheard == 0:
+        table, _ = doubts.counted(table, left)
     table = replace(table, fault=None, held=Waiting())
     if unheard > 0:
         table, after = _lose_unheard(table, unheard)
         made = (*made, *after)
     table, released = _release(table, waiting)
     return table, (*made, *released)
+
+
+def _note_count(table: Table, left: int) -> Stepped:
+    """A supervisor counted the cards although the table goes on. Cards that are fewer than the table's are gone."""
+    known = known_left(table)
+    assert known is not None, "a count is only taken of a shoe"
+    table, told = doubts.counted(table, left)
+    if left >= known:
+        return table, told
+    table, after = _lose_unheard(table, known - left)
+    return table, (*told, *after)
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
@@ -716,14 +739,7 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
     elif fact.last_heard_at is not None:
         details["last_heard_at"] = fact.last_heard_at
-    if (left := known_left(table)) is not None:
-        details["cards_left"] = left
-    if table.finished:
-        last = table.finished[-1]
-        details["last_round"] = last.number
-        if last.done.outcome is not None:
-            details["last_result"] = last.done.outcome.value
-    return details
+    return details | compared(table)
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
@@ -751,6 +767,8 @@ def _release_kept_results(table: Table) -> Stepped:
 def _release(table: Table, waiting: Sequence[Held]) -> Stepped:
     """Believe what was held, in the order it came, until the next fault holds the rest."""
     made: list[Event] = []
+    if table.fault is not None and table.fault.code == "round_too_fast":  # the round ended with the call before
+        return replace(table, held=Waiting((*table.held, *waiting))), ()
     for come, held in enumerate(waiting, 1):
         table, more = _believe(table, held)
         made += more

@@ -21,7 +21,7 @@ from controller.table.facts import (
     StepFailed,
     begins_shoe,
 )
-from controller.table.faults import FAULTS, Exit
+from controller.table.faults import COUNTED, EXITS_BY_PROCEDURE_2, FAULTS, Exit
 from controller.table.states import (
     Burning,
     FirstCardDue,
@@ -57,13 +57,17 @@ def exits(table: Table) -> tuple[Exit, ...]:
     nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
-    if table.fault.code == "shoe_unheard" and not (in_hand or isinstance(table.phase, FirstCardDue)):
+    kind_exits = kind.exits
+    if table.rules.procedure <= 2:  # the number of a procedure
+        kind_exits = EXITS_BY_PROCEDURE_2.get(table.fault.code, kind_exits)
+    is_counted = table.fault.code in COUNTED and Exit.COUNT in kind_exits
+    if is_counted and not (in_hand or isinstance(table.phase, FirstCardDue)):
         nowhere.add(Exit.CARD)  # unheard cards are counted: they lie in no hand of ours
     if waits_for_pit(table):
         nowhere.add(Exit.CLEAR)
     if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
         nowhere.add(Exit.NEW_SHOE)  # there is no shoe to end, and waiting cards may be the next shoe's
-    return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
+    return tuple(exit_ for exit_ in kind_exits if exit_ not in nowhere)
 
 
 def waits_for_pit(table: Table) -> bool:

@@ -43,7 +43,7 @@ _LAMP_NAMES = {
     "outcome": "`player`, `banker`, `tie`",
     "fault": "`fault`",
 }
-_OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail", "pit")
+_OF_THE_CONTRACT = ("fault", "alarm", "doubt", "refusal", "refused_wager", "detail", "pit")
 """The sections of a language that are sentences for the pit's vendor, too."""
 
 _EXITS = {

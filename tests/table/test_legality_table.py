@@ -81,7 +81,7 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !correct                no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
 !clear                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
 !card                   no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name
-!count                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
+!count                  no_count_due       no_count_due       no_count_due       counted            no_count_due       no_count_due       counted
 !seats                  seated             seated             seated             seated             already_locked     hand_in_play       seated
 !leave                  left               left               left               left               already_locked     hand_in_play       left
 !actives                chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
@@ -233,6 +233,7 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "locked": lambda before, after: after.face.phase == "wagers_locked" and after.face.outcome is None,
     "corrected": lambda before, after: after.face.outcome == "banker" and after.face.phase == before.face.phase,
     "closed": lambda before, after: after.face.phase == "shoe_ended",
+    "counted": lambda before, after: after.table.shoe_doubts[-1:] == ("count_differs",),
     "void": lambda before, after: after.face.phase == "wagers_open" and after.face.outcome is None,
     "placed": lambda before, after: after.face.wagers == (PublicWager(3, False, "player", 2000),),
     "left": lambda before, after: (before.face.occupied, after.face.occupied) == ((2, 5, 6), (2, 5)),
@@ -251,6 +252,7 @@ EVENTS = {
     "corrected": "correction",
     "closed": "shoe_closed",
     "collected": "commission",
+    "counted": "alarm",  # the row's count is another than the table's
     "noted": "alarm",  # in the shoe's first hands it cannot be in its place
 }
 TAKES_A_CARD = {"turned_up", "burned", "simulated", "dealt", "kept"}

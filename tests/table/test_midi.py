@@ -19,7 +19,7 @@ from controller.game.cards import DECK, Card, total
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe
-from controller.table.acts.stopped import ClearFault, NameCard
+from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CardDrawn,
@@ -179,7 +179,8 @@ def comes(table: Asked, card: Card, mishap: Mishap) -> None:
             table.believe(ShoeErrorRaised(ShoeError.DRAW_TIMEOUT, table.report(None))).drawn(card)
             table.do(ClearFault("Smith"))
         case "power up":
-            table.believe(ShoePoweredUp(table.report(None))).do(NameCard(card, "Smith"), ClearFault("Smith"))
+            table.believe(ShoePoweredUp(table.report(None))).do(NameCard(card, "Smith"))
+            table.do(CountCards(table.face.cards_left or 0, "Smith"))
         case "unplugged":
             table.believe(ShoeUnplugged()).do(NameCard(card, "Smith"), ClearFault("Smith"))
         case "outside game":

@@ -6,6 +6,7 @@ import pytest
 
 from controller.game.cards import Card
 from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import CountCards
 from controller.table.facts import CardDrawn, ShoeLockReported, ShoePoweredUp, ShoeStoodBy, Target
 from tests.support.tables import TableUnderTest, hand, house, seen
 
@@ -74,8 +75,13 @@ def test_a_shoe_that_only_began_with_0_or_was_switched_on_since_may_go_on_with_1
 def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:
     table = in_hand(3).believe(ShoePoweredUp(seen(8)))
     assert table.fault == "shoe_restarted"
-    assert table.believe(ShoeStoodBy(seen(9))).clear().fault is None
-    assert in_hand(3).believe(ShoePoweredUp(seen(8)), ShoeStoodBy(seen(2))).clear().fault == "reports_missed"
+    assert counted(table.believe(ShoeStoodBy(seen(9)))).fault is None
+    assert counted(in_hand(3).believe(ShoePoweredUp(seen(8)), ShoeStoodBy(seen(2)))).fault == "reports_missed"
+
+
+def counted(table: TableUnderTest) -> TableUnderTest:
+    """A supervisor counted as many cards as the table knows of."""
+    return table.do(CountCards(table.face.cards_left or 0, "Smith"))
 
 
 def test_a_gap_outside_a_shoe_is_none_of_its_cards() -> None:

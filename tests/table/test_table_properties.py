@@ -21,7 +21,7 @@ from controller.table.acts.entry import Request
 from controller.table.acts.hand import HandVoided, LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
-from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
+from controller.table.acts.stopped import CardNamed, CardsCounted, ClearFault, CountCards, FaultCleared, NameCard
 from controller.table.facts import (
     ArchiveFailed,
     BurnCountReported,
@@ -87,7 +87,7 @@ class CheckedTable(TableUnderTest):
 
     def _check_fault(self, before: Table, fact: Fact) -> None:
         """It latches, and what the table does while it stands is nothing."""
-        if before.fault is None or isinstance(fact, ShoeOpened | HandVoided | CardNamed | FaultCleared):
+        if before.fault is None or isinstance(fact, ShoeOpened | HandVoided | CardNamed | CardsCounted | FaultCleared):
             return
         assert self.table.fault == before.fault
         if isinstance(fact, CardFact | CutCardDrawn | ShoeResultReported):
@@ -201,8 +201,9 @@ def _a_card(table: CheckedTable, dice: Random) -> Card:
     return dice.choice(there if there and dice.random() < 0.95 else DECK)
 
 
-def _act(exit_: str, card: Card) -> Request:
+def _act(exit_: str, card: Card, left: int) -> Request:
     acts: dict[str, Request] = {
+        "count": CountCards(left, "Smith"),
         "clear": ClearFault("Smith"),
         "card": NameCard(card, "Smith", "Jones"),
         "void": VoidHand("Smith", "Jones"),
@@ -219,7 +220,7 @@ def go_on(seed: int) -> Happening:
         for _ in range(dice.randint(1, 12)):
             card = _a_card(table, dice)
             if table.table.fault is not None:
-                refused = table.ask(_act(dice.choice(sorted(table.exits)), card))
+                refused = table.ask(_act(dice.choice(sorted(table.exits)), card, table.face.cards_left or 0))
                 assert refused in (None, "card_cannot_be"), "an exit that is told is open"
             elif table.face.phase in ("no_shoe", "shoe_ended"):
                 table.do(NewShoe())

@@ -27,7 +27,7 @@ from controller.table.acts.entry import (
 from controller.table.facts import ByPerson, Fact
 from controller.table.faults import FAULTS, Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, Table, WagersOpen
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, ShoeEnded, Table, WagersOpen
 from controller.table.stops import is_card, known_left
 from controller.table.voiding import plays_for_awards
 
@@ -150,15 +150,16 @@ class CountCards(Request):
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The count, where the table can go on with it."""
-        return _miscounted(table, self.left) or CardsCounted(self.left, self.supervisor)
+        """The count, where the table can go on with it. Where the table did not ask, any count is a person's word."""
+        refused = None if table.fault is None else _miscounted(table, self.left)
+        return refused or CardsCounted(self.left, self.supervisor)
 
 
 COUNT = Act(
     name="count",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="say how many cards are left in the shoe, after the shoe was not heard for a while",
+    says="say how many cards are left in the shoe: after the shoe was not heard, and whenever they are counted",
     example="397 --by Smith",
     forms=(
         Form(
@@ -168,7 +169,7 @@ COUNT = Act(
         ),
     ),
     becomes=(CardsCounted,),
-    refused=everywhere("no_fault"),
+    refused=everywhere("no_count_due", but=(WagersOpen, ShoeEnded)),
     exit=Exit.COUNT,
 )
 

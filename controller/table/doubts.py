@@ -1,0 +1,113 @@
+"""Doubts: what speaks against a round's cards without proving anything. Pure.
+
+The table plays its rounds from the cards that it heard. Cards that nobody heard leave traces all the same:
+
+- `round_too_fast`: the cards of a round came faster than hands can deal. Something else sent them. The table stops.
+- `lock_lay_long`: wagers were locked for longer than the house's pace before the round's first card. Cards may have
+  been dealt unheard meanwhile, and the cards that came then may not be those of the locked round.
+- `cut_card_misplaced`: the cutting card came early or late, or is overdue, by the cards that the table counts.
+- `count_differs`: a person counted another number of cards than the table.
+
+A hit carries the doubts of its round and of its shoe, and no pit pays such a hit before people have decided. A doubt is
+made of durations and counts alone, so that it tells nothing of a face-down card. A shoe's doubts last until a person's
+count agrees with the table's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.contract.events import Event
+from controller.table import shoe_life
+from controller.table.facts import CardDrawn, CardKept
+from controller.table.states import HandInPlay, Locked, Table
+from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
+
+_SINCE_PROCEDURE = 3
+
+
+def of_round(table: Table, code: str) -> Table:
+    """The round that is locked or in play is in this doubt."""
+    return table if code in table.doubts else replace(table, doubts=(*table.doubts, code))
+
+
+def of_shoe(table: Table, code: str) -> Table:
+    """The open shoe is in this doubt: its rounds from now on."""
+    return table if code in table.shoe_doubts else replace(table, shoe_doubts=(*table.shoe_doubts, code))
+
+
+def standing(table: Table) -> tuple[str, ...]:
+    """The doubts of a round that ends now: its own and its shoe's, each once."""
+    return tuple(dict.fromkeys((*table.doubts, *table.shoe_doubts)))
+
+
+def locked(table: Table, kept: bool) -> Table:
+    """Wagers are locked: the next round has no doubts of its own. With `kept` cards nobody knows how long it takes."""
+    return replace(table, doubts=(), dealt_ms=None if kept else 0)
+
+
+def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
+    """A card is about to be dealt to the round that is locked or in play: note its time."""
+    match table.phase:
+        case Locked():
+            return _first_card_came(table, fact)
+        case HandInPlay():
+            known = table.dealt_ms is not None and fact.after_ms is not None
+            dealt_ms = (table.dealt_ms or 0) + (fact.after_ms or 0) if known else None
+            return replace(table, dealt_ms=dealt_ms), ()
+        case _:
+            return table, ()
+
+
+def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
+    most_s = table.rules.longest_lock_s
+    lay_ms = fact.after_ms if table.rules.lock_on == "deal" else None
+    if not most_s or lay_ms is None or lay_ms <= 1000 * most_s:
+        return table, ()
+    details: dict[str, str | int] = {"lay_s": lay_ms // 1000}
+    if (left := known_left(table)) is not None:
+        details["cards_left"] = left
+    return of_round(table, "lock_lay_long"), (alarm(table, "lock_lay_long", details),)
+
+
+def too_fast(table: Table, cards: int) -> bool:
+    """Whether a round of so many cards, which ends now, came faster than hands can deal."""
+    fastest_ms = table.rules.fastest_card_ms * (cards - 1)
+    return table.dealt_ms is not None and table.dealt_ms < fastest_ms
+
+
+def stop_for_speed(table: Table, cards: int, last_details: dict[str, str | int]) -> Stepped:
+    """The table stops: a round of so many cards came faster than hands can deal, and the cards are counted."""
+    assert table.dealt_ms is not None, "the round was timed"
+    details: dict[str, str | int] = {"cards": cards, "round_ms": table.dealt_ms}
+    return stop(table, "round_too_fast", details | last_details)
+
+
+def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
+    """The cutting card came with so many cards left."""
+    return (table, ()) if shoe_life.near_its_place(left, table.rules.shoe) else _misplaced(table, left)
+
+
+def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
+    """Whether the cutting card is overdue after this round; told once in a shoe."""
+    shoe, left = open_shoe(table), known_left(table)
+    if table.rules.procedure < _SINCE_PROCEDURE or shoe.last_hand is not None or left is None:
+        return table, ()
+    is_overdue = left < table.rules.shoe.cut_card_from_end - table.rules.shoe.cut_card_tolerance
+    return _misplaced(table, left) if is_overdue and "cut_card_misplaced" not in table.shoe_doubts else (table, ())
+
+
+def _misplaced(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
+    details: dict[str, str | int] = {"cards_left": left, "cut_card_from_end": table.rules.shoe.cut_card_from_end}
+    told = (alarm(table, "cut_card_misplaced", details),)
+    return (of_shoe(table, "cut_card_misplaced") if table.rules.procedure >= _SINCE_PROCEDURE else table), told
+
+
+def counted(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
+    """A person counted the cards that are left: the shoe's doubts end where the count agrees with the table's."""
+    known = known_left(table)
+    assert known is not None, "a count is only taken of a shoe"
+    if left == known:
+        return replace(table, shoe_doubts=()), ()
+    told = alarm(table, "count_differs", {"cards_left": known, "counted": left})
+    return of_shoe(table, "count_differs"), (told,)
