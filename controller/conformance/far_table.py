@@ -172,7 +172,7 @@ class FarTable:
             meter, share, shown_cents = won
             progressive = {"meter": meter, "share": share, "shown_cents": shown_cents}
         bet = {"spot": "kit", "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
-        return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": []}
+        return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": [], "doubts": []}
 
     def award(self, step: AwardStep) -> Message:
         """The table's echo of an award's step: the step is in the table's journal."""

@@ -143,7 +143,11 @@ def parser() -> argparse.ArgumentParser:
     for act, step, what in steps:
         decision = _add(acts, act, what, _decide, by="who decides this")
         decision.add_argument("award", metavar="AWARD")
-        decision.set_defaults(step=step)
+        decision.set_defaults(step=step, despite_doubts=False, witness=None)
+        if step != "rejected":
+            what = "the table doubts the round, and two people looked into it: decide all the same"
+            decision.add_argument("--despite-doubts", action="store_true", help=what)
+            decision.add_argument("--witness", metavar="NAME", help="the second person, who looked into the doubts too")
     what = "this ledger is an older copy: take over the steps that the table told of the award"
     seen = "who has seen that the steps are true"
     _add(acts, "recall", what, _recall, by=seen).add_argument("award", metavar="AWARD")
@@ -397,6 +401,8 @@ def _list_awards(options: argparse.Namespace) -> int:
             print(f"    the house added {money(award.house_cents)}: the table told another amount than this ledger had")
         for telling in award.tellings:
             print(f"    told by the table: {telling}, {_became(telling)}")
+        for doubt in award.doubts:
+            print(f"    ? {doubt}")
         if award.more:
             print(f"    the table has yet to tell of {award.more} more winning wagers of this round")
         for alarm in award.alarms:
@@ -408,7 +414,8 @@ def _list_awards(options: argparse.Namespace) -> int:
 
 def _decide(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
-        award = ledger.take_step(options.award, options.step, options.by)
+        witness = (options.witness or "") if options.despite_doubts else None
+        award = ledger.take_step(options.award, options.step, options.by, witness)
     print(_award_line(award))
     return 0
 

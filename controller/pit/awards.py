@@ -21,6 +21,7 @@ dismiss the telling.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -29,6 +30,7 @@ from controller.contract.pit_words import AwardStep
 from controller.errors import TableError
 from controller.pit.books import Books
 from controller.pit.clock import highest_number, next_number, number_text
+from controller.pit.doubts import Doubt, Doubts
 from controller.pit.meters import money, split
 from controller.pit.people import name, two_people
 from controller.pit.store import Store
@@ -149,11 +151,17 @@ class Award:
     more: int
     alarms: tuple[str, ...] = ()
     tellings: tuple[Telling, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def held(self) -> bool:
         """Whether a telling of this award is still to be recalled or dismissed."""
         return any(telling.holds for telling in self.tellings)
+
+    @property
+    def doubted(self) -> bool:
+        """Whether its table doubts the round, and no two people have decided despite that."""
+        return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
 
 
 class Awards:
@@ -162,11 +170,22 @@ class Awards:
     def __init__(self, db: Store, books: Books) -> None:
         self._db = db
         self._books = books
+        self._doubts = Doubts(db)
 
     def hit(
-        self, event: int, hit: str, hand: int, spot: str, seat: int, tier: str, won: tuple[str, Fraction] | int
+        self,
+        event: int,
+        hit: str,
+        hand: int,
+        spot: str,
+        seat: int,
+        tier: str,
+        won: tuple[str, Fraction] | int,
+        doubts: Sequence[str] = (),
     ) -> bool:
         """Make the pending award of a committed hit. `won` is a meter and the share that is won, or fixed cents.
+
+        `doubts` are the codes of what the table says against the round.
 
         Returns False where people had decided on the level before this hit came. The award is then 0 cents, and people
         settle the hit by hand.
@@ -193,13 +212,16 @@ class Awards:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending') RETURNING number",
             (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents),
         ).fetchone()
+        self._doubts.tell(number, event, doubts)
         self._take(number, "pending", "pit")
         return not settled
 
-    def take(self, id_: str, step: Step, by: str) -> Award:
+    def take(self, id_: str, step: Step, by: str, witness: str | None = None) -> Award:
         """A person takes the award's next step. Returns the award as it stands then.
 
-        Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_told` where steps
+        An award in doubt is verified and paid only with a `witness`: a second person, who decides despite the doubts.
+        Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_doubted` or
+        `witness_missing` where the award is in doubt; `award_told` where steps
         that the table told of are to be recalled first; or `award_incomplete` where hits of the award's round are still
         to come, which may share the award.
         """
@@ -217,6 +239,8 @@ class Awards:
                 f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's round.",
                 f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
             )
+        if step != "rejected":
+            self._doubts.decide(award.number, id_, by, witness)
         if step == "rejected":
             self._reject(award, by)
         else:
@@ -310,9 +334,18 @@ class Awards:
         )
         awards = ((Award(*[*row, max(0, more)]), hand) for *row, more, hand in rows.fetchall())
         return [
-            replace(award, alarms=self._alarms_about(hand), tellings=self._tellings("award.number = ?", award.number))
+            replace(
+                award,
+                alarms=self._alarms_about(hand),
+                tellings=self._tellings("award.number = ?", award.number),
+                doubts=self._doubts.of(award.number),
+            )
             for award, hand in awards
         ]
+
+    def doubt_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
+        """The table doubts this shoe: its awards that are not yet paid or rejected are in this doubt."""
+        self._doubts.tell_of_shoe(table, epoch, shoe, event, code)
 
     def hand_of(self, table: str, hit: str) -> int | None:
         """The number of the round of a table's hit, by the id of the hit's event; None where the hit has no award."""

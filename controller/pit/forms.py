@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.pit import adoptions, alarms, awards, books, intake, session
+from controller.pit import adoptions, alarms, awards, books, doubts, intake, session
 
-FORM = 6
+FORM = 7
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -19,12 +19,16 @@ CREATE TABLE event (
 CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
 INSERT INTO meters_message VALUES (1);
 """
-NEW = (_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA, alarms.SCHEMA, session.SCHEMA)
+NEW = (
+    *(_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA),
+    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA),
+)
 """The statements that make a new ledger."""
 
 FROM_FORM = {
     3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
     5: (awards.FROM_FORM_5,),
+    6: (doubts.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

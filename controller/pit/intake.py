@@ -19,6 +19,7 @@ from controller.contract.pit_words import STEPS, is_name_of_a_person
 from controller.errors import TableError
 from controller.pit.awards import Awards
 from controller.pit.books import Books
+from controller.pit.doubts import OF_THE_SHOE
 from controller.pit.incoming import RefusedError, TableEvent
 from controller.pit.meters import share_of
 from controller.pit.store import Store
@@ -128,6 +129,9 @@ class Intake:
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
                 yield from self._award(number, table, event)
+            case "alarm" if message.get("code") in OF_THE_SHOE:
+                shoe = _whole(message.get("shoe"), 1, MOST_CENTS, "shoe")
+                self._awards.doubt_shoe(table, event.epoch, shoe, number, _word(message, "code"))
             case "alarm" if message.get("code") == "award_impossible":
                 yield from self._disputed_award(table, event)
 
@@ -150,7 +154,8 @@ class Intake:
         repeated = self._db.execute(
             "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
         ).fetchone()
-        if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won):
+        doubts = _doubts(message)
+        if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts):
             yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
         if repeated is not None:
             yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one round")
@@ -239,6 +244,14 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
     if len(set(seats)) != len(seats):
         raise _NotUnderstoodError("seats names a seat twice")
     return seats
+
+
+def _doubts(message: dict[str, object]) -> list[str]:
+    """The codes of what speaks against the hit's round, each once."""
+    codes = message.get("doubts")
+    if not isinstance(codes, list):
+        raise _NotUnderstoodError("doubts is no list of codes")
+    return list(dict.fromkeys(_as_word(code, "doubts") for code in codes))
 
 
 def _word(message: dict[str, object], key: str, form: re.Pattern[str] = NAME) -> str:

@@ -488,10 +488,13 @@ class Ledger:
         with self._reading():
             return self._awards.listed()
 
-    def take_step(self, award: str, step: Step, by: str) -> Award:
-        """A person decides on an award. Raises TableError as `Awards.take` and `Session.refuse_decisions` do."""
+    def take_step(self, award: str, step: Step, by: str, witness: str | None = None) -> Award:
+        """A person decides on an award; on an award in doubt, two people.
+
+        Raises TableError as `Awards.take` and `Session.refuse_decisions` do.
+        """
         with self._deciding():
-            return self._awards.take(award, step, by)
+            return self._awards.take(award, step, by, witness)
 
     def recall(self, award: str, by: str) -> Award:
         """A person lets the ledger take over what a table told of an award.

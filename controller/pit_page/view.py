@@ -110,10 +110,15 @@ def _hit(waiting: Waiting) -> dict[str, object]:
         "table": award.table,
         "hand": say("pit", "shoe_round", shoe=award.shoe, round=award.round),
         "step": award.step,
-        "says": say("pit", "held" if award.held else award.step),
-        "held": award.held,
+        "says": say("pit", "held" if award.held else "doubted" if award.doubted else award.step),
+        "held": award.held or award.doubted,
+        "doubts": [_doubt(doubt.code) for doubt in award.doubts if award.doubted and doubt.stands],
         "at_ms": moment_ms(waiting.hit_at),
     }
+
+
+def _doubt(code: str) -> Text:
+    return {each: language(each).name("doubt", code) for each in LANGUAGES}
 
 
 def _alarms(standing: Standing) -> list[dict[str, object]]:

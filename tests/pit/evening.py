@@ -56,11 +56,14 @@ class TableEvening:
         """The hand's round, with the winning seats and their tiers."""
         return self.say("round", simulated=False, awards=_tiers(winners))
 
-    def hit(self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT) -> bytes:
-        """A winning wager: a share of a meter, or fixed cents."""
+    def hit(
+        self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT, doubts: Sequence[str] = ()
+    ) -> bytes:
+        """A winning wager: a share of a meter, or fixed cents; and what speaks against its round."""
         progressive = {"meter": won, "share": share} if isinstance(won, str) else None
         fixed = {"cents": won} if isinstance(won, int) else None
-        return self.say("hit", spot=spot, seat=seat, tier=tier, progressive=progressive, fixed=fixed)
+        won_as = {"progressive": progressive, "fixed": fixed}
+        return self.say("hit", spot=spot, seat=seat, tier=tier, doubts=[*doubts], **won_as)
 
     def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
         """The table's word on a step of the award for one of its hits."""

@@ -64,7 +64,7 @@ const draw = {
   },
   hits: (hits) => $("hits").replaceChildren(...list("hits", hits).map((hit) => el("li", "",
     el("b", "", hit.amount),
-    el("div", "where", `${hit.table}, `, words(hit.seat), el("small", "", words(hit.tier)), el("small", "", words(hit.hand)), el("small", "", hit.award)),
+    el("div", "where", `${hit.table}, `, words(hit.seat), el("small", "", words(hit.tier)), el("small", "", words(hit.hand)), el("small", "", hit.award), ...hit.doubts.map((doubt) => el("small", "look", words(doubt)))),
     el("div", "step", el("span", hit.held ? "look" : "", words(hit.says)), el("small", "", ago(hit.at_ms)))))),
   tables: (tables) => {
     const rows = list("tables", tables).map((each) => el("tr", "",
