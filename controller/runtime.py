@@ -134,6 +134,7 @@ class ShoeLine:
     up: bool = False
     why: str = "not opened yet"
     told: bool = False
+    heard_again: bool = False
     bad_bytes: Counter[str] = field(default_factory=Counter)
     untold: Counter[str] = field(default_factory=Counter)
     just_came: Counter[str] = field(default_factory=Counter)
@@ -626,12 +627,18 @@ class Runtime:
         if up == self.shoe_line.up and self.shoe_line.told:
             pass  # only the reason is another
         elif up:
-            self._note_unheard(now_ms)  # the shoe may have dealt until this very moment
+            if not self.shoe_line.heard_again:
+                self._note_unheard(now_ms)  # the shoe may have dealt until this very moment
             self._hearing.line_up(now_ms, slept_ms())
         else:
             self._hearing.line_down()
             self._put(ShoeUnplugged())
-        self.shoe_line.up, self.shoe_line.why, self.shoe_line.told = up, why, True
+        self.shoe_line.up, self.shoe_line.why, self.shoe_line.told, self.shoe_line.heard_again = up, why, True, False
+
+    def shoe_heard_again(self) -> None:
+        """Something came from the shoe, whose line is down as far as people know."""
+        self._note_unheard(since_boot_ms())
+        self.shoe_line.heard_again = True
 
     def _note_unheard(self, now_ms: int) -> None:
         """The shoe was not heard from the last time that it was heard until now."""

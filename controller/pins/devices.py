@@ -70,6 +70,10 @@ class ShoeListener(Protocol):
     def shoe_link(self, up: bool, why: str) -> None:
         """The line to the shoe works or does not, or has another reason; `why` is a sentence for people."""
 
+    def shoe_heard_again(self) -> None:
+        """Something comes from the shoe while the line is down. What was missed before, nobody knows. Called before the
+        report; that the line is up is told at the next beat, so that its moment tells nothing of the report."""
+
     def shoe_noise(self, reason: str, count: int) -> None:
         """`count` bytes could not be read as a report, for this reason. The bytes themselves are not passed on."""
 

@@ -61,7 +61,7 @@ class ShoeOnLine:
         self._listener: ShoeListener | None = None
         self._told: tuple[bool, str] | None = None  # the link as the listener knows it
         self._port_is: tuple[bool, str] | None = None  # the port as it says of itself
-        self._waiting: list[ShoeFact | BadBytes] = []  # what came while the line was down
+        self._heard_again = False  # something came while the line was down
         # The questions.
         self._opened_ms: int | None = None  # the first beat after the port was opened
         self._asked_ms: int | None = None  # the last question
@@ -121,9 +121,8 @@ class ShoeOnLine:
             self._opened_ms = now_ms
         if self._look_at_plug(now_ms, inputs):
             self._tell(False, self._plug_is_out())
-        if self._waiting:  # the wire to the table works
-            if self._is_asked:
-                self._proven_ms = now_ms
+        if self._heard_again:  # the wire to the table works; people see that on a beat, whatever came
+            self._proven_ms = now_ms if self._is_asked else None
             self._come_up()
         self._judge(now_ms)
         if self._is_asked:
@@ -137,12 +136,11 @@ class ShoeOnLine:
 
     def _link(self, up: bool, why: str) -> None:
         """The port opened or went."""
-        if self._waiting and self._port_is is not None:
-            self._come_up()  # reports that came before the port went
         self._port_is = up, why
         self._opened_ms = self._asked_ms = self._proven_ms = None
         self._is_due = False
         self._there = self._last_there_ms = None
+        self._heard_again = False
         if not up:
             self._tell(False, why)
         elif not self._is_asked and self._present is None:
@@ -150,10 +148,11 @@ class ShoeOnLine:
 
     def _hear(self, data: bytes) -> None:
         for heard in joined(self._without_answers(data)):
-            if self._is_up():
-                self._pass_on(heard)
-            else:
-                self._waiting.append(heard)
+            if not self._is_up() and not self._heard_again:
+                self._heard_again = True
+                assert self._listener is not None, "a port is heard while it runs"
+                self._listener.shoe_heard_again()
+            self._pass_on(heard)
 
     def _without_answers(self, data: bytes) -> Iterator[ShoeFact | BadBytes]:
         """What the bytes tell. An answer for which nobody asked is noise."""
@@ -249,12 +248,9 @@ class ShoeOnLine:
         return self._told is not None and self._told[0]
 
     def _come_up(self) -> None:
-        """The line is up, and what came on it meanwhile is passed on."""
         assert self._port_is is not None, "the port is open"
+        self._heard_again = False
         self._tell(True, self._port_is[1])
-        waiting, self._waiting = self._waiting, []
-        for heard in waiting:
-            self._pass_on(heard)
 
     def _tell(self, up: bool, why: str) -> None:
         """Tell the listener of a change. The port has logged its own words."""
@@ -266,6 +262,7 @@ class ShoeOnLine:
         self._own_words = why != self._port_is[1]
         if self._own_words:
             _log.warning("%s", why)
+            self._codec.forget()  # the next report may look like the last one: its number may have come round
         self._told = up, why
         assert self._listener is not None, "told while it runs"
         self._listener.shoe_link(up, why)

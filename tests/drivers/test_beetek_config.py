@@ -122,6 +122,9 @@ class Listener:
         if up:
             self.up.set()
 
+    def shoe_heard_again(self) -> None:
+        raise AssertionError("its line was never down")
+
     def shoe_reported(self, fact: Fact) -> None:
         self.reported.append(fact)
         self.heard.set()

@@ -68,6 +68,9 @@ class Line:
         self.heard.append("up" if up else "down")
         self.why = why
 
+    def shoe_heard_again(self) -> None:
+        self.heard.append("again")
+
     def shoe_reported(self, fact: ShoeFact) -> None:
         self.heard.append(type(fact).__name__)
 
@@ -201,33 +204,44 @@ def test_a_report_alone_proves_nothing_and_changes_no_moment(line: MakeLine) -> 
     assert len(set(downs)) == 1
 
 
-def test_reports_after_a_silence_come_after_the_news_and_on_a_beat(line: MakeLine) -> None:
-    """Nobody can say what was missed before them: the table must know first. And their own moment tells nothing."""
+def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_on_a_beat(line: MakeLine) -> None:
+    """Nobody can say what was missed before it: the table must know first. And its own moment tells people nothing."""
     shoe = line()
     shoe.beats(1, ACK)
     shoe.beats(8)
     assert shoe.heard == ["up", "down"]
     shoe.port.on_bytes(STAND_BY * 3)
-    assert shoe.heard == ["up", "down"]
+    assert shoe.heard == ["up", "down", "again", "ShoeStoodBy"]
     shoe.beats(1)
-    assert shoe.heard == ["up", "down", "up", "ShoeStoodBy"]
+    assert shoe.heard == ["up", "down", "again", "ShoeStoodBy", "up"]
+    assert shoe.links[-1] == (shoe.now_ms, True)
 
 
-def test_a_report_before_the_answer_that_ends_the_silence_is_not_lost(line: MakeLine) -> None:
+def test_the_first_report_after_a_silence_is_new_though_it_looks_like_the_last_one(line: MakeLine) -> None:
+    """Ten reports went unheard, and the eleventh has the digit and the bytes of the last that was heard."""
+    shoe = line()
+    shoe.beats(1, ACK)
+    shoe.port.on_bytes(STAND_BY * 3)
+    shoe.beats(8)
+    shoe.port.on_bytes(STAND_BY * 3)
+    assert shoe.heard == ["up", "ShoeStoodBy", "down", "again", "ShoeStoodBy"]
+
+
+def test_a_report_before_the_answer_that_ends_the_silence(line: MakeLine) -> None:
     shoe = line()
     shoe.beats(1, ACK)
     shoe.beats(8)
     shoe.port.on_bytes(STAND_BY * 3 + ACK)
-    assert shoe.heard == ["up", "down", "up", "ShoeStoodBy"]
+    assert shoe.heard == ["up", "down", "up", "ShoeStoodBy"], "the answer is read with the report"
 
 
-def test_a_report_that_waits_when_the_port_goes_is_not_lost(line: MakeLine) -> None:
+def test_a_report_after_which_the_port_goes(line: MakeLine) -> None:
     shoe = line()
     shoe.beats(1, ACK)
     shoe.beats(8)
     shoe.port.on_bytes(STAND_BY * 3)
     shoe.port.on_link(False, "the port went")
-    assert shoe.heard == ["up", "down", "up", "ShoeStoodBy", "down"]
+    assert shoe.heard == ["up", "down", "again", "ShoeStoodBy", "down"]
 
 
 def test_off_is_off_and_another_command_may_ask(line: MakeLine) -> None:
@@ -316,7 +330,7 @@ def test_what_comes_though_the_plug_seems_out_is_believed_after_the_news(line: M
     shoe.beats(1)
     shoe.port.on_bytes(b"*0D38DF\r\n")
     shoe.beats(2)
-    assert shoe.heard == ["up", "down", "up", "CardDrawn", "down"]
+    assert shoe.heard == ["up", "down", "again", "CardDrawn", "up", "down"]
 
 
 @pytest.mark.parametrize(

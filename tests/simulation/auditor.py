@@ -49,6 +49,7 @@ _CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
 _CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
 PROGRESSIVE = ("personal_vs_personal", "banker_personal", "player_personal")
 """The tiers that win a meter of the same name (sheet 000)."""
+_NUMBERS = 9  # after 9 some shoes go on with 1
 _TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
 
 
@@ -258,6 +259,8 @@ class Auditor:
             hold("what nobody listened to stops the table, where no number tells", unheard, (fact, skipped))
         if first or fails or announced or unheard:
             return  # nothing to count on from, or no step to judge
+        if opened and len(skipped) >= _NUMBERS and not any(lost.listened for lost in skipped):
+            return  # they were the shoe before's, which had ended when its line came back
         if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
             return
         gap = any(lost.kind != "S" for lost in skipped)
@@ -532,7 +535,9 @@ class Auditor:
                 self._named(account, before, str(card))
             case CardsCounted(counted):
                 self._counted(account, before, counted)
-                hold("after a count so many cards are left", public(after).cards_left == counted, fact)
+                asked = before.fault is not None  # otherwise more than the table knows are only told
+                due = counted if asked else min(counted, public(before).cards_left or 0)
+                hold("after a count so many cards are left", public(after).cards_left == due, fact)
             case FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
                 raised_by = before.fault.raised_by
                 assert raised_by is not None
@@ -583,6 +588,9 @@ class Auditor:
         """The cards that went unheard came before all that wait; a late copy of a report was none."""
         known = public(before).cards_left
         assert known is not None
+        if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
+            account.drawn += [None] * (known - left)
+            return
         waiting = [held for held in before.held if isinstance(held.fact, CardDrawn | CardDrawnOutsideGame)]
         at = len(account.drawn) - len(waiting)
         account.drawn[at:at] = [None] * (known - left)

@@ -26,6 +26,7 @@ from controller.delivery.standing import GOOD
 from controller.game.cards import DECK, Card
 from controller.game.hands import TwoHands
 from controller.hearing import Mark
+from controller.pins.devices import PRESENT_INPUT
 from controller.pit.clock import next_number, now_text
 from controller.record.journal import Journal
 from controller.record.replay import replay
@@ -58,6 +59,7 @@ _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
 _REPORT_TAKES_S = 0.2  # a card's, with the cutting card's before it and the result's after it
+_BY_HAND_S = 0.3  # no hand draws a card faster
 _SLOW_S = 6.0  # by then what a slow disk held up is understood
 _WHO = "supervisor anna"
 
@@ -118,6 +120,7 @@ class LiveTable:
         self.shoe.refill()
         self.disk = Disk(folder / f"{self.id}.journal")
         self.header = _Header(iter(config.file.pins.inputs))
+        self._move_plug(True)
         self.verdicts: dict[int, Verdict] = {}  # what it could know of its pit, by the wall clock's ms
         self._cut = False
         self._boots = 1  # of its machine
@@ -152,6 +155,7 @@ class LiveTable:
         self._mend_disk()
         self.do_start()
         self.shoe.cable.plug(True)
+        self._move_plug(True)
         self._go_on(1.2)
         self.shoe.report(self.shoe.far.stand_by)
         self._go_on(0.02)
@@ -162,12 +166,14 @@ class LiveTable:
         self._mend_disk()
         self.do_start()
         self.shoe.cable.plug(True)
+        self._move_plug(True)
 
     def settled(self) -> None:
         """With everything mended for a while, all is delivered, and the table's state known."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
+        hold("the line is known as it is", runtime.shoe_line.up == self.shoe.cable.heard, runtime.shoe_line)
         auditor.all_reports_arrived(self.shoe.life)
         hold("the pit's word is marked", runtime.stream.status()["unacknowledged"] == 0, self.delivery())
         hold("the stream flows", runtime.stream.up and runtime.stream.fresh(), self.delivery())
@@ -254,6 +260,21 @@ class LiveTable:
         self._go_on(seconds)
         self.do_start()
         self.do_cable(True)
+
+    def do_shoes_end(self, cards: int, seconds: float) -> None:
+        """The plug is out at the shoe's end, the port stays open, and hands draw so many cards as fast as they can."""
+        self._move_plug(False)
+        for _ in range(cards):
+            self._go_on(_BY_HAND_S)
+            self.do_draw()
+        self._go_on(seconds)
+        self._move_plug(True)
+
+    def _move_plug(self, is_in: bool) -> None:
+        """A shoe that takes no commands has its supply on an input, which shows the plug."""
+        self.shoe.cable.in_shoe = is_in
+        if PRESENT_INPUT in self.header.levels:
+            self.header.levels[PRESENT_INPUT] = is_in
 
     def do_refill(self) -> None:
         self.shoe.refill()
@@ -480,7 +501,8 @@ class LiveTable:
         self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))
-        shoe = ShoeOnLine(config.file.shoe.driver, self.id, last=table.last_report)
+        self._move_plug(self.shoe.cable.in_shoe)
+        shoe = ShoeOnLine(config.file.shoe.driver, self.id, last=table.last_report, present=config.file.shoe.present)
         self.runtime = Runtime(
             config,
             journal,
@@ -623,7 +645,9 @@ class LiveTable:
         covered = {seat.number for seat in self.config.rules.seats if self.header.levels[f"seat_{seat.number}"]}
         stream = self._alive().stream
         pit_up = stream.standing().code in GOOD
-        live = Live(frozenset(covered), stream.fresh(), self.shoe.cable.heard, pit_up, journal_ok=True)
+        # That the shoe is gone is noticed within two seconds. When all is settled, the line must be known as it is.
+        shoe_up = self._alive().shoe_line.up
+        live = Live(frozenset(covered), stream.fresh(), shoe_up, pit_up, journal_ok=True)
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:

@@ -173,6 +173,7 @@ class People:
             (3, self._of_the_levels),
             (2, self._of_the_line),
             (2, self._absence),
+            (2, self._shoes_end),
             (2, lambda table: self._impatience()),
         )
         weights = [weight for weight, _ in kinds]
@@ -268,6 +269,11 @@ class People:
     def _absence(self, table: LiveTable) -> Action:
         luck = self._luck
         return Action("absence", (luck.random() < 0.5, luck.randrange(4), luck.choice((0.0, 0.5, 15.0))))
+
+    def _shoes_end(self, table: LiveTable) -> Action:
+        luck = self._luck
+        cards = luck.randrange(luck.choice((4, 12, 61)))
+        return Action("shoes_end", (cards, luck.choice((0.0, 0.05, 0.5, 3.0))))
 
     def _repair(self, table: LiveTable) -> Action:
         luck = self._luck

@@ -12,6 +12,7 @@ from drivers.sim import rules
 from drivers.sim.shoe import maker
 
 ALL_COPIES = ("good", "good", "good")
+_CARDS_BYTES = 8
 
 
 @dataclass
@@ -179,8 +180,8 @@ class CardShoe:
             return b""
         if fate == "bad":
             return frame[:3] + b"\x7f" + frame[3:]
-        if fate == "alias":  # two flips that the check does not see: another good frame
-            return frame if len(frame) < 8 else _alias(frame)
+        if fate == "alias" and len(frame) >= _CARDS_BYTES:  # two flips that the check does not see: another good frame
+            return _alias(frame)
         if self.cable.heard:
             report.good_copies = 1 + (report.good_copies if report.heard_by == self.life else 0)
             report.heard_by = self.life

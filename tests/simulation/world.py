@@ -31,6 +31,7 @@ from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.contract.pit_words import AwardStep
+from controller.pins.devices import PRESENT_INPUT, InputWiring
 from controller.pit.meters import Terms
 from controller.table.facts import Fact
 from controller.table.states import Table
@@ -318,8 +319,13 @@ def _config(luck: random.Random, table: str) -> Config:
 
 
 def _with_shoe(config: Config, name: str) -> Config:
-    shoe = dataclasses.replace(config.file.shoe, driver=shoes.brand(name), baud=None)
-    return dataclasses.replace(config, file=dataclasses.replace(config.file, shoe=shoe))
+    """The table with a shoe of that brand. A shoe that takes no commands has its supply on an input of the header."""
+    brand, pins = shoes.brand(name), config.file.pins
+    present: Literal["input"] | None = "input" if brand.asking is None else None
+    if present is not None:
+        pins = dataclasses.replace(pins, inputs=pins.inputs | {PRESENT_INPUT: InputWiring(2, "low", "up")})
+    shoe = dataclasses.replace(config.file.shoe, driver=brand, baud=None, present=present)
+    return dataclasses.replace(config, file=dataclasses.replace(config.file, shoe=shoe, pins=pins))
 
 
 @functools.cache

@@ -1,0 +1,102 @@
+"""The plug is out at the shoe's end for so many cards, at every point of a round, while the port stays open.
+
+Hands draw one card in 300 ms, as fast as they can. Whatever was dealt unheard, the table stops before another round is
+booked, and no wager that was locked before plays in a round that was dealt after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import pytest
+
+from tests.simulation.live_table import LiveTable
+from tests.simulation.world import Action, World
+
+POINTS = ("wagers_open", "locked", *(f"after card {n}" for n in range(1, 6)))
+SHOES = ("angel_eye, 0 after 9", "angel_eye, 1 after 9", "beetek")
+MOST = 60
+_SEEDS = range(400)
+_ENOUGH_CARDS = 12  # two rounds
+
+
+@cache
+def seed_of(shoe: str) -> int:
+    """The first seed whose first table has this shoe, two decks, and a dealer who locks."""
+    brand, _, wrap = shoe.partition(", ")
+    for seed in _SEEDS:
+        with World(seed) as world:
+            table = world.tables[0]
+            config, wraps_to_0 = table.config, getattr(table.shoe.far, "_digits", "0")[0] == "0"
+            fits = config.file.shoe.driver.name == brand and wraps_to_0 == (not wrap.startswith("1"))
+            rules = config.rules.shoe  # an Angel Eye burns as many more as the first card is worth
+            usual = config.rules.lock_on == "deal" and rules.decks == 2 and not rules.burn_counts_first_card
+            if fits and usual and len(world.tables) == 1:
+                return seed
+    raise AssertionError(f"no seed has {shoe}")
+
+
+@contextmanager
+def at(shoe: str, point: str) -> Iterator[tuple[World, LiveTable]]:
+    """A table at this point of its second round, with every seat's wager locked where that round is locked."""
+    with World(seed_of(shoe)) as world:
+        table = world.tables[0]
+        world.do(Action("wait", (), 2.0))
+        world.do(Action("press", ("new_shoe",)))
+        while table.face is not None and table.face.phase in ("first_card_due", "burning"):
+            world.do(Action("draw", (), 0.3))
+        seats = tuple(seat.number for seat in table.config.rules.seats)
+        for last in (False, True):
+            world.do(Action("wagers", seats, 0.3))
+            if last and point == "wagers_open":
+                break
+            world.do(Action("press", ("deal",), 0.3))
+            cards = int(point.rpartition(" ")[2]) if last and point.startswith("after card") else 0
+            for _ in range(cards if last else _ENOUGH_CARDS):
+                if table.face is not None and table.face.phase in ("wagers_locked", "hand_in_play"):
+                    world.do(Action("draw", (), 0.3))
+        assert table.face is not None
+        assert table.face.fault is None, table.face
+        yield world, table
+
+
+def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
+    """So many cards are drawn while nobody hears them; then two more rounds are heard."""
+    with at(shoe, point) as (world, table):
+        assert table.face is not None
+        if (table.face.phase == "wagers_open") != (point == "wagers_open"):
+            return  # the round was over before
+        booked = len(table.auditor.bodies)
+        world.do(Action("shoes_end", (unheard, 0.0)))
+        for _ in range(_ENOUGH_CARDS):
+            world.do(Action("draw", (), 0.3))
+        told = b"".join(table.auditor.bodies[booked:])
+        assert table.face is not None
+        assert table.face.fault is not None, (shoe, point, unheard, told)
+        assert b'"type":"round"' not in told, (shoe, point, unheard, told)
+        assert b'"type":"hit"' not in told, (shoe, point, unheard, told)
+
+
+SAMPLE = [
+    *(("angel_eye, 0 after 9", "locked", unheard) for unheard in (1, 8)),
+    ("angel_eye, 0 after 9", "after card 2", 8),
+    ("angel_eye, 1 after 9", "wagers_open", 7),
+    ("beetek", "locked", 4),
+    ("beetek", "after card 3", 60),
+]
+
+
+@pytest.mark.parametrize(("shoe", "point", "unheard"), SAMPLE)
+def test_what_was_dealt_unheard_stops_the_table(shoe: str, point: str, unheard: int) -> None:
+    stops_before_another_round(shoe, point, unheard)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("shoe", SHOES)
+@pytest.mark.parametrize("point", POINTS)
+def test_every_number_of_cards_at_every_point_of_a_round(shoe: str, point: str, figure: Callable[[str], None]) -> None:
+    for unheard in range(1, MOST + 1):
+        stops_before_another_round(shoe, point, unheard)
+    figure(f"{shoe}, {point}: 1 to {MOST} cards drawn while the plug was out at the shoe's end; each stopped the table")
