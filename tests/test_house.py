@@ -111,7 +111,7 @@ ROOMS = {
         (
             *("controller.care", "controller.config", "controller.record", "controller.pins", "controller.table"),
             *("controller.contract", "controller.delivery.mqtt_tls", "controller.digest", "controller.keys"),
-            *("controller.clock", "controller.errors"),
+            *("controller.clock", "controller.errors", "drivers.line.port"),
         )
     ),
     "controller.conformance": Room(  # the kit knows a pit and a table by the contract alone

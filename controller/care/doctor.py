@@ -45,6 +45,7 @@ def of_table(machine: Machine, config: Config) -> Iterator[Row]:
     """The checks of the parts that a table's file names."""
     file = config.file
     yield from _each(links.shoe_port, machine, file.shoe)
+    yield from _each(links.shoes_plug, machine, file.shoe)
     yield from _each(board.header, machine, file.pins, file.shoe)
     yield from _each(links.certificates, machine, file.pit, file.table.id)
     yield from _each(links.broker, machine, file.pit, file.table.id)

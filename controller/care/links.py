@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import socket
 import ssl
 import stat
+import struct
+import termios
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -16,6 +19,8 @@ from controller.care.machine import Machine
 from controller.care.row import Row, absent, fault, ok, warning
 from controller.config.table_file import PitSection, ShoeSection
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
+from controller.pins.devices import PRESENT_INPUT
+from drivers.line.port import MODEM_LINES, unreadable_modem_line
 
 _PATIENCE_S = 3.0
 _REFUSAL_S = 1.0  # TLS 1.3: a broker that refuses a certificate says so right after the handshake
@@ -55,6 +60,45 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
         yield warning("shoe's port", "port_not_by_id", says, do)
     elif not others and _may_open(machine, port):
         yield ok("shoe's port", f"{shoe.port} is there, and the table's account may open it.")
+
+
+def shoes_plug(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
+    """Whether the table notices a plug that is pulled at the shoe's end, while its adapter stays in."""
+    part, is_asked = "shoe's plug", shoe.driver.asking is not None and shoe.ask != "off"
+    if shoe.present in MODEM_LINES:
+        yield from _modem_line(machine, shoe, shoe.present)
+    elif shoe.present is not None:
+        yield ok(part, f"The input {PRESENT_INPUT} shows the shoe's plug.")
+    if is_asked:
+        yield ok(part, "The table asks the shoe twice a second whether it is there.")
+    elif shoe.present is None:
+        cards = "ten reports" if shoe.driver.bits_until_numbers_repeat else "any number of cards"
+        says = f"Where the plug is pulled at the shoe's end, nobody notices {cards} that are dealt meanwhile."
+        do = "Lead RTS back to CTS in the plug at the shoe's end, or wire its supply to an input: docs/wiring.md."
+        yield warning(part, "plug_unseen", says, do)
+
+
+def _modem_line(machine: Machine, shoe: ShoeSection, line: str) -> Iterator[Row]:
+    """Whether the port can tell the modem line, and whether the line shows the plug. No byte is read or sent."""
+    part, bits = "shoe's plug", {"cts": termios.TIOCM_CTS, "dsr": termios.TIOCM_DSR, "dcd": termios.TIOCM_CAR}
+    try:
+        port = os.open(machine.at(shoe.port), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        yield absent(part, f"{shoe.port} cannot be opened, so its modem line {line.upper()} cannot be read.")
+        return
+    try:
+        lines = struct.unpack("I", fcntl.ioctl(port, termios.TIOCMGET, bytes(4)))[0]
+    except OSError as error:
+        unreadable = unreadable_modem_line(shoe.port, line, error)
+        yield fault(part, "modem_line_unreadable", f"{unreadable.what[0].upper()}{unreadable.what[1:]}.", unreadable.do)
+        return
+    finally:
+        os.close(port)
+    if lines & bits[line]:
+        yield ok(part, f"The modem line {line.upper()} shows the shoe's plug.")
+    else:
+        do = "Put the plug in at the shoe's end, and see that it leads RTS back on that line: docs/wiring.md."
+        yield fault(part, "plug_out", f"The modem line {line.upper()} of {shoe.port} shows no plug.", do)
 
 
 def _may_open(machine: Machine, port: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import ssl
 import threading
@@ -26,6 +27,7 @@ from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.pins.devices import LampWiring
 from controller.record.epochs import open_journal
+from drivers import shoe as shoes
 from tests.care.pi import NOW, PORT, Pi
 
 
@@ -38,6 +40,7 @@ def _rows(pi: Pi) -> list[Row]:
     file = pi.config.file
     return [
         *links.shoe_port(pi.machine, file.shoe),
+        *links.shoes_plug(pi.machine, file.shoe),
         *board.header(pi.machine, file.pins, file.shoe),
         *keeping.disk(pi.machine, file.journal),
         *keeping.clock(pi.machine),
@@ -56,8 +59,34 @@ def test_a_sound_machine_has_neither_fault_nor_warning(pi: Pi) -> None:
     rows = _rows(pi)
     assert _bad(rows) == {}
     assert {row.part for row in rows if row.verdict is Verdict.OK} == {
-        *("shoe's port", "pins", "disk", "clock", "power", "temperature", "units")
+        *("shoe's port", "shoe's plug", "pins", "disk", "clock", "power", "temperature", "units")
     }
+
+
+def test_a_table_that_cannot_notice_a_plug_pulled_at_the_shoe_says_so(pi: Pi) -> None:
+    shoe = pi.config.file.shoe
+    beetek = replace(shoe, driver=shoes.brand("beetek"))
+    for blind, cards in ((replace(shoe, ask="off"), "ten reports"), (beetek, "any number of cards")):
+        (row,) = links.shoes_plug(pi.machine, blind)
+        assert (row.verdict, row.code) == (Verdict.WARNING, "plug_unseen")
+        assert cards in row.says
+    (row,) = links.shoes_plug(pi.machine, replace(beetek, present="input"))
+    assert row.verdict is Verdict.OK
+
+
+@pytest.mark.parametrize("line", ["cts", "dsr", "dcd"])
+def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi: Pi, line: Any) -> None:
+    """A pty has none."""
+    far, near = os.openpty()
+    try:
+        named = Path(os.ttyname(near))
+        shoe = replace(pi.config.file.shoe, driver=shoes.brand("beetek"), port=str(named), present=line)
+        (row,) = links.shoes_plug(replace(pi.machine, root=Path("/")), shoe)
+    finally:
+        os.close(far)
+        os.close(near)
+    assert (row.verdict, row.code) == (Verdict.FAULT, "modem_line_unreadable")
+    assert 'present = "input"' in row.do
 
 
 def _wired(pi: Pi, bcm: int) -> None:

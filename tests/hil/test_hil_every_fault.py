@@ -489,13 +489,26 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("unconfirmed"))
 
 
-@walk("shoe_restarted", "clear")
+@walk("shoe_restarted", "count")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
+    left = at.table.face["cards_left"]
     at.shoe.power_up()
-    yield {}
-    at.table.supervisor("clear")
+    yield {"cards_left": left}
+    at.table.supervisor("count", left=left)
     at.play_on(after=0)  # its numbering began anew with the report that it was switched on
+
+
+@walk("round_too_fast", "count", table={"fastest_card_ms": 150})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C TD TC 5D")  # four cards at once
+    at.eventually(lambda: at.table.fault is not None)
+    left, round_ms = at.table.face["cards_left"], at.table.face["fault"]["details"]["round_ms"]
+    assert round_ms < 450
+    yield {"cards": 4, "round_ms": round_ms, "cards_left": left, "last_round": 1, "last_result": "player"}
+    at.table.supervisor("count", left=left)
 
 
 @walk("shoe_unplugged", "void", by="Ann, Bea", both_shoes=True)

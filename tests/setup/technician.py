@@ -47,7 +47,7 @@ class Technician:
 
     def runs(self, *words: str) -> int | None:
         """`tablectl` with these words, to its end; its exit code. None where the terminal was closed."""
-        line = PtyLine(self._folder / "shoe")
+        line = self._line = PtyLine(self._folder / "shoe")
         try:
             return self.at_terminal([sys.executable, "-m", "controller.cli.main", *words], maker(self._shoe)(line).draw)
         finally:
@@ -85,6 +85,9 @@ class Technician:
             if self._drew_all(new):
                 self._answer("")
                 answered = len(self.seen)
+            elif found := re.search(r"(Pull|Put) the plug .*\n$", new):
+                answered = len(self.seen)
+                (self._line.unplug_at_shoe if found[1] == "Pull" else self._line.plug_at_shoe)()
             elif found := re.search(r"(?:Press the button|Cover the sensor|Turn the) (\w+): $", new):
                 answered = len(self.seen)
                 self._press(found[1])

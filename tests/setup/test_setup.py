@@ -146,6 +146,7 @@ def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> 
     assert (config.file.table.id, config.file.table.name) == ("royal9-07", "Royal nine")
     assert {"player", "fault"} <= config.file.pins.lamps.keys(), "the lamps are walked again on the right pins"
     assert "heard at" in (tmp_path / "report.html").read_text("utf-8"), "the shoe is not asked for again"
+    assert "pulled and put back, and the table saw both" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from controller.cli.setup.broker import ask_broker, ask_networks
 from controller.cli.setup.house import ask_house
 from controller.cli.setup.listening import ask_shoe
 from controller.cli.setup.machine import Machine
+from controller.cli.setup.plug import ask_plug
 from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
 from controller.cli.setup.report import made_report, page, verified
 from controller.cli.setup.table_toml import write_table
@@ -114,6 +115,7 @@ def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config,
     found["wiring"] = (
         "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
     )
+    found["plug"] = ask_plug(dialogue, values)
     found["broker"] = ask_broker(dialogue, table.parent, values)
     _ask_places(dialogue, values)
     networks = ask_networks(dialogue, values)
