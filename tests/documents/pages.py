@@ -32,6 +32,7 @@ from controller.words.language import LANGUAGES, language
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.header_picture import header_picture
+from tests.documents.plug_page import A_PLUG_PULLED
 from tests.documents.table_picture import table_picture
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -177,6 +178,8 @@ def _wiring() -> str:
         *pins,
         "",
         _WHY_THESE_PINS,
+        "",
+        A_PLUG_PULLED.rstrip(),
     )
 
 
