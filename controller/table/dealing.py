@@ -194,6 +194,8 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         play = table.rules.play
         table = replace(table, actives=next_actives(actives, done.outcome, table.occupied, play.on_win, play.on_tie))
     round_event = _round(table, finished, won, _not_read(table, hand))
+    if round_event.not_read:
+        table = doubts.of_round(table, "typed_card")
     in_doubt = doubts.standing(table)
     hit_events = tuple(_hit(round_event, hit, each.row, in_doubt) for hit, each in zip(hits, won, strict=True))
     table, overdue = doubts.round_ended(table)

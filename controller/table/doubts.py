@@ -7,6 +7,7 @@ The table plays its rounds from the cards that it heard. Cards that nobody heard
   been dealt unheard meanwhile, and the cards that came then may not be those of the locked round.
 - `cut_card_misplaced`: the cutting card came early or late, or is overdue, by the cards that the table counts.
 - `count_differs`: a person counted another number of cards than the table.
+- `typed_card`: the shoe did not read a card of the round, and a person typed it.
 
 A hit carries the doubts of its round and of its shoe, and no pit pays such a hit before people have decided. A doubt is
 made of durations and counts alone, so that it tells nothing of a face-down card. A shoe's doubts last until a person's

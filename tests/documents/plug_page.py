@@ -46,8 +46,8 @@ shoe_present = { bcm = 14, active = "low", pull = "up" }
 ### Which absences count
 
 The table looks at the line or the input every 30 ms. A BeeTek numbers nothing, so a single look without a plug counts:
-in that time a whole card can be lost. An Angel Eye numbers its reports, so an absence counts from the time in which its numbers
-can come round: 312 ms at 4800 baud. An interruption that is shorter than 30 ms may be seen by no look.
+in that time a whole card can be lost. An Angel Eye numbers its reports, so an absence counts from the time in which its
+numbers can come round: 312 ms at 4800 baud. An interruption that is shorter than 30 ms may be seen by no look.
 
 `tablectl setup` has you pull the plug and put it back, and the report says that the table saw both.
 """

@@ -172,6 +172,13 @@ def test_a_round_may_be_in_several_doubts_each_once() -> None:
     assert hits(table) == [["lock_lay_long", "round_too_fast", "cut_card_misplaced"]]
 
 
+def test_a_card_that_a_person_typed_puts_the_rounds_hit_in_doubt() -> None:
+    table = at().lock(1).draw("KS 2D ??").name("9S").draw("3C")
+    assert hits(table) == [["typed_card"]]
+    assert table.lock(1).draw(WINS).fault is None
+    assert hits(table)[-1] == []
+
+
 # A shoe that was switched off.
 
 
