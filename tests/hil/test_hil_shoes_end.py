@@ -52,7 +52,7 @@ def test_two_rounds_unheard_after_a_lock_put_no_third_round_on_it(at: Bench) -> 
     assert at.table.face["hands"] == []
     with raising("cards_missed"):
         at.table.supervisor("count", left=left_after(12))
-    at.table.supervisor("void")
+    at.by_two("void")
     assert at.table.fault == "shoe_unheard"
     at.table.supervisor("count", left=left_after(12))
     face = at.table.face

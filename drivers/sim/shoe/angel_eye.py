@@ -351,8 +351,9 @@ class SimulatedAngelEye:
         sent = frame(seq, code + bytes(payload))
         for copy, goes_out in enumerate(copies):
             if goes_out:
+                on_the_wire = self.corrupt(copy, sent) if self.corrupt else sent
                 with self._writes:
-                    self.line.write(self.corrupt(copy, sent) if self.corrupt else sent)
+                    self.line.write(on_the_wire)
             if self._speed:
                 self._sleep(len(sent) * _BYTE_S / self._speed)
 
