@@ -262,6 +262,7 @@ class ShoeOnLine:
         self._own_words = why != self._port_is[1]
         if self._own_words:
             _log.warning("%s", why)
+        if not up:
             self._codec.forget()  # the next report may look like the last one: its number may have come round
         self._told = up, why
         assert self._listener is not None, "told while it runs"

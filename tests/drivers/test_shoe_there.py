@@ -217,12 +217,17 @@ def test_a_report_after_a_silence_comes_after_the_news_and_people_see_the_line_o
     assert shoe.links[-1] == (shoe.now_ms, True)
 
 
-def test_the_first_report_after_a_silence_is_new_though_it_looks_like_the_last_one(line: MakeLine) -> None:
+@pytest.mark.parametrize("lost", ["the shoe", "the port"])
+def test_the_first_report_after_an_absence_is_new_though_it_looks_like_the_last_one(line: MakeLine, lost: str) -> None:
     """Ten reports went unheard, and the eleventh has the digit and the bytes of the last that was heard."""
     shoe = line()
     shoe.beats(1, ACK)
     shoe.port.on_bytes(STAND_BY * 3)
-    shoe.beats(8)
+    if lost == "the port":
+        shoe.port.on_link(False, "the port went")
+        shoe.port.on_link(True, "the port is open")
+    else:
+        shoe.beats(8)
     shoe.port.on_bytes(STAND_BY * 3)
     assert shoe.heard == ["up", "ShoeStoodBy", "down", "again", "ShoeStoodBy"]
 

@@ -259,7 +259,7 @@ class Auditor:
             hold("what nobody listened to stops the table, where no number tells", unheard, (fact, skipped))
         if first or fails or announced or unheard:
             return  # nothing to count on from, or no step to judge
-        if opened and len(skipped) >= _NUMBERS and not any(lost.listened for lost in skipped):
+        if opened and sum(not lost.listened for lost in skipped) >= _NUMBERS:
             return  # they were the shoe before's, which had ended when its line came back
         if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
             return
@@ -594,7 +594,11 @@ class Auditor:
         waiting = [held for held in before.held if isinstance(held.fact, CardDrawn | CardDrawnOutsideGame)]
         at = len(account.drawn) - len(waiting)
         account.drawn[at:at] = [None] * (known - left)
-        hold("a count is of no more cards than are known", left <= known, (left, known))
+        copies = any(held.in_doubt for held in waiting)  # one of them may be a late copy, and so no card
+        hold("a count is of no more cards than are known", left <= known + copies, (left, known))
+        if left > known:
+            waits = zip(account.drawn[at:], waiting, strict=True)
+            account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
         """The card is the one that waits for its name, or one that was missed before all that wait."""

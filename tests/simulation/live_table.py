@@ -636,7 +636,7 @@ class LiveTable:
                 return
             if attempt == 3:
                 raise Broken("the lamps show the face", (shown, expected, self.header.lit))
-            self._go_on(_SETTLED_S)
+            self._go_on(_SETTLED_S + 0.013 * attempt)  # not always at the same moments between two beats
             self.auditor.read(self.shoe.life)
             if self.runtime is None:
                 return
@@ -647,7 +647,8 @@ class LiveTable:
         pit_up = stream.standing().code in GOOD
         # That the shoe is gone is noticed within two seconds. When all is settled, the line must be known as it is.
         shoe_up = self._alive().shoe_line.up
-        live = Live(frozenset(covered), stream.fresh(), shoe_up, pit_up, journal_ok=True)
+        waits = self._alive().waits_for_second_person() is not None
+        live = Live(frozenset(covered), stream.fresh(), shoe_up, pit_up, journal_ok=True, second_person=waits)
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:
