@@ -21,7 +21,7 @@ from dataclasses import replace
 from controller.table.dealing import odd_card
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ChipsNoted, Fact
 from controller.table.states import Table, WagersOpen
-from controller.table.stops import held_cards
+from controller.table.stops import holds_a_card
 
 
 def card_is_out(table: Table) -> bool:
@@ -42,7 +42,7 @@ def with_chips_noted(table: Table) -> Table:
     """The table with the noted chips for as long as a card of the next round is out, and without them otherwise."""
     if table.rules.procedure <= 2:
         return table
-    waits = isinstance(table.phase, WagersOpen) and held_cards(table) > 0
+    waits = isinstance(table.phase, WagersOpen) and holds_a_card(table)
     if not (table.kept or odd_card(table) or waits):
         return table if table.chips_noted is None else replace(table, chips_noted=None)
     return table if table.chips_noted is not None else replace(table, chips_noted=())

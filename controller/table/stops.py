@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from controller.contract import events
 from controller.contract.events import Event
@@ -154,6 +155,11 @@ def held_cards(table: Table) -> int:
     if table.fault is None:
         return 0
     return sum(map(is_card, (*raiser(table.fault), *table.held)))
+
+
+def holds_a_card(table: Table) -> bool:
+    """Whether a card has left the shoe and waits for a person's decision. The first such card ends the search."""
+    return table.fault is not None and any(map(is_card, chain(raiser(table.fault), table.held)))
 
 
 def known_left(table: Table) -> int | None:
