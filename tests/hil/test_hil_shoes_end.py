@@ -106,6 +106,28 @@ def test_a_shoe_that_answers_nothing_is_gone_though_its_cable_is_good(at: Bench,
     at.eventually(lambda: "does not answer" in at.table.status()["shoe"]["why"])
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("shoe_unheard", marks=pytest.mark.table(), id="asked"),
+        pytest.param("shoe_restarted", marks=pytest.mark.table(shoe={"ask": "off"}), id="not asked"),
+    ],
+)
+def test_a_shoe_switched_off_between_rounds_is_counted_and_the_cards_left_are_right(at: Bench, code: str) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.shoe.power_off()
+    if code == "shoe_unheard":
+        at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.shoe.deal("KS 2D 9S 3C 4C 7H")  # six cards that nobody read
+    at.shoe.power_up()
+    at.eventually(lambda: at.table.fault == code)
+    at.table.supervisor("count", left=left_after(10))
+    assert (at.table.fault, at.table.face["cards_left"]) == (None, left_after(10)), "one count is enough"
+    at.dealer.play("9C TD TC 5D")
+    at.eventually(lambda: [each["cards_left"] for each in at.pit.rounds] == [left_after(4), left_after(14)])
+
+
 @pytest.mark.parametrize("how", ["busy", "late"])
 def test_a_busy_or_slow_shoe_is_there(at: Bench, how: str) -> None:
     at.shoe.busy = how == "busy"
