@@ -24,7 +24,7 @@ _ENOUGH_CARDS = 12  # two rounds
 
 @cache
 def seed_of(shoe: str) -> int:
-    """The first seed whose first table has this shoe, two decks, and a dealer who locks."""
+    """The first seed whose only table has this shoe, a dealer who locks, and six cards in its second round."""
     brand, _, wrap = shoe.partition(", ")
     for seed in _SEEDS:
         with World(seed) as world:
@@ -33,15 +33,18 @@ def seed_of(shoe: str) -> int:
             fits = config.file.shoe.driver.name == brand and wraps_to_0 == (not wrap.startswith("1"))
             rules = config.rules.shoe  # an Angel Eye burns as many more as the first card is worth
             usual = config.rules.lock_on == "deal" and rules.decks == 2 and not rules.burn_counts_first_card
-            if fits and usual and len(world.tables) == 1:
+            if not (fits and usual and len(world.tables) == 1):
+                continue
+        with _at(seed, POINTS[-1]) as (_, table):
+            if table.face is not None and table.face.phase == "hand_in_play":
                 return seed
     raise AssertionError(f"no seed has {shoe}")
 
 
 @contextmanager
-def at(shoe: str, point: str) -> Iterator[tuple[World, LiveTable]]:
+def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
     """A table at this point of its second round, with every seat's wager locked where that round is locked."""
-    with World(seed_of(shoe)) as world:
+    with World(seed) as world:
         table = world.tables[0]
         world.do(Action("wait", (), 2.0))
         world.do(Action("press", ("new_shoe",)))
@@ -57,17 +60,16 @@ def at(shoe: str, point: str) -> Iterator[tuple[World, LiveTable]]:
             for _ in range(cards if last else _ENOUGH_CARDS):
                 if table.face is not None and table.face.phase in ("wagers_locked", "hand_in_play"):
                     world.do(Action("draw", (), 0.3))
-        assert table.face is not None
-        assert table.face.fault is None, table.face
         yield world, table
 
 
 def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
     """So many cards are drawn while nobody hears them; then two more rounds are heard."""
-    with at(shoe, point) as (world, table):
-        assert table.face is not None
-        if (table.face.phase == "wagers_open") != (point == "wagers_open"):
-            return  # the round was over before
+    with _at(seed_of(shoe), point) as (world, table):
+        before = table.face
+        assert before is not None
+        assert before.fault is None, before
+        assert (before.phase == "wagers_open") == (point == "wagers_open"), "the round is not over"
         booked = len(table.auditor.bodies)
         world.do(Action("shoes_end", (unheard, 0.0)))
         for _ in range(_ENOUGH_CARDS):
