@@ -150,7 +150,7 @@ MUTANTS = (
     _mutant(
         "void_keeps_wagers",
         "a void does not say whose wagers go back",
-        (_DEALING, "progressive=paying.progressive_shown(wagers),", "progressive=(),"),
+        ("controller.table.voiding", "progressive=paying.progressive_shown(wagers),", "progressive=(),"),
     ),
     _mutant(
         "failed_step_replayed",

@@ -35,7 +35,7 @@ def test_a_round_stands_as_corrected_and_a_void_one_as_void() -> None:
     assert rounds_csv([first, second]).splitlines() == [
         "shoe,round,at,outcome,marks,cards,left",
         f"1,1,{first['at']},player,natural corrected,player 9H 9S = 8; banker 2C 5D = 7,409",
-        f"1,2,{second['at']},void,,,",
+        f"1,2,{second['at']},void,,player 8H,",
     ]
 
 
