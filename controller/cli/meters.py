@@ -31,7 +31,7 @@ def meter_lines(rules: TableRules, settings: Path | None) -> list[str]:
 
 
 def _wrong(least_cents: dict[str, int], settings: Path) -> Iterator[Problem]:
-    terms = load(settings)
+    terms = load(settings).meters
     for meter, least in sorted(least_cents.items()):
         if meter not in terms:
             yield Problem(str(settings), f"meters.{meter}", "is missing, and this table awards it", "Add its terms.")

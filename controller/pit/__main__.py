@@ -24,7 +24,7 @@ from controller.pit.keeping import Kept, back_up, restore
 from controller.pit.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.meters import money
 from controller.pit.service import Pit, say
-from controller.pit.settings import DEFAULT, load
+from controller.pit.settings import DEFAULT, MOST_VOIDS_IN_A_SHOE, load
 from controller.pit.store import locked, missing, unusable
 
 OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
@@ -238,7 +238,8 @@ def _run(options: argparse.Namespace) -> int:
         with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
             ledger.serve(stand_by)
             said.clear()
-            for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
+            ledger.watch_voids(settings.most_voids_in_a_shoe if settings else MOST_VOIDS_IN_A_SHOE)
+            for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or DEFAULT):
                 say(change)
             key = load_or_make_key(key_file)
             say(f"the pit's key has the fingerprint {fingerprint(key.public)}")

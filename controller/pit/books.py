@@ -282,6 +282,17 @@ class Books:
             self.post("void", self._shares(stake, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
         return tuple(seat for seat in seats if seat not in voided)
 
+    def voided_rounds(self, hand: int) -> int:
+        """How many rounds of this round's shoe have had wagers voided."""
+        self._put_rows()
+        (count,) = self._db.execute(
+            "SELECT count(DISTINCT other.number) FROM hand JOIN hand other ON other.table_id = hand.table_id"
+            " AND other.epoch = hand.epoch AND other.shoe = hand.shoe JOIN stake ON stake.hand = other.number"
+            " JOIN wager ON wager.stake = stake.number WHERE hand.number = ? AND wager.voided_by IS NOT NULL",
+            (hand,),
+        ).fetchone()
+        return int(count)
+
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
         """Void the wagers of a stream that was wrongly adopted, and file its rounds under another epoch's name."""
         open_wagers = self._db.execute(

@@ -22,6 +22,7 @@ from controller.pit.books import Books
 from controller.pit.doubts import OF_THE_SHOE
 from controller.pit.incoming import RefusedError, TableEvent
 from controller.pit.meters import share_of
+from controller.pit.settings import MOST_VOIDS_IN_A_SHOE
 from controller.pit.store import Store
 
 SCHEMA = """
@@ -54,6 +55,7 @@ class Intake:
         self._db = db
         self._books = books
         self._awards = awards
+        self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
         """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
@@ -146,6 +148,13 @@ class Intake:
             yield hand, _contradiction(table, event, what)
         if has_hit:
             yield hand, _contradiction(table, event, "voids a round that has had a hit")
+        if (voided := self._books.voided_rounds(hand)) > self.most_voids_in_a_shoe:
+            what = (
+                f"Table {table} has voided {voided} rounds with progressive wagers in shoe {event.message.get('shoe')}."
+                f" The house expects {self.most_voids_in_a_shoe} at most."
+            )
+            do = "Look at the film of each: who asked for the void, and what lay on the felt by then?"
+            yield hand, TableError("many_voids", what, do)
 
     def _hit(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         message = event.message

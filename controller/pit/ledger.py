@@ -436,6 +436,10 @@ class Ledger:
         with self._reading():
             return self._books.terms()
 
+    def watch_voids(self, most_in_a_shoe: int) -> None:
+        """From now on a shoe of a table with more voided rounds than this is an alarm."""
+        self._intake.most_voids_in_a_shoe = most_in_a_shoe
+
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
         """Give the meters these terms from now on. Returns each change as a line for people.
 

@@ -1,9 +1,13 @@
-"""The pit's settings file: the terms of every meter. `config/pit.toml` is the example, and a new ledger's default.
+"""The pit's settings file: the terms of every meter, and what the house watches at its tables. `config/pit.toml` is the
+example, and a new ledger's default.
 
 [meters.player_personal]
 seed_cents = 1000000
 contribution = "12:100"
 reserve = "3:100"
+
+[tables]
+most_voids_in_a_shoe = 2
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,12 +35,26 @@ DEFAULT: Mapping[str, Terms] = {
 
 The sheets print no amounts."""
 
+MOST_VOIDS_IN_A_SHOE = 2
+"""A shoe of a table with more voided rounds than this is an alarm, where the settings name no other number. Only rounds
+with a progressive wager count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The terms of every meter by its name, and how many rounds of a shoe may be voided without an alarm."""
+
+    meters: Mapping[str, Terms]
+    most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
+
+
+_MOST_VOIDS = 100
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
-def load(path: Path) -> dict[str, Terms]:
-    """Every meter's terms, by its name. Raises TableError `settings_invalid` with everything that is wrong."""
+def load(path: Path) -> Settings:
+    """The settings in the file. Raises TableError `settings_invalid` with everything that is wrong."""
     try:
         values = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -44,7 +63,10 @@ def load(path: Path) -> dict[str, Terms]:
     wrong = [*_wrong(values)]
     if wrong:
         raise _invalid(path, wrong)
-    return {name: _terms(meter) for name, meter in values["meters"].items()}
+    return Settings(
+        {name: _terms(meter) for name, meter in values["meters"].items()},
+        values.get("tables", {}).get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
+    )
 
 
 def _terms(meter: dict[str, Any]) -> Terms:
@@ -58,9 +80,10 @@ def _terms(meter: dict[str, Any]) -> Terms:
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
     """What is wrong in the file, a line each."""
-    if values.keys() - {"meters"}:
-        unknown = ", ".join(map(repr, sorted(values.keys() - {"meters"})))
-        yield f"{unknown} is no key of the file, which holds [meters.NAME] alone"
+    if values.keys() - {"meters", "tables"}:
+        unknown = ", ".join(map(repr, sorted(values.keys() - {"meters", "tables"})))
+        yield f"{unknown} is no key of the file, which holds [meters.NAME] and [tables] alone"
+    yield from _wrong_tables(values.get("tables", {}))
     meters = values.get("meters")
     if not isinstance(meters, dict) or not meters:
         yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
@@ -71,6 +94,16 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
         terms = _terms(meter)
         if terms.contribution + terms.reserve > 1:
             yield f"meters.{name}: the meter and its reserve together take more than the whole wager"
+
+
+def _wrong_tables(tables: Any) -> Iterator[str]:
+    if not isinstance(tables, dict):
+        yield "tables: write [tables] and its keys below it"
+        return
+    for key in sorted(tables.keys() - {"most_voids_in_a_shoe"}):
+        yield f"tables.{key!r}: is no key of [tables]; its key is most_voids_in_a_shoe"
+    if not is_count(most := tables.get("most_voids_in_a_shoe", 0), 0, _MOST_VOIDS):
+        yield f"tables.most_voids_in_a_shoe: {_shown(most)} is no whole number from 0 to {_MOST_VOIDS}"
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:

@@ -25,7 +25,7 @@ class TableEvening:
         self.table = table
         self.meters = [*meters]
         self.sent: list[bytes] = []
-        self.round = 0
+        self.shoe, self.round = 1, 0
 
     def state(self, head_seq: int | None = None) -> bytes:
         """Its retained state: that it has sent everything, or has so much."""
@@ -78,7 +78,7 @@ class TableEvening:
     def say(self, event_type: str, **fields: object) -> bytes:
         """Any event of the hand."""
         seq = len(self.sent) + 1
-        message: dict[str, object] = {"shoe": 1, "round": self.round} | fields
+        message: dict[str, object] = {"shoe": self.shoe, "round": self.round} | fields
         message = {"contract": 4} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}
         message |= {"id": f"{self.table}/{EPOCH}/{seq}", "chain": f"{seq:064x}"}
         message |= {"at": "2026-01-01T20:00:00.000Z", "clock_synchronised": True}

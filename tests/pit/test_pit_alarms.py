@@ -337,3 +337,32 @@ def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House
     told = until(pit.err, "connected")
     assert sum(line.startswith("pit: meter ") and ": new, " in line for line in told) == len(DEFAULT)
     assert terms(house.ledger) == DEFAULT
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
+    ledger: Ledger, path: Path, capsys: Told, most: int
+) -> None:
+    """One person voids the rounds that he does not like: each void by itself is allowed."""
+    ledger.watch_voids(most)
+    evening = TableEvening(TABLE, DEFAULT)
+    for _ in range(most + 1):
+        evening.lock(1, 2)
+        evening.void(1, 2)
+    ledger.receive([(TABLE, body) for body in evening.sent])
+    told = listed(path, capsys)
+    assert [code for *_, code in told] == ["many_voids"]
+    assert f"has voided {most + 1} rounds with progressive wagers in shoe 1" in printed(path, capsys)[1]
+
+
+def test_the_voids_of_another_shoe_or_table_are_not_counted(ledger: Ledger, path: Path, capsys: Told) -> None:
+    ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
+    for table in (TABLE, "royal9-02"):
+        evening = TableEvening(table, DEFAULT)
+        for shoe in (1, 2):
+            for _ in range(2):
+                evening.lock(1)
+                evening.void(1)
+            evening.shoe = shoe + 1
+        ledger.receive([(table, body) for body in evening.sent])
+    assert printed(path, capsys) == ["no alarms are kept"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.pit.meters import Terms
-from controller.pit.settings import DEFAULT, load
+from controller.pit.settings import DEFAULT, Settings, load
 from tests.support.errors import raising
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
@@ -23,7 +23,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    assert load(EXAMPLE) == DEFAULT
+    assert load(EXAMPLE) == Settings(DEFAULT)
 
 
 def test_every_meter_of_the_example_games_has_its_terms() -> None:
@@ -35,9 +35,10 @@ def test_every_meter_of_the_example_games_has_its_terms() -> None:
 
 
 def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
-    assert load(written(tmp_path, SOUND)) == {"a": Terms(5, Fraction(3, 25), Fraction(0), 5)}
+    assert load(written(tmp_path, SOUND)) == Settings({"a": Terms(5, Fraction(3, 25), Fraction(0), 5)}, 2)
     text = SOUND + 'reserve = "1:1000"\nreseed_at_most_cents = 9\n'
-    assert load(written(tmp_path, text)) == {"a": Terms(5, Fraction(3, 25), Fraction(1, 1000), 9)}
+    assert load(written(tmp_path, text)).meters == {"a": Terms(5, Fraction(3, 25), Fraction(1, 1000), 9)}
+    assert load(written(tmp_path, SOUND + "[tables]\nmost_voids_in_a_shoe = 0\n")).most_voids_in_a_shoe == 0
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,9 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND + 'reserve = "9:10"\n', "more than the whole wager"),
         (SOUND.replace("seed_cents = 5", "seed_cents = 0x" + "f" * 4000), "a number far too large"),
         ("[meters", "cannot be read"),
+        ("tables = 3\n" + SOUND, "tables: write [tables]"),
+        (SOUND + "[tables]\nmost_voids = 1\n", "tables.'most_voids': is no key of [tables]"),
+        (SOUND + "[tables]\nmost_voids_in_a_shoe = -1\n", "tables.most_voids_in_a_shoe: -1"),
     ],
 )
 def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
