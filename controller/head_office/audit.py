@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from hashlib import sha256
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.errors import TableError
+from controller.head_office.remembered import Seen
 from controller.keys import signature_holds
 
 _MOST_FINDINGS = 100
@@ -57,6 +59,8 @@ class House:
     hits: list[Hit] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    seen: Seen | None = None
+    """What head office is to remember of this log, where its last statement can be read."""
 
 
 @dataclass
@@ -81,6 +85,11 @@ class _Reading:
         self._voided_late: set[str] = set()
         self.wagered: dict[str, int] = {}
         self.told: dict[str, _Told] = {}
+        self._digest = sha256()
+
+    def digest(self) -> str:
+        """SHA-256 over the position and the signature of each event up to now."""
+        return self._digest.hexdigest()
 
     def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
         """Check one event's place and signature, and note what the event tells of money."""
@@ -112,6 +121,7 @@ class _Reading:
         self._last[stream] = seq, chain
         house.events += 1
         house.position = position
+        self._digest.update(f"{position} {event.get('signature')!a}\n".encode())
         try:
             self._money(position, stream, as_now(event))
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -166,10 +176,11 @@ class _Reading:
         return self._last
 
 
-def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> House:
+def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None, remembered: Seen | None = None) -> House:
     """Check a house's log, whose files are in order. Raises TableError `log_unreadable`.
 
-    `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`.
+    `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`. `remembered`
+    is what head office has seen of this house before.
     """
     house = House(name)
     stated = None
@@ -180,6 +191,7 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> H
         house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
     keys = _keys(house, stated or {}, pins)
     reading = _Reading(house, keys)
+    digests = {0: reading.digest()}
     for line in _lines(files):
         match line:
             case {"position": int(position), "event": dict(event), **more} if isinstance(
@@ -188,6 +200,8 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> H
                 if position <= house.position:
                     _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
                 reading.event(position, event, more.get("set_aside_as"))
+                if (stated and position == stated.get("position")) or (remembered and position == remembered.position):
+                    digests[position] = reading.digest()
             case {"statement": _}:
                 pass
             case _:
@@ -197,7 +211,50 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> H
             _compare(house, stated, reading)
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r}")
+        _extends(house, stated, digests, remembered)
+    for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
+        _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
     return house
+
+
+def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
+    """Note what is to be remembered, and compare with what head office has seen of this house before."""
+    match stated:
+        case {"at": str(at), "position": int(position), "public_key": str(key), "adoptions": list(adoptions)} if (
+            position in digests
+        ):
+            streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in adoptions]
+            house.seen = Seen(at, position, digests[position], (f"pit {key}", *streams))
+        case _:
+            _find(house, "the last statement is of a position that the log does not have")
+            return
+    if before is None:
+        return
+    if (position, at) < (before.position, before.at):
+        _find(
+            house,
+            f"the log is an older one: it states position {position} at {at}, and head office has seen position"
+            f" {before.position} at {before.at}",
+        )
+    elif digests.get(before.position) != before.digest:
+        _find(
+            house,
+            f"the log does not extend the one of {before.at}: through position {before.position} it has other events"
+            " than head office has seen",
+        )
+    elif at < before.at:
+        _find(house, f"the statement of {at} is older than the one of {before.at} that head office has seen")
+
+
+def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
+    """Find what no two houses can share: a pit's key, or a table's stream. `remembered` is by house."""
+    owns = {name: seen.own for name, seen in remembered.items()}
+    owns |= {house.name: house.seen.own for house in houses if house.seen is not None}
+    for house in houses:
+        for other, own in owns.items():
+            if other != house.name and house.seen is not None and (both := {*own}.intersection(house.seen.own)):
+                what = min(both).partition(" under ")[0]
+                _find(house, f"{what} is also in the log of {other}: two houses cannot have the same")
 
 
 def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
@@ -255,6 +312,9 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
         current = False
     else:
         current = True
+        for table, epoch in _heard(stated["adoptions"]):
+            if (table, epoch) in reading.heads() and table not in stated["heads"]:
+                _find(house, f"the pit hears table {table}, and its statement does not say how far")
         for table, head in stated["heads"].items():
             if reading.heads().get((table, head["epoch"])) != (head["seq"], head["chain"]):
                 _find(house, f"the pit has {table} through event {head['seq']}, and the log ends at another event")
@@ -265,6 +325,12 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
             _find(house, f"the pit says {said} {stated[said]}, and its awards make {stands}")
     for meter in stated["meters"]:
         _meter(house, meter, stated, reading, current)
+
+
+def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
+    """The streams that the pit hears: each table's last adoption that was not taken back, where nothing ended it."""
+    last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
+    return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
 
 
 def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, current: bool) -> None:
@@ -308,6 +374,9 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
     house.meters[name] = {key: _whole(said[key]) for key in ("level_cents", "reserve_cents")} | {
         "wagered_cents": wagered
     }
+    for key in ("level_cents", "reserve_cents", "seeds_cents", "from_reserve_cents", "contributions_cents"):
+        if _whole(said[key]) < 0 and not (key == "contributions_cents" and reading.inexact(name)):
+            _find(house, f"{key} of {name} is {said[key]}: below zero")
     inwards = sum(said[key] for key in ("seeds_cents", "contributions_cents", "from_reserve_cents", "returned_cents"))
     if said["level_cents"] != inwards - said["awards_cents"]:
         _find(house, f"the level of {name} does not follow from what the pit says went in and out")

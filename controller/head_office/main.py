@@ -10,14 +10,23 @@ from dataclasses import asdict
 from pathlib import Path
 
 from controller.errors import TableError
-from controller.head_office.audit import House, audit
+from controller.head_office import remembered
+from controller.head_office.audit import House, audit, compare_houses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the houses. Returns the exit code: 1 where a house has a finding, or a log cannot be read."""
     options = parser().parse_args(arguments)
     try:
-        houses = [audit(name, files, _pins(options.keys, name)) for name, files in _by_house(options.logs).items()]
+        known = {} if options.remember is None else remembered.load(options.remember)
+        houses = [
+            audit(name, files, _pins(options.keys, name), known.get(name))
+            for name, files in _by_house(options.logs).items()
+        ]
+        compare_houses(houses, known)
+        if options.remember is not None:
+            sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
+            remembered.save(options.remember, known | sound)
     except TableError as error:
         print(error, file=sys.stderr)
         return 1
@@ -43,6 +52,12 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="the keys that head office has noted, a line each: HOUSE, then a table or `pit`, then the fingerprint",
+    )
+    parser.add_argument(
+        "--remember",
+        type=Path,
+        metavar="FILE",
+        help="what head office has seen of each house: an older log, or another, is found; a sound log is added",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON, for a program")
     return parser

@@ -301,3 +301,89 @@ def test_a_stream_that_was_set_aside_is_checked_under_its_own_key(tmp_path: Path
     assert judged(lines, tmp_path) == []
     signed_anew(lines[0], SigningKey(bytes([1]) * 32))
     assert judged(lines, tmp_path) != []
+
+
+# What a house says with its own good signature.
+
+
+def test_a_noted_table_that_is_left_out_with_its_hits_is_found(log: str, tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in log.splitlines()]
+    keys = judge_keys(lines, tmp_path)
+    left = [line for line in lines if line.get("event", {}).get("table") != "t-1"]
+    key = SigningKey(bytes([7]) * 32)
+    said = {name: value for name, value in left[-1].items() if name != "signature"} | {"public_key": key.public.hex()}
+    said["adoptions"] = [each for each in said["adoptions"] if each["table"] != "t-1"]
+    said["awards"] = [each for each in said["awards"] if not each["hit"].startswith("t-1/")]
+    del said["heads"]["t-1"]
+    left[-1] = json.loads(signed(said, key))
+    path = tmp_path / "left"
+    path.write_text("".join(json.dumps(line) + "\n" for line in left), "utf-8")
+    told = "head office has noted the key of table t-1, and the log has no event of that table"
+    assert told in audit("north", [path], keys).findings
+
+
+def judge_keys(lines: Lines, folder: Path) -> dict[str, str]:
+    path = folder / "whole"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return audit("north", [path], None).keys
+
+
+def test_a_head_that_the_pit_leaves_out_and_a_reserve_below_zero_are_found(log: str, tmp_path: Path) -> None:
+    for lie in ("head", "reserve"):
+        lines = [json.loads(line) for line in log.splitlines()]
+        said = {name: value for name, value in lines[-1].items() if name != "signature"}
+        if lie == "head":
+            del said["heads"]["t-1"]
+        else:
+            said["meters"][0]["reserve_cents"] = -1_000
+        key = SigningKey(bytes([7]) * 32)
+        lines[-1] = json.loads(signed(said | {"public_key": key.public.hex()}, key))
+        (told,) = judged(lines, tmp_path)
+        assert (
+            told
+            == {
+                "head": "the pit hears table t-1, and its statement does not say how far",
+                "reserve": "reserve_cents of big is -1000: below zero",
+            }[lie]
+        )
+
+
+def test_an_older_log_and_one_that_does_not_extend_the_last_are_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger, kept = tmp_path / "ledger", ["--remember", str(tmp_path / "seen.json")]
+    older, newer, other = (tmp_path / name for name in ("older", "newer", "other"))
+    with closing(opened(ledger)) as open_:
+        one = TableEvening("t-0")
+        give(open_, one, one.lock(1), one.finish())
+        older.write_text(written(ledger), "utf-8")
+        give(open_, one, one.lock(2), one.finish())
+        newer.write_text(written(ledger), "utf-8")
+    for path in (older, newer, newer):
+        assert head_office([f"north={path}", *kept]) == 0
+    capsys.readouterr()
+    assert head_office([f"north={older}", *kept]) == 1
+    assert "the log is an older one: it states position 2 at" in capsys.readouterr().out
+    lines = [json.loads(line) for line in newer.read_text("utf-8").splitlines()]
+    lines[0]["event"]["progressive"][0]["seats"] = [3]
+    signed_anew(lines[0])
+    other.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert head_office([f"north={other}"]) == 0, "by itself it is sound"
+    assert head_office([f"north={other}", *kept]) == 1
+    assert "the log does not extend the one of" in capsys.readouterr().out
+    assert head_office([f"north={newer}", *kept]) == 0, "what was found is not remembered"
+    (tmp_path / "seen.json").write_text('{"north": 7}', "utf-8")
+    assert head_office([f"north={newer}", *kept]) == 1
+    assert "remembered_unreadable" in capsys.readouterr().err
+
+
+def test_two_houses_with_the_same_log_are_found_together_and_one_after_the_other(
+    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen.json")]
+    path.write_text(log, "utf-8")
+    assert head_office([f"north={path}", f"south={path}"]) == 1
+    assert capsys.readouterr().out.count("two houses cannot have the same") == 2
+    assert head_office([f"north={path}", *kept]) == 0
+    assert head_office([f"south={path}", *kept]) == 1
+    assert "is also in the log of north" in capsys.readouterr().out

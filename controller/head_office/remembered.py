@@ -1,0 +1,73 @@
+"""What head office remembers of each house: the last sound statement, and which events led to it.
+
+A house's own key signs an older log as well as a newer one. Only head office knows what it has already seen.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from controller.contract.bounds import HASH, MOST_SEQ, is_count
+from controller.errors import TableError
+from controller.keys import write_whole
+
+_AT = re.compile(r"[0-9TZ:.-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A statement that head office has seen: when and at which position the pit stated, and the events before it.
+
+    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`. `own` are the
+    names of what no two houses share: the pit's key, and each adopted stream with its key.
+    """
+
+    at: str
+    position: int
+    digest: str
+    own: tuple[str, ...]
+
+
+def load(path: Path) -> dict[str, Seen]:
+    """What the file holds, by house; nothing where there is no file yet. Raises TableError `remembered_unreadable`."""
+    try:
+        houses = json.loads(path.read_text("utf-8"))
+        return {str(name): _seen(each) for name, each in houses.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise _unusable(path, error) from None
+
+
+def save(path: Path, houses: Mapping[str, Seen]) -> None:
+    """Replace the file whole. Raises TableError `remembered_unreadable`."""
+    text = json.dumps({name: asdict(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
+    try:
+        write_whole(path, f"{text}\n".encode())
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _seen(each: Mapping[str, object]) -> Seen:
+    match each:
+        case {"at": str(at), "position": position, "digest": str(digest), "own": list(own)} if (
+            _AT.fullmatch(at)
+            and is_count(position, 0, MOST_SEQ)
+            and HASH.fullmatch(digest)
+            and all(isinstance(name, str) for name in own)
+        ):
+            return Seen(at, position, digest, tuple(own))
+        case _:
+            raise ValueError("a house's entry is not what this program writes")
+
+
+def _unusable(path: Path, error: Exception) -> TableError:
+    return TableError(
+        "remembered_unreadable",
+        f"What head office remembers, {path}, cannot be used: {error}.",
+        "Check the name and the rights. Where the file is damaged, put back head office's own copy of it.",
+    )
