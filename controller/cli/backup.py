@@ -17,18 +17,21 @@ from pathlib import Path
 
 from controller import __version__
 from controller.cli.composition import open_shoe
+from controller.cli.files import CONFIGURATION
 from controller.cli.new_journal import new_journal
 from controller.clock import stamp_now
 from controller.config import load
 from controller.config.table_file import JournalSection, TableFile
 from controller.disk import sync_folder
 from controller.errors import TableError
-from controller.keys import for_owner
+from controller.keys import for_owner, load_or_make_key, signature_holds
 from controller.record.archive import beside
 from controller.record.backup import Backup, Kept, Kind, kept, reading_backup, write_backup
 from controller.record.epochs import note_of
 from controller.record.journal import copied, read_origin, verify
 from controller.record.journal_file import JournalFile, set_aside
+
+_STATE = Path("/var/lib/table-controller")
 
 
 def backup(table: Path, to: Path, moved_by: str | None) -> int:
@@ -54,7 +57,7 @@ def backup(table: Path, to: Path, moved_by: str | None) -> int:
             good.table, good.epoch, good.rows, good.head.hex(), stamp_now().text(), __version__, moved_by, tuple(files)
         )
         new.unlink(missing_ok=True)
-        write_backup(new, whole, [*sources, copy])
+        write_backup(new, whole, [*sources, copy], load_or_make_key(Path(file.journal.signing_key)))
     with _unwritten(to):
         if moved_by is not None:
             set_aside(journal)  # refused where the table was started meanwhile
@@ -103,16 +106,78 @@ def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kep
     return [kept(kind, path) for kind, path in paths], [path for _, path in paths]
 
 
-def restore(source: Path, by: str | None) -> int:
+def verify_backup(source: Path) -> int:
+    """Check a whole backup without restoring it, and print what it holds. Raises TableError as `restore` does."""
+    with _unpacked(source) as (contents, files):
+        _check_signed(source, contents, files, unsigned=True)
+    moved = f", moved by {contents.moved_by}" if contents.moved_by is not None else ""
+    print(f"{source}: table {contents.table}, {contents.rows} rows of epoch {contents.epoch}, all good{moved}.")
+    archives = sum(each.kind == "archive" for each, _ in files)
+    print(f"It was made at {contents.at} by version {contents.version}, with {len(files)} files, {archives} archives.")
+    print("It is signed by the table's key." if contents.signed else "It is not signed: an earlier version wrote it.")
+    return 0
+
+
+@contextmanager
+def _unpacked(source: Path) -> Iterator[tuple[Backup, list[tuple[Kept, Path]]]]:
+    """All of a backup in a folder of its own, its journal and archives read whole and compared with what it says."""
+    with ExitStack() as ends:
+        try:
+            folder = Path(ends.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
+            archives = folder / "archives"
+            archives.mkdir()
+            contents, packed = ends.enter_context(reading_backup(source.absolute(), folder))
+            files = []
+            for number, (each, unpacked) in enumerate(packed):
+                kept_as = archives / Path(each.path).name if each.kind == "archive" else folder / str(number)
+                files.append((each, unpacked.rename(kept_as)))
+        except OSError as error:
+            do = "Name what `tablectl backup` wrote, and make room in /var/tmp."
+            what = f"{source} cannot be unpacked: {error.strerror or error}."
+            raise TableError("backup_unreadable", what, do) from None
+        try:
+            good = verify(_of(files, "journal"), archives)
+        except TableError as error:
+            raise _damaged(source, error.what) from None
+        said, found = (contents.rows, contents.head), (good.rows, good.head.hex())
+        if (contents.table, contents.epoch, *said) != (good.table, good.epoch, *found):
+            what = f"It says {contents.rows} rows of {contents.table}/{contents.epoch}, and its journal is another."
+            raise _damaged(source, what)
+        yield contents, files
+
+
+def _of(files: list[tuple[Kept, Path]], kind: Kind) -> Path:
+    return next(path for each, path in files if each.kind == kind)
+
+
+def _damaged(source: Path, what: str) -> TableError:
+    do = "Use another backup. Where there is none, keep this file, and ask who could change it."
+    return TableError("backup_damaged", f"The backup {source} cannot be used. {what}", do)
+
+
+def _check_signed(source: Path, contents: Backup, files: list[tuple[Kept, Path]], *, unsigned: bool) -> None:
+    """Raises TableError where the key of the backup's journal did not sign what the backup says."""
+    if contents.signed is None:
+        if unsigned:
+            return
+        do = "Did an earlier version make this backup, and was it kept safe since? Then repeat with --unsigned."
+        raise TableError("backup_unsigned", f"The backup {source} has no signature.", do)
+    if not signature_holds(contents.signed, read_origin(_of(files, "journal")).public_key):
+        raise _damaged(source, "What it says of itself is not what the table's key signed.")
+
+
+def restore(source: Path, by: str | None, below: Path | None = None, *, unsigned: bool = False) -> int:
     """Make this machine the table of a backup. `by` is who decides that a new epoch begins, where the backup is a copy.
 
-    Raises TableError: `backup_damaged`, `restore_begins_anew`, `restore_in_the_way`, `journal_in_use`.
+    Files are put below /etc/table-controller and /var/lib/table-controller, and where named, `below`. With `unsigned` a
+    backup without a signature is restored too.
+
+    Raises TableError: `backup_damaged`, `backup_unreadable`, `backup_unsigned`, `restore_begins_anew`,
+    `restore_in_the_way`, `restore_outside`, `restore_failed`, `journal_in_use`.
     """
     try:
-        with (
-            tempfile.TemporaryDirectory(dir="/var/tmp") as folder,
-            reading_backup(source.absolute(), Path(folder)) as (contents, files),
-        ):
+        with _unpacked(source) as (contents, files), ExitStack() as undo:
+            _check_signed(source, contents, files, unsigned=unsigned)
             if contents.moved_by is None and by is None:
                 what = f"The backup of {contents.at} is a copy: table {contents.table} may have gone on after it."
                 do = (
@@ -120,7 +185,9 @@ def restore(source: Path, by: str | None) -> int:
                     "lost? Run the same command with --by NAME: then a new epoch begins, which the pit must adopt."
                 )
                 raise TableError("restore_begins_anew", what, do)
-            table, journal = _placed(contents, files)
+            folders = [CONFIGURATION, _STATE] if below is None else [CONFIGURATION, _STATE, below]
+            table, journal = _Placing(folders, undo).place(contents, files)
+            undo.pop_all()
     except OSError as error:
         do = "Stop the table, and run the same command again with sudo."
         raise TableError("restore_failed", f"{source} was not restored: {error}.", do) from None
@@ -139,55 +206,78 @@ def restore(source: Path, by: str | None) -> int:
     return 0
 
 
-def _placed(contents: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Path]:
-    """Put every file of the backup in its place. Returns the paths of the table's file and of the journal.
+class _Placing:
+    """Puts files below these folders alone. `undo` removes them again, where a later file cannot be placed."""
 
-    The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on with
-    the copy.
-    """
-    table, laid = Path(contents.files[0].path), Path()
-    journal: JournalSection | None = None
-    for each, unpacked in files:
-        if each.kind in ("table", "game"):
-            _configured(each, unpacked)
-            continue
-        if journal is None:
-            journal = load(table).file.journal
-            _check_free(contents, journal)
-        owner = Path(journal.path).parent
+    def __init__(self, folders: list[Path], undo: ExitStack) -> None:
+        self._folders = [Path(os.path.realpath(each)) for each in folders]
+        self._undo = undo
+
+    def place(self, contents: Backup, files: list[tuple[Kept, Path]]) -> tuple[Path, Path]:
+        """Put every file of the backup in its place. Returns the paths of the table's file and of the journal.
+
+        The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on
+        with the copy.
+        """
+        table = Path(contents.files[0].path)
+        for each, unpacked in files[:2]:
+            self._configured(each, unpacked)
+        section = load(table).file.journal
+        key, journal = Path(section.signing_key), Path(section.path)
+        laid = journal if contents.moved_by is not None else Path(f"{journal}.of-backup-{contents.epoch}")
+        targets = [(unpacked, self._target(each, section, key, laid)) for each, unpacked in files[2:]]
+        for path in (laid, key, section.archives, *(path for _, path in targets)):
+            self._check_inside(path)
+        _check_free(contents, section)
+        owner = journal.parent
         owner.mkdir(parents=True, exist_ok=True)
+        if any(each.kind == "archive" for each, _ in files) and not section.archives.exists():
+            section.archives.mkdir(mode=0o700)
+            for_owner(section.archives, owner)
+        for (each, _), (unpacked, path) in zip(files[2:], targets, strict=True):
+            if each.kind != "tls" or not path.exists():
+                self._put(unpacked, path, owner)
+        return table, laid
+
+    @staticmethod
+    def _target(each: Kept, section: JournalSection, key: Path, laid: Path) -> Path:
         match each.kind:
             case "journal":
-                laid = Path(
-                    journal.path if contents.moved_by is not None else f"{journal.path}.of-backup-{contents.epoch}"
-                )
-                _put(unpacked, laid, owner)
+                return laid
             case "archive":
-                if not journal.archives.exists():
-                    journal.archives.mkdir(mode=0o700)
-                    for_owner(journal.archives, owner)
-                _put(unpacked, journal.archives / Path(each.path).name, owner)
+                return section.archives / Path(each.path).name
             case "key":
-                _put(unpacked, Path(journal.signing_key), owner)
+                return key
             case "note":
-                _put(unpacked, note_of(Path(journal.signing_key)), owner)
+                return note_of(key)
             case _:
-                if not Path(each.path).exists():
-                    _put(unpacked, Path(each.path), owner)
-    return table, laid
+                return Path(each.path)
 
+    def _check_inside(self, path: Path) -> None:
+        """Raises TableError where the path, its links followed, lies in no folder that a table's files belong in."""
+        real = Path(os.path.realpath(path))
+        if not path.is_absolute() or not any(folder in real.parents for folder in self._folders):
+            do = "Was this table's file kept there? Then repeat with --below FOLDER. Or was the backup changed?"
+            what = f"The backup wants to write {path}, which is in none of {', '.join(map(str, self._folders))}."
+            raise TableError("restore_outside", what, do)
 
-def _configured(each: Kept, unpacked: Path) -> None:
-    """Put the table's file or the game's in its place. A different file that is there stays, and the backup's file is
-    put beside that file."""
-    path = Path(each.path)
-    if path.exists():
-        if kept(each.kind, path).sha256 == each.sha256:
+    def _configured(self, each: Kept, unpacked: Path) -> None:
+        """Put the table's file or the game's in its place. A different file that is there stays, and the backup's file
+        is put beside that file."""
+        path = Path(each.path)
+        if path.is_file() and kept(each.kind, path).sha256 == each.sha256:
             return
-        path = path.with_name(f"{path.name}.restored")
-        print(f"{each.path} is there already and stays. The backup's file lies beside it as {path.name}.")
-    _put(unpacked, path, None)
-    path.chmod(0o644)
+        self._check_inside(path)
+        if path.exists():
+            path = path.with_name(f"{path.name}.restored")
+            print(f"{each.path} is there already and stays. The backup's file lies beside it as {path.name}.")
+        self._put(unpacked, path, None)
+        path.chmod(0o644)
+
+    def _put(self, source: Path, to: Path, owner: Path | None) -> None:
+        if not to.exists():
+            self._undo.callback(to.unlink, missing_ok=True)
+        _put(source, to, owner)
 
 
 def _check_free(contents: Backup, section: JournalSection) -> None:

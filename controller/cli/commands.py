@@ -52,12 +52,16 @@ def _add_restore(parser: ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="FILE", help="what `tablectl backup` wrote")
     anew = "for a backup that was made without --move: who decides that a new epoch begins, which the pit must adopt"
     parser.add_argument("--by", metavar="NAME", help=anew)
+    below = "a folder that may be written besides /etc/table-controller and /var/lib/table-controller"
+    parser.add_argument("--below", type=Path, metavar="FOLDER", help=below)
+    unsigned = "restore a backup without a signature, which an earlier version made"
+    parser.add_argument("--unsigned", action="store_true", help=unsigned)
 
 
 def _restore(options: Namespace) -> int:
     from controller.cli.backup import restore
 
-    return restore(options.source, options.by)
+    return restore(options.source, options.by, options.below, unsigned=options.unsigned)
 
 
 def _add_setup(parser: ArgumentParser) -> None:
@@ -285,7 +289,12 @@ def _add_verify(parser: ArgumentParser) -> None:
 
 def _verify(options: Namespace) -> int:
     from controller.cli.history import verify_journal
+    from controller.record.backup import is_backup
 
+    if is_backup(options.journal):
+        from controller.cli.backup import verify_backup
+
+        return verify_backup(options.journal)
     return verify_journal(options.journal, options.against, options.archive)
 
 
@@ -536,7 +545,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "verify",
         _RECORD,
-        "check every row of a journal, and name the first bad row",
+        "check every row of a journal or of a backup, and name the first bad row",
         "--against LOG",
         _verify,
         _add_verify,

@@ -4,6 +4,10 @@ The first member, `backup.json`, says whose table this is, how far its journal g
 it lay, and its SHA-256. A backup with `moved_by` is a move and no copy: the journal was set aside at its old place when
 the backup was made, so the table told nothing after that. Only such a backup may go on in its epoch. Any other backup
 may lack events that the table has told since.
+
+The table's key signs `backup.json`. A backup holds that key too, so whoever can read a backup can also forge one. The
+signature finds a change by anybody who has no backup of this table. A reader bounds what is unpacked, and takes no path
+from a backup before the path was looked at (`controller/cli/backup.py`).
 """
 
 from __future__ import annotations
@@ -19,12 +23,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
+from controller.contract.signing import Signer, signed
 from controller.disk import sync_folder
 from controller.errors import TableError
 
-_FORM = 1
+_FORM = 2
+_UNSIGNED = 1  # the form of a backup that an earlier version wrote
+_MOST_HEAD_BYTES = 1 << 22
+_MOST_TIMES, _AND_BYTES = 64, 1 << 24  # a table's files never pack smaller than this; a bomb of zeros does by 1000
 _HEAD = "backup.json"
 
 Kind = Literal["table", "game", "key", "note", "tls", "archive", "journal"]
@@ -41,7 +49,8 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds. `rows` and `head` are its journal's, as `verify` counts them; `at` is when it was made."""
+    """What a backup says that it holds. `rows` and `head` are its journal's, as `verify` counts them; `at` is when it
+    was made. `signed` is what the table's key signed, with the signature; None in a backup without one."""
 
     table: str
     epoch: str
@@ -51,6 +60,16 @@ class Backup:
     version: str
     moved_by: str | None
     files: tuple[Kept, ...]
+    signed: dict[str, object] | None = None
+
+
+def is_backup(path: Path) -> bool:
+    """Whether the file begins as a backup does. A file that cannot be read is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+    except OSError:
+        return False
 
 
 def kept(kind: Kind, path: Path, source: Path | None = None) -> Kept:
@@ -59,7 +78,7 @@ def kept(kind: Kind, path: Path, source: Path | None = None) -> Kept:
         return Kept(kind, str(path), hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def write_backup(to: Path, backup: Backup, sources: Sequence[Path]) -> None:
+def write_backup(to: Path, backup: Backup, sources: Sequence[Path], signer: Signer) -> None:
     """Write the backup of these files, for its user alone, and have it on the disk, read back.
 
     `sources` are where the bytes of `backup.files` lie now, in the same order. Raises OSError (FileExistsError where
@@ -69,7 +88,8 @@ def write_backup(to: Path, backup: Backup, sources: Sequence[Path]) -> None:
         os.fdopen(os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
         tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as tar,
     ):
-        head = json.dumps({"backup": _FORM, **asdict(backup)}, indent=2).encode()
+        says = {name: value for name, value in asdict(backup).items() if name != "signed"}
+        head = signed({"backup": _FORM, **says}, signer)
         told = tarfile.TarInfo(_HEAD)
         told.size, told.mode = len(head), 0o600
         tar.addfile(told, io.BytesIO(head))
@@ -91,20 +111,41 @@ def reading_backup(path: Path, into: Path) -> Iterator[tuple[Backup, Iterator[tu
     Raises TableError `backup_damaged`, also while the files are read.
     """
     with _explained(path), gzip.open(path) as packed:
-        while packed.read(1 << 20):
-            pass  # to the checksum at the end, which also covers the head: no file is taken from a damaged backup
+        most, unpacked = path.stat().st_size * _MOST_TIMES + _AND_BYTES, 0
+        while data := packed.read(1 << 20):
+            if (unpacked := unpacked + len(data)) > most:
+                raise ValueError("it would unpack to more than a table's files can be")
+        # That was up to the checksum at the end, which also covers the head: no file is taken from a damaged backup.
     with _explained(path), gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r:") as tar:
         members = iter(tar)
-        head = json.loads(_bytes(tar, next(members), _HEAD))
-        if head.pop("backup") != _FORM:
-            raise ValueError("it has a form that this version does not know")
-        files = tuple(Kept(**each) for each in head.pop("files"))
-        yield Backup(**head, files=files), _files(into / path.name, tar, members, files)
+        backup = _read(_bytes(tar, next(members), _HEAD))
+        yield backup, _files(into / "file", tar, members, backup.files)
+
+
+def _read(head: bytes) -> Backup:
+    """Raises ValueError, TypeError or LookupError where these bytes are no `backup.json`."""
+    says = json.loads(head)
+    form, whole = says.pop("backup"), dict(says)
+    if form not in (_UNSIGNED, _FORM):
+        raise ValueError("it has a form that this version does not know")
+    signature = says.pop("signature", None)
+    files = tuple(Kept(**each) for each in says.pop("files"))
+    names = [value for each in files for value in (each.kind, each.path, each.sha256)]
+    backup = Backup(**says, files=files, signed=None if signature is None else {"backup": form, **whole})
+    texts = [backup.table, backup.epoch, backup.head, backup.at, backup.version, backup.moved_by or "", *names]
+    kinds = [each.kind for each in files]
+    if not all(isinstance(each, str) and each.isprintable() for each in texts) or type(backup.rows) is not int:
+        raise ValueError("what it says of itself cannot be read")
+    if kinds[:2] != ["table", "game"] or any(kinds.count(one) != 1 for one in ("table", "game", "key", "journal")):
+        raise ValueError("it does not hold one table's files")
+    if not {*kinds} <= {*get_args(Kind)}:
+        raise ValueError("it holds a file of an unknown kind")
+    return backup
 
 
 def _bytes(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> bytes:
-    file = tar.extractfile(member) if member.name == name else None
-    if file is None:
+    file = tar.extractfile(member) if member.name == name and member.isreg() else None
+    if file is None or member.size > _MOST_HEAD_BYTES:
         raise ValueError(f"it does not hold {name}")
     return file.read()
 
@@ -114,7 +155,8 @@ def _files(
 ) -> Iterator[tuple[Kept, Path]]:
     for number, each in enumerate(files):
         member = next(members, None)
-        file = None if member is None or member.name != str(number) else tar.extractfile(member)
+        good = member is not None and member.name == str(number) and member.isreg()
+        file = tar.extractfile(member) if member is not None and good else None
         if file is None:
             raise ValueError(f"it does not hold {each.path}")
         unpacked = path.with_name(f"{path.name}.{number}")
@@ -139,7 +181,7 @@ def _explained(path: Path) -> Iterator[None]:
     packing = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
     try:
         yield
-    except (*packing, ValueError, LookupError, TypeError, StopIteration) as error:
+    except (*packing, ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration) as error:
         do = "Use another backup. Where there is none, keep this file, and look at the disk from which it came."
         what = f"The backup {path} cannot be used: {error or type(error).__name__}."
         raise TableError("backup_damaged", what, do) from None

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
 import os
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +31,7 @@ from tests.support.stopped import opened, stopped_table
 
 def _table(folder: Path, shoes: int = 1) -> Path:
     """A table that was stopped in the burn of its last shoe."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     rules = load(simulated_table(folder, 1)).rules
     facts: list[Fact] = [ShoeOpened(shoe, "dealer", rules, "digest", "test") for shoe in range(1, shoes + 1)]
     card = CardDrawn(Card.parse("3H"), report=Report(1, "05"))
@@ -39,16 +44,21 @@ def _lost(folder: Path) -> None:
     folder.mkdir()
 
 
+def _inside(words: tuple[str, ...]) -> list[str]:
+    """The words, and for a restore the folder around the backup as the place of a table's files."""
+    return [*words, *(("--below", str(Path(words[1]).parent)) if words[0] == "restore" else ())]
+
+
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """What a command says that does what it should."""
-    assert main([*words]) == 0, capsys.readouterr().err
+    assert main(_inside(words)) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
 def _refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """The code with which a command is refused."""
     capsys.readouterr()
-    assert main([*words]) != 0
+    assert main(_inside(words)) != 0
     return capsys.readouterr().err.partition(":")[0]
 
 
@@ -110,7 +120,7 @@ def test_no_power_cut_inside_a_restored_copy_leaves_a_table_on_it(
 
     with monkeypatch.context() as cut:
         cut.setattr(os, "fsync", fsync)
-        main(["restore", kept, "--by", "Jones"])
+        main(_inside(("restore", kept, "--by", "Jones")))
     try:
         journal = opened(table)
     except TableError:
@@ -240,3 +250,132 @@ def test_a_backup_says_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixtu
         kinds = [each.kind for each, _ in files]
     assert (told.table, told.moved_by) == ("royal9-01", None)
     assert kinds == ["table", "game", "key", "note", "journal"]
+
+
+def _forged(kept: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Somebody who has no key changes what the backup says of itself."""
+    with tarfile.open(kept) as tar:
+        members = [(each, (tar.extractfile(each) or io.BytesIO()).read()) for each in tar]
+    says = json.loads(members[0][1])
+    change(says)
+    _packed(kept, [(members[0][0], json.dumps(says).encode()), *members[1:]])
+
+
+def _packed(kept: Path, members: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+    with tarfile.open(kept, "w:gz") as tar:
+        for member, data in members:
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+
+
+def _unsigned(says: dict[str, Any]) -> None:
+    says["backup"] = 1
+    says.pop("signature", None)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [{"rows": 10**9}, {"head": "00" * 32}, {"epoch": "ffffffffff"}, {"table": "royal9-02"}],
+    ids=lambda claim: next(iter(claim)),
+)
+def test_what_a_backup_says_of_its_journal_is_compared_with_the_journal(
+    claim: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    _said(capsys, "backup", str(table), str(kept))
+    _lost(tmp_path / "table")
+
+    def change(says: dict[str, Any]) -> None:
+        says.update(claim, moved_by="Smith")
+        _unsigned(says)
+
+    _forged(kept, change)
+    assert _refused(capsys, "verify", str(kept)) == "backup_damaged"
+    assert _refused(capsys, "restore", str(kept), "--unsigned") == "backup_damaged"
+    assert list((tmp_path / "table").iterdir()) == []
+
+
+def test_a_copy_that_somebody_made_a_move_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    _said(capsys, "backup", str(table), str(kept))
+    _lost(tmp_path / "table")
+    _forged(kept, lambda says: says.update(moved_by="Smith"))
+    assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
+    _forged(kept, _unsigned)
+    assert _refused(capsys, "restore", str(kept)) == "backup_unsigned"
+    assert list((tmp_path / "table").iterdir()) == []
+    _said(capsys, "restore", str(kept), "--unsigned")
+
+
+@pytest.mark.parametrize("kind", ["table", "game", "tls"])
+def test_a_restore_writes_only_where_a_tables_files_belong(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept, evil = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept", tmp_path / "evil"
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    _lost(tmp_path / "in" / "table")
+
+    def change(says: dict[str, Any]) -> None:
+        each = next((each for each in says["files"] if each["kind"] == kind), says["files"][3])  # the note: not needed
+        each.update(kind=kind, path=f"{tmp_path}/in/table/../../evil")
+        _unsigned(says)
+
+    _forged(kept, change)
+    assert _refused(capsys, "restore", str(kept), "--unsigned") == "restore_outside"
+    assert not evil.exists()
+    assert list((tmp_path / "in" / "table").iterdir()) == [], "a failed restore leaves nothing behind"
+
+
+def test_a_link_leads_a_restore_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept"
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    (tmp_path / "in" / "table").rename(tmp_path / "in" / "gone")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "in" / "table").symlink_to(tmp_path / "elsewhere")
+    assert _refused(capsys, "restore", str(kept)) == "restore_outside"
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def _bomb(kept: Path) -> None:
+    with gzip.open(kept, "wb", 1) as file:
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+
+
+def _deep(kept: Path) -> None:
+    _packed(kept, [(tarfile.TarInfo("backup.json"), b"[" * 200_000 + b"]" * 200_000)])
+
+
+def _no_object(kept: Path) -> None:
+    _packed(kept, [(tarfile.TarInfo("backup.json"), b"[1]")])
+
+
+def _only_links(kept: Path) -> None:
+    link = tarfile.TarInfo("backup.json")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    _packed(kept, [(link, b"")])
+
+
+@pytest.mark.parametrize("hostile", [_bomb, _deep, _no_object, _only_links])
+def test_a_hostile_backup_is_an_error_and_no_traceback(
+    hostile: Callable[[Path], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept"
+    hostile(kept)
+    for command in ("verify", "restore"):
+        assert _refused(capsys, command, str(kept)) == "backup_damaged"
+    assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
+    journal = opened(table)
+    journal.mark_acked(journal.head_seq)
+    archive_all(journal)
+    journal.close()
+    _said(capsys, "backup", str(table), str(kept))
+    _lost(tmp_path / "table")
+    told = _said(capsys, "verify", str(kept))
+    assert "all good" in told
+    assert "signed by the table's key" in told
+    assert list((tmp_path / "table").iterdir()) == []

@@ -155,7 +155,7 @@ def _with_file(arguments: list[str]) -> list[str]:
         return arguments
     place = len(command.name.split())
     said = arguments[place:]
-    if any(word.endswith((".toml", ".journal")) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
+    if any(word.endswith((".toml", ".journal", ".backup")) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
         return arguments
     return [*arguments[:place], "TABLE.toml", *said]
 
