@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.command import parser_of
+from controller.cli.command import File, parser_of
 from controller.cli.commands import every_command
 from controller.cli.manual import parsers
 from controller.conformance.main import parser as conformance_parser
@@ -155,7 +155,8 @@ def _with_file(arguments: list[str]) -> list[str]:
         return arguments
     place = len(command.name.split())
     said = arguments[place:]
-    if any(word.endswith((".toml", ".journal", ".backup")) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
+    endings = (".toml", ".journal", ".backup") if command.file is File.JOURNAL else (".toml", ".journal")
+    if any(word.endswith(endings) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
         return arguments
     return [*arguments[:place], "TABLE.toml", *said]
 
