@@ -35,10 +35,24 @@ def number_text(number: int) -> str:
 
 
 class Moments:
-    """Times of messages that a table believes only in order: these times do not go back when the clock is set back."""
+    """Times of messages that a table believes only in order.
+
+    These times do not go back when the clock is set back, nor when a pit starts whose clock stands behind the times
+    that an earlier program of the pit has said.
+    """
 
     def __init__(self) -> None:
         self._last_ms = 0
+
+    def heard(self, at_ms: int) -> int:
+        """The pit once said this time. Returns how many milliseconds the clock stands behind it; 0 where it does not.
+
+        A time more than a day ahead of the clock is no start for the next time: no table with a set clock takes it.
+        """
+        now_ms = _now_ms()
+        if at_ms <= now_ms + MOST_AHEAD_MS:
+            self._last_ms = max(self._last_ms, at_ms)
+        return max(0, at_ms - now_ms)
 
     def next(self) -> str:
         """Now, or the time given last."""

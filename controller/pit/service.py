@@ -34,7 +34,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
-from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
+from controller.contract.pit_words import AckWord, MetersWord, PitKeyWord, Rotation, moment_ms
 from controller.contract.topics import Topics
 from controller.delivery.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.delivery.mqtt_tls import TlsFiles, client_context
@@ -52,6 +52,8 @@ _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
 _RETRY_S = 0.5
+_CLOCK_BEHIND_FROM_MS = 1000  # two machines with right clocks differ by less
+_NO_OWN = 0, "", 0
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 _BATCH_BYTES = 4_000_000
@@ -87,6 +89,7 @@ class Pit:
         self._rotations = rotations
         self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
         self._moments = Moments()  # of acks: no table believes an ack that is older than the ack before
+        self._latest_own = _NO_OWN  # of our acks ahead of the clock: the latest time, its text, by how many ms
         self._host = host
         self._port = port
         self._root = root
@@ -294,13 +297,36 @@ class Pit:
             do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
             self._alarm(table, RefusedError("ack_forged", what, do))
             return
+        ack = AckWord.read(parse_object(payload))
+        at_ms = None if ack is None else moment_ms(ack.at)
+        if at_ms is not None and ack is not None and (behind_ms := self._moments.heard(at_ms)) > 0:
+            self._latest_own = max(self._latest_own, (at_ms, ack.at, behind_ms))
         try:
             self._ledger.hear_own_ack(table, payload)
         except RefusedError as alarm:
             self._alarm(table, alarm)
 
+    def _alarm_of_clock(self) -> None:
+        """Tell people where the clock stands behind what the pit has said, by the latest of its retained acks."""
+        (_, at, behind_ms), self._latest_own = self._latest_own, _NO_OWN
+        if behind_ms < _CLOCK_BEHIND_FROM_MS:
+            return
+        self._alarm(
+            "",
+            RefusedError(
+                "clock_behind",
+                f"The pit's clock stands at {now_text()}. That is {math.ceil(behind_ms / 1000)} s before {at}, the time"
+                " of an acknowledgement that this pit has said.",
+                "Set the clock of this machine, and of each machine on which the pit has run. Until the clock is past"
+                " that time, acknowledgements repeat it. Where that time is more than a day ahead, acknowledgements"
+                " have this clock's time.",
+            ),
+        )
+        self._tell_alarms()
+
     def _begin_to_speak(self, link: Link) -> None:
         """Begin to publish on this connection: the pit has read its own retained acks."""
+        self._alarm_of_clock()
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
             say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")

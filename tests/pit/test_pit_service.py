@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import sqlite3
 import subprocess
+import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -73,6 +75,35 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
     far.send_events(*map(event, range(1, last + 1)))
     far.ack(ack(last))
     assert house.held() == [(n, event(n)) for n in range(1, last + 1)]
+
+
+_CLOCK_SET_BACK = """
+import runpy, sys, time
+right = time.time_ns
+time.time_ns = lambda: right() - {behind_s} * 1_000_000_000
+sys.argv = sys.argv[2:]
+runpy.run_module("controller.pit", run_name="__main__")
+"""
+"""A pit's program on a machine whose clock stands behind."""
+
+
+def test_started_with_its_clock_behind_the_pit_says_no_earlier_time_and_tells_people(house: House) -> None:
+    far, pit = house.adopting()
+    until(pit.err, "connected")
+    far.send_events(event(1))
+    far.ack(ack(1))
+    last = house.far().next()
+    pit.ended(signal.SIGKILL)
+
+    pit = house.pit(program=(sys.executable, "-c", _CLOCK_SET_BACK.format(behind_s=3600)))
+    alarm = "\n".join(until(pit.err, "connected"))
+    assert "clock_behind" in alarm
+    assert json.loads(last.payload)["at"] in alarm
+    far.send_events(event(2))
+    said = [json.loads(far.next().payload)]
+    while said[-1]["seq"] < 2:
+        said.append(json.loads(far.next().payload))
+    assert min(word["at"] for word in said) >= json.loads(last.payload)["at"]
 
 
 def test_after_a_broker_restart_without_memory_the_acks_are_retained_again(house: House) -> None:
