@@ -722,6 +722,7 @@ class Runtime:
             "phase": self.face.phase,
             "shoe": self.face.shoe,
             "round": self.face.round,
+            "next_round": self.face.next_round,
             "fault": self.face.fault.code if self.face.fault else None,
             "links": {"shoe": self.shoe_line.up, "journal": self._journal_error is None},
         }

@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
+from controller.bench.daemon import comes_true
 from controller.delivery.mqtt_link import await_thread
 from drivers.sim.pit import LEVELS
 from drivers.sim.signing import canonical, public_hex, signature, signed
@@ -160,7 +161,10 @@ class FarPit:
         return json.dumps(message).encode()
 
     def wager(self, **seen: Any) -> None:
-        """Publish a wager, as bet recognition does."""
+        """Publish a wager for the next round, as bet recognition does. `seen` can name another place."""
+        assert comes_true(lambda: self.state["phase"] == "wagers_open", 10), "the table's state does not ask for wagers"
+        place = {name: self.state[name] for name in ("table", "epoch", "shoe")} | {"round": self.state["next_round"]}
+        seen = place | seen
         self._valid["wager"].validate(seen)
         self.say_on("wager", json.dumps(seen).encode())
 

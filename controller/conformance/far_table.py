@@ -65,6 +65,7 @@ class FarTable:
             "phase": "wagers_open",
             "shoe": 1,
             "round": self.round or None,
+            "next_round": self.round + 1,
             "fault": None,
             "links": {"shoe": True, "journal": True},
             "pit": "well",

@@ -26,7 +26,7 @@ from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.state import online_state
 from controller.contract.topics import Topics
-from controller.contract.wager_words import BET_RECOGNITION, refused_wager, wager_from_json
+from controller.contract.wager_words import BET_RECOGNITION, WagerWord, refused_wager
 from controller.delivery.guarantee import (
     NOBODY_LISTENS,
     REFUSED_FROM,
@@ -549,11 +549,17 @@ class PitStream:
 
     def _see_wager(self, payload: bytes) -> None:
         """Place a wager that bet recognition saw. Bet recognition is told of a refusal; its other wagers stand."""
-        wager = wager_from_json(parse_object(payload))
-        if wager is None:
+        word = WagerWord.read(parse_object(payload))
+        if word is None:
             _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
             return
-        answer = self._ask(PlaceWager(wager, BET_RECOGNITION))
+        wager = word.wager
+        if (word.table, word.epoch) != (self._table_id, self._journal.epoch):
+            _log.warning("a message on %s is refused: it names another table or epoch", self._topics.wager)
+            if self._connected:
+                self._broker.publish(self._topics.wager_refused, refused_wager(wager, "wager_other_table"))
+            return
+        answer = self._ask(PlaceWager(wager, BET_RECOGNITION, (word.shoe, word.round)))
         self._wagers_asked += 1
         answer.add_done_callback(lambda done: self._wager_answered(wager, done.result().refused))
 

@@ -134,6 +134,7 @@ class PublicWager:
 class Public:
     """Everything that may be shown.
 
+    - `next_round`: the number of the round that is dealt next. A wager that is placed now is for that round.
     - `burned`: how many cards were put away before the shoe's first round, the first card among them.
     - `left_at_cut_card`: how many cards were left when the cutting card came.
     - `hands`: the hands in play; between rounds, the hands of the last round.
@@ -156,6 +157,7 @@ class Public:
     phase: str
     shoe: int | None
     round: int | None
+    next_round: int | None
     seats: tuple[int, ...]
     first_card: str | None
     burn_left: int | None
@@ -229,6 +231,7 @@ def public(table: Table) -> Public:
         phase=PHASE_NAMES[type(phase)],
         shoe=table.shoe.number if table.shoe else None,
         round=table.round_number or (last.number if last else None),
+        next_round=table.next_round[1] if table.next_round else None,
         seats=table.rules.seat_numbers,
         first_card=str(phase.first_card) if isinstance(phase, Burning) else None,
         burn_left=phase.left if isinstance(phase, Burning) else None,

@@ -286,6 +286,11 @@ class Table:
         return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
+    def next_round(self) -> tuple[int, int] | None:
+        """The open shoe's number, and the number of the round that it deals next; None without a shoe."""
+        return (self.shoe.number, self.shoe.rounds + 1) if self.shoe else None
+
+    @property
     def locked_wagers(self) -> Wagers | None:
         """The wagers of the round that is locked or in play; None between rounds, and in a simulated hand."""
         return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None

@@ -27,7 +27,7 @@ from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
 from controller.contract.topics import Topics
-from controller.contract.wager_words import wager_from_json
+from controller.contract.wager_words import WagerWord
 from controller.delivery import guarantee as delivery
 from controller.keys import SigningKey, signature_holds
 from controller.table.faults import ALARMS, FAULTS
@@ -243,7 +243,16 @@ def test_an_awards_fields_are_the_pits() -> None:
     )
 
 
-WAGER: dict[str, object] = {"seat": 3, "back": False, "spot": "tie", "cents": 500}
+WAGER: dict[str, object] = {
+    "table": "royal9-01",
+    "epoch": "41d86ab0c3",
+    "shoe": 1,
+    "round": 2,
+    "seat": 3,
+    "back": False,
+    "spot": "tie",
+    "cents": 500,
+}
 
 
 @pytest.mark.parametrize(
@@ -269,16 +278,22 @@ WAGER: dict[str, object] = {"seat": 3, "back": False, "spot": "tie", "cents": 50
         {"back": 0},
         {"back": None},
         {"by": "camera 4"},
+        {"table": "Royal 9"},
+        {"epoch": "41D8"},
+        {"shoe": 0},
+        {"round": 0},
+        {"round": None},
+        {"round": True},
     ],
 )
 def test_the_table_takes_for_a_wager_just_what_the_schema_does(change: dict[str, object]) -> None:
-    assert (wager_from_json(WAGER | change) is not None) == kept("wager", WAGER | change)
+    assert (WagerWord.read(WAGER | change) is not None) == kept("wager", WAGER | change)
 
 
 @pytest.mark.parametrize("missing", WAGER)
 def test_of_a_wager_only_back_may_be_left_out(missing: str) -> None:
     wager = {name: value for name, value in WAGER.items() if name != missing}
-    assert (wager_from_json(wager) is not None) == kept("wager", wager) == (missing == "back")
+    assert (WagerWord.read(wager) is not None) == kept("wager", wager) == (missing == "back")
 
 
 ACK: dict[str, object] = MESSAGES["ack"]["examples"][0]["payload"]

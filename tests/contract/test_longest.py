@@ -89,7 +89,16 @@ def test_what_the_pit_says_fits() -> None:
             "rotations": [{"former": "k" * 64, "public_key": "k" * 64, "signature": signature}] * MOST_ROTATIONS,
             "signature": signature,
         },
-        "wager": {"seat": 99, "back": False, "spot": "dragon_banker", "cents": 100_000_000},
+        "wager": {
+            "table": "t" * 60,
+            "epoch": "e" * 60,
+            "shoe": MOST_SEQ,
+            "round": MOST_SEQ,
+            "seat": 99,
+            "back": False,
+            "spot": "s" * 60,
+            "cents": 100_000_000,
+        },
     }
     for kind, message in longest.items():
         assert len(canonical(message)) <= MOST_PAYLOAD_BYTES[kind], kind

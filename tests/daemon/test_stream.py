@@ -15,11 +15,14 @@ from jsonschema import Draft202012Validator
 from controller.answer import Answer
 from controller.cli import surroundings
 from controller.cli.status import pit_lines
+from controller.contract.canonical import canonical
 from controller.contract.pit_words import PitKeyWord
 from controller.contract.state import offline_state
 from controller.contract.topics import Topics
+from controller.contract.wager_words import WagerWord
 from controller.delivery import guarantee as delivery
 from controller.game.cards import Card
+from controller.game.wagers import Wager
 from controller.pit.clock import now_text
 from controller.record.journal import Entry, Message
 from controller.table.acts.hand import LockWagers, VoidHand
@@ -340,7 +343,9 @@ async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: 
 async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
         await world.open_shoe()
-        wager = json.dumps({"seat": 2, "spot": "banker", "cents": 2000}).encode()
+        table = world.config.file.table.id
+        seen = WagerWord(table, world.journal.epoch, 1, 1, Wager(2, "banker", 2000))
+        wager = canonical(seen.to_json())
         topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
         world.broker.say(wager, topic, retained=True)
         await world.settle()

@@ -21,7 +21,7 @@ from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, se
 from controller.contract.events import Event
 from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.state import offline_state
-from controller.contract.wager_words import refused_wager, wager_to_json
+from controller.contract.wager_words import WagerWord, refused_wager
 from controller.digest import digest
 from controller.game.play import Call
 from controller.game.wagers import Wager
@@ -164,6 +164,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "phase": face.phase,
         "shoe": face.shoe,
         "round": face.round,
+        "next_round": face.next_round,
         "fault": None,
         "links": {"shoe": True, "journal": True},
         "pit": "well",
@@ -182,7 +183,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
     table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
-    return table, wager_to_json(good), json.loads(refused_wager(odd, code))
+    return table, WagerWord(SUGARHOUSE.table, "41d86ab0c3", 1, 1, good).to_json(), json.loads(refused_wager(odd, code))
 
 
 def _hand_of_seats() -> SpeakingTable:

@@ -22,7 +22,7 @@ from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
-from controller.contract.wager_words import wager_from_json
+from controller.contract.wager_words import WagerWord
 from controller.control.server import parse as parse_request
 from controller.delivery.guarantee import Behind, Delivery
 from controller.delivery.levels import Levels
@@ -156,8 +156,9 @@ def _award(data: bytes) -> None:
 
 
 def _wager(data: bytes) -> None:
-    wager = wager_from_json(parse_object(data))
-    if wager is not None:
+    word = WagerWord.read(parse_object(data))
+    if word is not None:
+        wager = word.wager
         assert NAME.fullmatch(wager.spot)
         assert 0 <= wager.cents <= MOST_WAGER_CENTS
         _journalled(WagerPlaced(wager, "bet recognition"))
@@ -318,6 +319,16 @@ _EPOCH = "ab12cd"
 _NOW_MS = 1_749_988_800_000
 _AT = "2025-06-15T12:00:00.000Z"
 _ROTATIONS = [Rotation.by(old.public.hex(), old, new.public.hex()) for old, new in pairwise(_PIT_KEYS)]
+_WAGER = {
+    "table": "royal9-01",
+    "epoch": _EPOCH,
+    "shoe": 1,
+    "round": 1,
+    "seat": 3,
+    "back": True,
+    "spot": "tie",
+    "cents": 500,
+}
 _AWARD = AwardStep(
     award="royal9-01.1",
     hit=f"royal9-01/{_EPOCH}/7",
@@ -434,7 +445,7 @@ TARGETS = {
             "ack", _ack, [AckWord("royal9-01", _EPOCH, seq, "00" * 32, _AT).payload(_PIT_KEYS[0]) for seq in (0, 5, 9)]
         ),
         Target("award", _award, [step.payload(_PIT_KEYS[0]) for step in (_AWARD, replace(_AWARD, meter=None))]),
-        Target("wager", _wager, [_json({"seat": 3, "back": True, "spot": "tie", "cents": 500})]),
+        Target("wager", _wager, [_json(_WAGER)]),
         Target("meters", _meters, [MetersWord(4, _AT, {"player_personal": 5}).payload(_PIT_KEYS[0])]),
         Target("pit_key", _pit_key, [*map(_key_word, _PIT_KEYS), _key_word(_PIT_KEYS[2], *_ROTATIONS)]),
         Target("request", _request, [_json(request) for request in _REQUESTS]),

@@ -383,13 +383,19 @@ class _Table:
             case "disk", (bool(failing),):
                 self.journal.failing = failing
             case "wager", (int(seat), str(spot), int(cents)):
-                self.broker.says(self.topics.wager, canonical({"seat": seat, "spot": spot, "cents": cents}))
+                self.broker.says(self.topics.wager, self._wager(seat, spot, cents))
             case "status", ():
                 self._leaves("status", json.dumps(self.runtime.status()).encode())
             case "ask", (str(what), *args):
                 self._asked.append(self.loop.create_task(self._ask(_request(what, args))))
             case _:
                 raise AssertionError(step)
+
+    def _wager(self, seat: int, spot: str, cents: int) -> bytes:
+        """A wager as bet recognition sends it, for the round that the table's state says is next."""
+        face = self.runtime.face
+        place = {"table": face.table, "epoch": self.journal.epoch, "shoe": face.shoe, "round": face.next_round}
+        return canonical(place | {"seat": seat, "spot": spot, "cents": cents})
 
     async def _ask(self, request: Request) -> None:
         answer = await self.runtime.ask(request)

@@ -182,10 +182,14 @@ class WagerPlaced(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class PlaceWager(Request):
-    """Chips lie on a spot, in place of what lay there. 0 cents: the chips were taken away. `by` saw them."""
+    """Chips lie on a spot, in place of what lay there. 0 cents: the chips were taken away. `by` saw them.
+
+    `seen_for` is the shoe and the round for which bet recognition saw them. None: a person at the table says it now.
+    """
 
     wager: Wager
     by: str
+    seen_for: tuple[int, int] | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The wager, where it may lie.
@@ -194,6 +198,8 @@ class PlaceWager(Request):
         """
         if isinstance(table.phase, HandInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")
+        if self.seen_for is not None and self.seen_for != table.next_round:
+            return refuse("wager_other_round")
         if locking.lies(table, self.wager):
             return refuse("wager_lies_there")
         if card_is_out(table):
