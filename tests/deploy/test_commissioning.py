@@ -82,7 +82,8 @@ def test_a_technician_commissions_a_table_over_tls_and_it_plays(table: Table, pa
         broken = Technician(table.state, says, _LAMPS, _INPUTS, ("KS", "9H"), breaks_off="Port of the broker")
         assert broken.at_terminal(setup, table.draw) is None
         again = Technician(table.state, says, _LAMPS, _INPUTS)
-        assert again.at_terminal(setup, table.draw) == 0, again.seen
+        assert again.at_terminal(setup, table.draw) in (0, 1), again.seen  # 1: not ready, before the pit adopts it
+        assert "The report is" in again.seen
         asked = {prompt.partition("[")[0] for prompt in again.asked}
         assert asked.isdisjoint(prompt.partition("[")[0] for prompt in broken.asked[:-1]), "nothing is asked twice"
         table.machine.run("systemctl", "is-active", "table-controller")

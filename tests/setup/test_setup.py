@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.care.row import Row, Verdict
 from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.cli.setup import listening, wizard
@@ -68,9 +69,15 @@ def _technician(folder: Path, breaks_off: str | None = None) -> Technician:
     return Technician(folder, _says(folder), lamps, _INPUTS, ("KS", "9H"), breaks_off=breaks_off)
 
 
+def _ends_not_ready(technician: Technician, table: str) -> None:
+    """A setup to its end. The table is then not ready, as there is no broker here."""
+    assert technician.runs("setup", "--table", table) == 1, technician.seen
+    assert "The table is NOT ready: the check found a fault at " in technician.seen
+
+
 def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
     technician = _technician(_folder(tmp_path))
-    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    _ends_not_ready(technician, str(tmp_path / "table.toml"))
     config = load(tmp_path / "table.toml")
     assert {lamp.bcm: name for name, lamp in config.file.pins.lamps.items()} == dict(zip(_PINS, _LAMPS, strict=True))
     assert {name: wired.bcm for name, wired in config.file.pins.inputs.items()} == _INPUTS
@@ -96,7 +103,7 @@ def test_broken_off_it_goes_on_with_what_was_answered(tmp_path: Path, at: str) -
     assert broken.runs("setup", "--table", table) is None
     assert not (tmp_path / "table.toml").exists()
     again = _technician(tmp_path)
-    assert again.runs("setup", "--table", table) == 0, again.seen
+    _ends_not_ready(again, table)
     answered = {prompt.partition("[")[0] for prompt in broken.asked[:-1]}
     assert answered.isdisjoint(prompt.partition("[")[0] for prompt in again.asked), "nothing is asked twice"
     assert load(tmp_path / "table.toml").file.pins.lamps["seat_2"].bcm == 16
@@ -132,7 +139,7 @@ def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> 
     }
     lamps = dict(zip(_PINS, _LAMPS, strict=True))
     technician = Technician(tmp_path, says, lamps, _INPUTS, ("KS", "9H"))
-    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    _ends_not_ready(technician, str(tmp_path / "table.toml"))
     times = Counter(prompt.partition(" [")[0] for prompt in technician.asked)
     twice = {
         "Name of the table for people",
@@ -203,7 +210,7 @@ def test_after_a_break_no_answer_stands_that_was_only_proposed_or_was_taken_back
 def test_a_lamp_that_nobody_looked_at_was_not_seen(tmp_path: Path) -> None:
     lamps = {17: ["", "yes"]} | dict(zip(_PINS[1:], _LAMPS[1:], strict=True))
     technician = Technician(_folder(tmp_path), _says(tmp_path), lamps, {}, ("KS",))
-    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    _ends_not_ready(technician, str(tmp_path / "table.toml"))
     assert "Answer yes for seat_1, or one of: " in technician.seen
     assert load(tmp_path / "table.toml").file.pins.lamps["seat_1"].bcm == 17
     assert "The table has none of these inputs: seat_1, seat_2, seat_3, deal, " in technician.seen
@@ -229,13 +236,13 @@ def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_
     refused = Technician(tmp_path, says, {}, {})
     assert refused.runs("setup", "--table", str(tmp_path / "table.toml")) == 1, refused.seen
     again = Technician(tmp_path, says | {"Write the new file": "yes"}, {}, {})
-    assert again.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, again.seen
+    _ends_not_ready(again, str(tmp_path / "table.toml"))
     assert again.asked[1].startswith("Write the new file in its place")
     assert len(load(tmp_path / "table.toml").file.seats) == 2
 
 
-def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
-    """A setup from a file of answers, with nobody at a terminal."""
+def _fleet(folder: Path, more: str, game: str = "royal9") -> int:
+    """A setup from a file of answers, with nobody at a terminal, and its exit code."""
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
     answers = folder / "fleet"
     answers.write_text(
@@ -244,7 +251,15 @@ def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
         + ("" if "setup.shoe" in more else 'setup.shoe = "/dev/shoe"\n'),
         "utf-8",
     )
-    setup(folder / "table.toml", answers, None)
+    return setup(folder / "table.toml", answers, None)
+
+
+@pytest.mark.parametrize(("verdict", "code"), [(Verdict.OK, 0), (Verdict.FAULT, 1)])
+def test_a_table_that_is_not_ready_is_told_by_the_exit_code_too(
+    verdict: Verdict, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.cli.setup.wizard.examine_here", lambda _: [Row("broker", verdict, "code", "said")])
+    assert _fleet(_folder(tmp_path), "") == code
 
 
 @pytest.mark.parametrize(

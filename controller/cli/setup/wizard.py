@@ -38,8 +38,8 @@ _STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
 def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
     """Ask, write the table's file, start the table and write the report.
 
-    `answers` is a file with answers for a fleet: a question with an answer in that file is not asked. Raises
-    TableError.
+    `answers` is a file with answers for a fleet: a question with an answer in that file is not asked. Returns 1 where
+    the check finds a fault, so that a fleet's script sees a table that is not ready; otherwise 0. Raises TableError.
     """
     machine = machine or Machine()
     table = table.absolute()
@@ -97,7 +97,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
             f"The table is NOT ready: the check found a fault at {', '.join(faults)}. Each line above says what to do. "
             "Then check again: sudo tablectl doctor"
         )
-    return 0
+    return 1 if faults else 0
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
