@@ -20,6 +20,7 @@ from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.errors import TableError
+from controller.head_office.approved import Terms
 from controller.head_office.remembered import Seen
 from controller.keys import signature_holds
 
@@ -176,11 +177,17 @@ class _Reading:
         return self._last
 
 
-def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None, remembered: Seen | None = None) -> House:
+def audit(
+    name: str,
+    files: Sequence[Path],
+    pins: Mapping[str, str] | None,
+    remembered: Seen | None = None,
+    approved: Mapping[str, Sequence[Terms]] | None = None,
+) -> House:
     """Check a house's log, whose files are in order. Raises TableError `log_unreadable`.
 
     `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`. `remembered`
-    is what head office has seen of this house before.
+    is what head office has seen of this house before. `approved` are the terms of each meter that head office approved.
     """
     house = House(name)
     stated = None
@@ -209,6 +216,7 @@ def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None, reme
     if stated is not None:
         try:
             _compare(house, stated, reading)
+            _compare_terms(house, stated["terms"], approved)
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r}")
         _extends(house, stated, digests, remembered)
@@ -327,6 +335,28 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
         _meter(house, meter, stated, reading, current)
 
 
+def _compare_terms(
+    house: House, stated: Sequence[dict[str, Any]], approved: Mapping[str, Sequence[Terms]] | None
+) -> None:
+    """Whether each meter had the terms that head office approved, in their order, and no others."""
+    if approved is None:
+        house.notes.append("the terms were not compared with terms that head office has approved: see --terms")
+        return
+    had: dict[str, list[Terms]] = {}
+    for each in stated:
+        terms = _whole(each["seed_cents"]), _share(each["contribution"]), _share(each["reserve"])
+        before = had.setdefault(_text(each["meter"]), [])
+        if before[-1:] != [terms]:
+            before.append(terms)
+    for name in sorted(had.keys() | approved.keys()):
+        if (has := had.get(name, [])) != (may := [*approved.get(name, [])]):
+            _find(house, f"{name} had the terms {_shown(has)}, and head office has approved {_shown(may)}")
+
+
+def _shown(terms: Sequence[Terms]) -> str:
+    return ", then ".join(f"seed {seed} cents, {part} and {kept}" for seed, part, kept in terms) or "none"
+
+
 def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
     """The streams that the pit hears: each table's last adoption that was not taken back, where nothing ended it."""
     last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
@@ -388,11 +418,15 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
     if standing != said["awards_cents"] - said["returned_cents"]:
         gave = said["awards_cents"] - said["returned_cents"]
         _find(house, f"the awards of {name} make {standing} cents, and the meter gave {gave} cents")
+    if current:
+        _seeds(house, said, [each for each in stated["terms"] if each["meter"] == name], stated["awards"], reading)
     if not current or reading.inexact(name):
         why = "wagers were taken back after a hit" if current else "the last statement is of another position"
         house.notes.append(f"the contributions to {name} are not compared with its wagers: {why}")
         return
-    shares = [_share(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
+    of_meter = [each for each in stated["terms"] if each["meter"] == name]
+    _reserve(house, said, of_meter, wagered)
+    shares = [_share(each["contribution"]) for each in of_meter]
     least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
     if not least <= said["contributions_cents"] <= most:
         _find(
@@ -400,6 +434,39 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
             f"{name} got {said['contributions_cents']} cents, says the pit, and its wagers of {wagered} cents give"
             f" {least}" + (f" to {most}" if most > least else ""),
         )
+
+
+def _reserve(house: House, said: dict[str, Any], terms: Sequence[dict[str, Any]], wagered: int) -> None:
+    """What the reserve holds and gave is its share of the wagers."""
+    shares = [_share(each["reserve"]) for each in terms]
+    least, most = floor(min(shares) * wagered), floor(max(shares) * wagered)
+    if not least <= (got := said["reserve_cents"] + said["from_reserve_cents"]) <= most:
+        _find(
+            house,
+            f"the reserve of {said['meter']} got {got} cents, says the pit, and the wagers of {wagered} cents give"
+            f" {least}" + (f" to {most}" if most > least else ""),
+        )
+
+
+def _seeds(
+    house: House,
+    said: dict[str, Any],
+    terms: Sequence[dict[str, Any]],
+    awards: Sequence[dict[str, Any]],
+    reading: _Reading,
+) -> None:
+    """The meter began at its seed, and again after each level that was won whole and stands."""
+    name = said["meter"]
+    won = {
+        (*award["hit"].split("/")[:2], hit["shoe"], hit["round"])
+        for award in awards
+        if award["meter"] == name and award["step"] != "rejected" and award["cents"] > award["house_cents"]
+        if award["hit"] in reading.told
+        if (hit := reading.told[award["hit"]].hit)["progressive"]["share"] in ("1:1", None)
+    }
+    least = min(_whole(each["seed_cents"]) for each in terms) * (1 + len(won))
+    if (had := said["seeds_cents"] + said["from_reserve_cents"]) < least:
+        _find(house, f"{name} began with {had} cents in all, says the pit, and its {len(won)} hits need {least}")
 
 
 def _text(value: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from controller.errors import TableError
-from controller.head_office import remembered
+from controller.head_office import approved, remembered
 from controller.head_office.audit import House, audit, compare_houses
 
 
@@ -19,8 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         known = {} if options.remember is None else remembered.load(options.remember)
+        terms = None if options.terms is None else approved.load(options.terms)
         houses = [
-            audit(name, files, _pins(options.keys, name), known.get(name))
+            audit(name, files, _pins(options.keys, name), known.get(name), terms)
             for name, files in _by_house(options.logs).items()
         ]
         compare_houses(houses, known)
@@ -52,6 +53,13 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="the keys that head office has noted, a line each: HOUSE, then a table or `pit`, then the fingerprint",
+    )
+    parser.add_argument(
+        "--terms",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="the terms that head office approved, in the form of config/pit.toml; once for each change, in order",
     )
     parser.add_argument(
         "--remember",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Callable
 from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from controller.contract.fingerprint import fingerprint
 from controller.contract.signing import signed
@@ -20,7 +23,8 @@ from controller.keys import SigningKey
 from controller.pit.__main__ import main as pit
 from controller.pit.ledger import Ledger
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.test_meters import give, opened
+from tests.pit.test_meters import Play, give, opened
+from tests.support.samples import examples
 
 Lines = list[dict[str, Any]]
 
@@ -338,14 +342,11 @@ def test_a_head_that_the_pit_leaves_out_and_a_reserve_below_zero_are_found(log: 
             said["meters"][0]["reserve_cents"] = -1_000
         key = SigningKey(bytes([7]) * 32)
         lines[-1] = json.loads(signed(said | {"public_key": key.public.hex()}, key))
-        (told,) = judged(lines, tmp_path)
-        assert (
-            told
-            == {
-                "head": "the pit hears table t-1, and its statement does not say how far",
-                "reserve": "reserve_cents of big is -1000: below zero",
-            }[lie]
-        )
+        told = {
+            "head": "the pit hears table t-1, and its statement does not say how far",
+            "reserve": "reserve_cents of big is -1000: below zero",
+        }
+        assert told[lie] in judged(lines, tmp_path)
 
 
 def test_an_older_log_and_one_that_does_not_extend_the_last_are_found(
@@ -387,3 +388,77 @@ def test_two_houses_with_the_same_log_are_found_together_and_one_after_the_other
     assert head_office([f"north={path}", *kept]) == 0
     assert head_office([f"south={path}", *kept]) == 1
     assert "is also in the log of north" in capsys.readouterr().out
+
+
+def lied(log: str, folder: Path, lie: Callable[[dict[str, Any]], None]) -> list[str]:
+    """The findings where the pit signs another statement with its own key."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    key = SigningKey(bytes([7]) * 32)
+    said = {name: value for name, value in lines[-1].items() if name != "signature"} | {"public_key": key.public.hex()}
+    lie(said)
+    lines[-1] = json.loads(signed(said, key))
+    path = folder / "lied"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return audit("north", [path], None).findings
+
+
+APPROVED = """
+[meters.big]
+seed_cents = 1000
+contribution = "1:3"
+reserve = "1:7"
+[meters.small]
+seed_cents = 70
+contribution = "1:100"
+"""
+
+
+def test_terms_that_head_office_has_not_approved_are_found(
+    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, terms = tmp_path / "log", tmp_path / "terms.toml"
+    path.write_text(log, "utf-8")
+    terms.write_text(APPROVED, "utf-8")
+    before = tmp_path / "before.toml"
+    before.write_text(APPROVED.replace("1:100", "2:100"), "utf-8")
+    assert head_office([f"north={path}", "--terms", str(terms)]) == 0
+    assert head_office([f"north={path}", "--terms", str(terms), "--terms", str(terms)]) == 0, "nothing changed"
+    assert head_office([f"north={path}", "--terms", str(before), "--terms", str(terms)]) == 1
+    told = (
+        "small had the terms seed 70 cents, 1/100 and 0, and head office has approved seed 70 cents, 1/50 and 0, then"
+    )
+    assert told in capsys.readouterr().out
+    for wrong in ("", "[meters.big]", APPROVED.replace('"1:3"', "3"), APPROVED.replace("1000", "1.5"), "meters = 7"):
+        terms.write_text(wrong, "utf-8")
+        assert head_office([f"north={path}", "--terms", str(terms)]) == 1
+        assert "terms_unreadable" in capsys.readouterr().err
+
+
+def test_a_reserve_and_seeds_that_do_not_follow_from_wagers_and_hits_are_found(log: str, tmp_path: Path) -> None:
+    assert lied(log, tmp_path, lambda said: None) == []
+    for lie in (lambda said: more(said, 1, "reserve_cents"), lambda said: more(said, -1, "reserve_cents")):
+        (told,) = lied(log, tmp_path, lie)
+        assert told.startswith("the reserve of big got ")
+    told_all = lied(log, tmp_path, lambda said: more(said, -900, "seeds_cents", "level_cents"))
+    assert any(told.startswith("big began with ") for told in told_all)
+
+
+def more(said: dict[str, Any], cents: int, *keys: str) -> None:
+    """The same amount more in each of these of the first meter."""
+    for key in keys:
+        said["meters"][0][key] += cents
+
+
+@examples(12)
+@given(st.data())
+def test_whatever_was_played_and_decided_a_true_log_has_no_finding(data: Any) -> None:
+    """Voids, hits of a share and of the whole, rejected awards and seeds that came out again, in any order."""
+    with tempfile.TemporaryDirectory() as folder:
+        play = Play(data, Path(folder) / "ledger.sqlite")
+        try:
+            for _ in range(data.draw(st.integers(1, 20), label="steps")):
+                play.step()
+            lines = [json.loads(line) for line in written(Path(folder) / "ledger.sqlite").splitlines()]
+        finally:
+            play.ledger.close()
+        assert judged(lines, Path(folder)) == []

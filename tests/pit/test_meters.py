@@ -841,7 +841,7 @@ class Play:
             self._commit(table, table.hit(seat, "tier", meter, share, spot))
 
     def _commit(self, table: TableEvening, body: bytes) -> None:
-        assert give(self.ledger, table, body) == []
+        assert {*give(self.ledger, table, body)} <= {"many_voids"}
         balanced(self.ledger)
 
     def _decide(self) -> None:
