@@ -367,6 +367,12 @@ def test_a_hostile_backup_is_an_error_and_no_traceback(
     assert list(tmp_path.iterdir()) == [kept]
 
 
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _bomb(tmp_path / "kept")
+    assert main(["verify", str(tmp_path / "kept")]) == 1
+    assert "it would unpack to more than a table's files can be" in capsys.readouterr().err
+
+
 def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
     journal = opened(table)
