@@ -265,11 +265,6 @@ MUTANTS = (
         (_BOOKS, "self._shares(stake, -price_cents * len(voided))", "self._shares(stake, 0)"),
     ),
     _mutant(
-        "acks_go_back_with_the_clock",
-        "a pit that starts with its clock behind says acks older than those that it has said",
-        ("controller.pit.clock", "self._last_ms = max(self._last_ms, at_ms)", "pass"),
-    ),
-    _mutant(
         "parts_of_a_cent_lost",
         "the pit rounds each contribution down to the cent",
         ("controller.pit.meters", "Fund(floor(exact), exact - floor(exact))", "Fund(floor(exact))"),
