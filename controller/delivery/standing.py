@@ -1,9 +1,9 @@
 """How the table finds the pit: one code, and the details that people are told with it. Pure: the time is an argument.
 
 The broker retains the pit's last messages and hands them to every new connection, so a retained message does not prove
-that a pit runs. The pit is *heard* only by a message that the pit's key has signed and that the broker did not retain.
-For example: a table that gets the retained acknowledgement of yesterday, and nothing else for ten seconds, finds no
-pit.
+that a pit runs. Nor does a message that is repeated. The pit is *heard* only by a message that the pit's key has
+signed, that the broker did not retain, and that is not the message before once more. For example: a table that gets the
+retained acknowledgement of yesterday, and nothing else for ten seconds, finds no pit.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class PitHeard:
     heard_s: float = -math.inf
     meters_old: str | None = None
     moving: bool = False
+    _last: dict[str, bytes] = field(default_factory=dict)  # the last message of each kind
 
     def link(self, connected: bool, now_s: float) -> None:
         """The connection to the broker is there, or is not."""
@@ -50,6 +51,12 @@ class PitHeard:
     def moves(self) -> None:
         """The table goes to another broker, for no pit is heard on this one. The silence goes on there."""
         self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
+
+    def is_news(self, kind: str, message: bytes) -> bool:
+        """Whether this message of a kind is another than the last of that kind. Whoever repeats a signed message does
+        not prove that the pit runs."""
+        last, self._last[kind] = self._last.get(kind), message
+        return message != last
 
     def word(self, now_s: float) -> None:
         """The pit said something just now."""

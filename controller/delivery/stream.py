@@ -453,7 +453,7 @@ class PitStream:
         why = malformed if said is None else self.levels.heard(said, now_s, now)
         if why is not None or said is None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
-        elif not retained:
+        elif self._heard.is_news("meters", payload) and not retained:
             self._heard.meters_old = None if self.levels.said_lately(said, now) else said.at
             if self._heard.meters_old is None:
                 self._heard.word(now_s)
@@ -474,7 +474,7 @@ class PitStream:
         if not self._is_the_pits(self._topics.ack, message):
             return
         self._heard.adopted = (ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)
-        if not retained:
+        if self._heard.is_news("ack", payload) and not retained:
             self._heard.word(time.monotonic())
         if not self._heard.adopted:
             told = f"{ack.table}/{ack.epoch}"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from controller.contract import topics
+from controller.contract.pit_words import MetersWord
+from controller.contract.topics import Topics
 from controller.delivery.standing import GOOD, PitHeard
+from controller.pit.clock import number_text
 from controller.words.language import language
-from tests.daemon.daemon_world import ack, running
+from tests.daemon.daemon_world import LEVELS, PIT_KEY, ack, running
 from tests.support.waiting import eventually
 
 STALE_S = 10.0
@@ -108,3 +112,23 @@ async def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_p
         world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
         await eventually(lambda: world.status["pit"]["standing"]["code"] == "well")
         await eventually(lambda: world.status["lamps"]["fault"] == "dark")
+
+
+async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:
+    """Somebody on the network, or a broker, repeats the last acknowledgement and the last levels."""
+    async with running(tmp_path, pit={"stale_after_s": 1}) as world:
+        broker = world.broker
+        last = ack(world.journal.epoch, 0, "0" * 64)
+        broker.levels = None
+        number = time.time_ns() // 1_000_000 + 1_000
+        levels = MetersWord(number, number_text(number), LEVELS).payload(PIT_KEY)
+
+        def repeats() -> bool:
+            broker.say(last)
+            broker.say(levels, Topics("pit/v1", "royal9-01").meters)
+            return world.runtime.stream.standing().code != "well"
+
+        await eventually(lambda: not repeats())
+        await eventually(repeats)
+        assert not world.runtime.stream.fresh()
+        assert world.runtime.stream.standing().code == "silent"
