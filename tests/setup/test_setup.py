@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import re
 import socket
 import subprocess
@@ -387,7 +388,7 @@ def test_the_started_table_is_reported_under_its_own_signature(
         assert key in report.read_text("utf-8")
         assert verify_report(report) == 0
         good = report.read_text("utf-8")
-        for forged in (good.replace("<td>KS 9S", "<td>KS 9C"), good.replace('"KS 9S"', '"KS 9C"')):
+        for forged in _forged(good):
             assert forged != good
             report.write_text(forged, "utf-8")
             with raising("report_altered"):
@@ -522,3 +523,33 @@ def test_the_pages_answers_for_a_fleet_are_ones_that_a_setup_asks_for(tmp_path: 
     shown = tomllib.loads(page.partition("```toml\n")[2].partition("```")[0])
     _fleet(_folder(tmp_path), "")
     assert flat(shown).keys() <= read_answers(tmp_path / "setup.answers").keys()
+
+
+def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    answers = tmp_path / "fleet"
+    answers.write_text('setup.networs = "any"\ntable.gaem = "royal9"\nseats.1.k9 = "KS 9S"\n', "utf-8")
+    with raising("answers_unknown") as error:
+        setup(tmp_path / "table.toml", answers, None)
+    assert "there is no key setup.networs, is setup.networks meant?" in str(error.value)
+    assert "there is no key table.gaem, is table.game meant?" in str(error.value)
+    assert "seats.1.k9" not in str(error.value)
+    assert [*tmp_path.iterdir()] == [answers]
+
+
+def _forged(page: str) -> list[str]:
+    """The page with something else shown: a cell, its heading, the title, the style, a script, or any letter."""
+    changes = {
+        "<td>KS 9S": "<td>KS 9C",
+        '"KS 9S"': '"KS 9C"',
+        "<title>Comm": "<title>Not comm",
+        "<h1>": "<h1>Not the ",
+        "<h2>Lamps": "<h2>Inputs",
+        "th { width": "td { visibility: hidden } th { width",
+        "</body>": "<script>document.title = 1</script></body>",
+        "</html>\n": "</html>",
+    }
+    shown = page.index("<script")
+    places = random.Random(5).sample(range(shown), 30)
+    letters = [page[:place] + chr(ord(page[place]) ^ 1) + page[place + 1 :] for place in places]
+    spaced = page[:shown] + page[shown:].replace('", "', '",  "', 1)
+    return [page.replace(old, new) for old, new in changes.items() if old in page] + letters + [spaced]

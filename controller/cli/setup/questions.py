@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import sys
 import termios
@@ -16,8 +17,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from controller.config.problems import unknown
+from controller.config.table_file import BUTTONS
 from controller.errors import TableError
 from controller.keys import write_whole
+from controller.pins.devices import PRESENT_INPUT
+from controller.table.lamps import LAMPS
 
 _T = TypeVar("_T")
 
@@ -96,6 +101,34 @@ def read_answers(path: Path) -> dict[str, str]:
 
 
 _EXAMPLE = 'pit.host = "broker.pit"'
+
+_OF_SETUP = (
+    "broker_stays by done goes_on heard key_owner lamp_pins lamps_lit_by networks pit_key plug replace report shoe "
+    "start stop tls walk"
+)
+QUESTIONS = (
+    *(f"setup.{name}" for name in _OF_SETUP.split()),
+    *(f"table.{name}" for name in ("id", "name", "game", "dealt", "lock_on", "bet_recognition")),
+    *(f"pit.{name}" for name in ("host", "port", "root", "ca", "certificate", "private_key")),
+    *(f"shoe.{name}" for name in ("driver", "port", "baud", "ask", "present")),
+    *("journal.path", "journal.signing_key", "control.socket"),
+    *("seats.numbers", "seats.1.k9", "pins.driver", "pins.page", "pins.lamps.seat_1", "pins.inputs.seat_1"),
+    *(f"pins.lamps.{name}" for name in LAMPS),
+    *(f"pins.inputs.{name}" for name in (*BUTTONS, PRESENT_INPUT)),
+)
+"""The key of every question that a setup can ask. Seat 1 stands for every seat."""
+
+
+def is_question(key: str) -> bool:
+    """Whether a setup can ask the question with this key."""
+    return re.sub(r"^(seats\.|pins\.(?:lamps|inputs)\.seat_)[0-9]+", r"\g<1>1", key) in QUESTIONS
+
+
+def check_answers(given: Mapping[str, str], path: Path) -> None:
+    """Raises TableError `answers_unknown`, which names each key of the file that no question has."""
+    if wrong := [unknown(key, QUESTIONS) for key in given if not is_question(key)]:
+        do = "Correct these keys, or take them out. Nothing was asked or written yet."
+        raise TableError("answers_unknown", f"{path} answers what nobody asks: {'; '.join(wrong)}.", do)
 
 
 class Dialogue:
@@ -178,6 +211,7 @@ class Dialogue:
 
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
+        assert is_question(key), f"{key} is missing in QUESTIONS"
         self._usual[key] = self.answers[key] = text
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.answers.items())
         try:

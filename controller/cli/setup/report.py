@@ -25,7 +25,6 @@ from controller.keys import load_or_make_key, signature_holds
 from controller.pins.header_map import PHYSICAL
 
 _BEGIN, _END = '<script type="application/json" id="report">', "</script>"
-_SHOWN = "</h1>\n"
 
 
 def made_report(
@@ -77,12 +76,12 @@ def page(report: Mapping[str, Any], signing_key: Path) -> str:
     sections = "".join(
         f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>\n" for title, rows in _sections(report, signer) if rows
     )
-    whole = {**report, "page_sha256": _digest(sections)}
+    name = escape(f"{report['name']} ({report['table']})")
+    before, after = _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{_END}").split(_BEGIN)
+    whole = {**report, "page_sha256": _digest(before, after)}
     if key is not None:
         whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
-    held = json.dumps(whole, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
-    name = escape(f"{report['name']} ({report['table']})")
-    return _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{held}{_END}")
+    return f"{before}{_BEGIN}{_held(whole)}{after}"
 
 
 def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -108,21 +107,29 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
     return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(text)}" for name, text in rows)
 
 
-def _digest(sections: str) -> str:
-    return hashlib.sha256(sections.encode()).hexdigest()
+def _held(report: Mapping[str, Any]) -> str:
+    """The report as the page holds it."""
+    return json.dumps(report, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+
+
+def _digest(before: str, after: str) -> str:
+    """SHA-256 of all of the page but the report that it holds."""
+    return hashlib.sha256(f"{before}{_BEGIN}{after}".encode()).hexdigest()
 
 
 def verified(path: Path) -> dict[str, Any]:
-    """The report of this page, once its signature was checked. Raises TableError `report_unreadable`,
-    `report_altered`."""
+    """The report of this page, once its signature was checked, which covers each byte of the page. Raises TableError
+    `report_unreadable`, `report_altered`."""
     try:
-        shown, _, held = path.read_text("utf-8").partition(_BEGIN)
-        report: dict[str, Any] = json.loads(held.partition(_END)[0])
+        before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
+        held, _, after = rest.partition(_END)
+        report: dict[str, Any] = json.loads(held)
         key = bytes.fromhex(report["public_key"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         do = "Name the page that `tablectl setup` wrote."
         raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
-    if not signature_holds(report, key) or report["page_sha256"] != _digest(shown.partition(_SHOWN)[2]):
+    whole = report.get("page_sha256") == _digest(before, f"{_END}{after}") and held == _held(report)
+    if not whole or not signature_holds(report, key):
         do = "Somebody changed the page. Have the table commissioned again."
         raise TableError("report_altered", f"The signature of {path} does not hold.", do)
     return report

@@ -17,7 +17,7 @@ from controller.cli.setup.house import ask_house
 from controller.cli.setup.listening import ask_shoe
 from controller.cli.setup.machine import Machine
 from controller.cli.setup.plug import ask_plug
-from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
+from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, check_answers, flat, read_answers
 from controller.cli.setup.report import made_report, page, verified
 from controller.cli.setup.table_toml import write_table
 from controller.cli.setup.wiring import ask_wiring
@@ -47,6 +47,8 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     given = read_answers(answers) if answers is not None else {}
     if answers is not None and not given:
         raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
+    if answers is not None:
+        check_answers(given, answers)
     if terminal is None and not given:
         do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
         raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
