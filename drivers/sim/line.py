@@ -127,7 +127,7 @@ class PtyLine:
             thread, end = self._ears
             self._ears = None
             os.close(end)
-            if thread is not threading.current_thread():
+            if thread is not threading.current_thread() and thread.is_alive():  # a signal may come before its start
                 thread.join()
 
     def _hear(self, master: int, ended: int) -> None:
