@@ -76,6 +76,7 @@ class Evening:
         self._cards = self._shoe()
         self._out: list[_Out] = []
         self._untold: list[str] = []
+        self._two_asked = False  # whether two people made the last request
         self._round_from = 0
         self._locked: frozenset[int] = frozenset()
         self._judged = 0
@@ -221,6 +222,7 @@ class Evening:
 
     def _ask(self, request: Request) -> bool:
         """Ask; where the act needs a second person, an honest one agrees to a true card alone."""
+        self._two_asked = getattr(request, "witness", None) is not None
         refused = self._table.ask(request)
         if refused == "second_person_due" and isinstance(request, NameCard) and [str(request.card)] == self._untold[:1]:
             del self._untold[0]
@@ -273,7 +275,7 @@ class Evening:
         """Cards 1 and 3 are Player's, 2 and 4 Banker's. A hand is seen once both of its cards lie."""
         cards = [out.card for out in self._out[self._round_from :]][:4]
         player, banker = cards[0:4:2], cards[1:4:2]
-        if void["witness"] is not None or len(player) < 2:
+        if self._two_asked or len(player) < 2:
             return
         seats = [seat for bet in void["progressive"] or () for seat in bet["seats"]]
         if any(royal9_tier(seat, PRINTED, player, banker) for seat in seats):
