@@ -533,6 +533,13 @@ def test_a_file_of_answers_with_a_word_that_nobody_asks_is_refused_before_anythi
     assert "there is no key setup.networs, is setup.networks meant?" in str(error.value)
     assert "there is no key table.gaem, is table.game meant?" in str(error.value)
     assert "seats.1.k9" not in str(error.value)
+    answers.write_text('setup.networs = ["10.0.0.0/8"]\nshoe.bauds = 4.8\nseats = ["1"]\n', "utf-8")
+    with raising("answers_unknown") as error:
+        setup(tmp_path / "table.toml", answers, None)
+    assert "setup.networs" in str(error.value)
+    assert "shoe.bauds" in str(error.value)
+    assert "no key seats, is" in str(error.value)
+    assert flat({"pit": {"host": ["one.pit", "two.pit"]}}) == {"pit.host": "one.pit two.pit"}
     assert [*tmp_path.iterdir()] == [answers]
 
 

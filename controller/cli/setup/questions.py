@@ -69,7 +69,8 @@ class Terminal:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. Of lists, only the seats' are."""
+    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. A list is its values with blanks
+    between them, but for the seats' list."""
     answers: dict[str, str] = {}
     for name, value in values.items():
         key = f"{before}{name}"
@@ -77,11 +78,11 @@ def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
             answers |= _wired(key, value) if "bcm" in value else flat(value, f"{key}.")
         elif isinstance(value, bool):
             answers[key] = "yes" if value else "no"
-        elif isinstance(value, str | int):
-            answers[key] = str(value)
-        elif name == "seats":
+        elif name == "seats" and isinstance(value, list) and all(isinstance(seat, Mapping) for seat in value):
             answers["seats.numbers"] = " ".join(str(seat.get("number", "")) for seat in value)
-            answers |= {f"seats.{seat.get('number')}.k9": seat["k9"] for seat in value if "k9" in seat}
+            answers |= {f"seats.{seat.get('number')}.k9": str(seat["k9"]) for seat in value if "k9" in seat}
+        else:
+            answers[key] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return answers
 
 
