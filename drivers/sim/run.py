@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -102,8 +102,11 @@ def run_table(
             error_rate=habits.error_rate,
         )
         if habits.watch_lamps:
-            _await_listener(line, habits.patience_s, clock)
+            _await(lambda: line.heard, "nobody has opened the simulated shoe's port", habits.patience_s, clock)
         shoe.power_up()
+        if stage is not None:  # a story begins at a table that knows of its shoe
+            hears = "the table does not hear the simulated shoe"
+            _await(lambda: screen.ask(do="status")["status"]["shoe"]["up"], hears, habits.patience_s, clock)
         dealer.play(habits.rounds)
         if stage is not None:
             stage.leave()
@@ -150,14 +153,12 @@ def _release_all(pins: SimulatedPins, house: House) -> None:
         pins.release(name)
 
 
-def _await_listener(line: PtyLine, patience_s: float, clock: Clock) -> None:
-    """Wait until the controller has opened the shoe's port: whatever is sent before is lost."""
+def _await(comes: Callable[[], bool], trouble: str, patience_s: float, clock: Clock) -> None:
+    """Wait until it comes. Whatever a shoe sends before somebody has opened its port is lost. Raises TableError
+    `sim_unheard`."""
     gives_up_s = clock.monotonic() + patience_s
-    while not line.heard:
+    while not comes():
         if clock.monotonic() >= gives_up_s:
-            raise TableError(
-                "sim_unheard",
-                f"nobody has opened the simulated shoe's port for {patience_s:g} s",
-                "start the controller with the same table file",
-            )
+            do = "start the controller with the same table file"
+            raise TableError("sim_unheard", f"{trouble} for {patience_s:g} s", do)
         clock.sleep(_LISTENING_POLL_S)
