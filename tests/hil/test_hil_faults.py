@@ -126,6 +126,7 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
     )
     assert [event["exit"] for event in at.pit.told("fault_cleared")] == ["card"]
     typed = [{"drawn": 2, "card": "2D", "how": "typed", "by": "Cas", "witness": "key"}]
+    at.eventually(lambda: at.pit.hits)  # told after the round
     assert [at.pit.rounds[0]["not_read"], at.pit.hits[0]["not_read"]] == [typed, typed]
 
 
