@@ -11,11 +11,9 @@ from typing import Any
 
 from controller.contract.bounds import MOST_CENTS, NAME, is_count
 from controller.errors import TableError
+from controller.head_office.replay import Terms
 
 _SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
-
-Terms = tuple[int, Fraction, Fraction]
-"""A meter's seed in cents, and the parts of a wager that go on the meter and into its reserve."""
 
 
 def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
@@ -35,16 +33,17 @@ def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
             raise TableError(
                 "terms_unreadable",
                 f"The approved terms {path} cannot be read: {error}.",
-                "Write [meters.NAME] with seed_cents, contribution and reserve, as config/pit.toml does.",
+                "Write each meter's terms under [meters.NAME], as config/pit.toml does.",
             ) from None
     return approved
 
 
 def _terms(name: str, each: dict[str, Any]) -> Terms:
-    seed_cents, contribution, reserve = each["seed_cents"], each["contribution"], each.get("reserve", "0:1")
-    if not (NAME.fullmatch(name) and is_count(seed_cents, 0, MOST_CENTS)):
+    seed_cents = each["seed_cents"]
+    most_cents = each.get("reseed_at_most_cents", seed_cents)
+    if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in (seed_cents, most_cents))):
         raise ValueError(f"the seed of {name!r:.70} is no amount in whole cents")
-    return seed_cents, _share(contribution), _share(reserve)
+    return Terms(seed_cents, _share(each["contribution"]), _share(each.get("reserve", "0:1")), most_cents)
 
 
 def _share(text: str) -> Fraction:

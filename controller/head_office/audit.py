@@ -1,31 +1,31 @@
-"""One house's log, checked by itself: signatures, numbers, chains, awards, and the pit's statement against the events.
+"""One house's log, checked by itself: signatures, numbers, chains, and the pit's statement against the events.
 
-What the tables' own signed events tell is never taken from the pit. A *finding* is something wrong: a sound log has
-none. A *note* is something that head office should know and that need not be wrong.
+What the tables' own signed events tell is never taken from the pit. Events and decisions are played again (`replay`),
+and each figure of the statement is compared. A *finding* is something wrong: a sound log has none. A *note* is
+something that head office should know and that need not be wrong.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from hashlib import sha256
-from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
 from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
-from controller.contract.old_events import as_now
 from controller.errors import TableError
-from controller.head_office.approved import Terms
+from controller.head_office import decided
+from controller.head_office.decided import Decision
 from controller.head_office.remembered import Seen
+from controller.head_office.replay import Award, Replay, Terms, money, standing
 from controller.keys import signature_holds
 
+STATEMENT_FORM = 2
 _MOST_FINDINGS = 100
-_SHARE = re.compile("[0-9]{1,100}(/[1-9][0-9]{0,99})?")
 
 Stream = tuple[str, str]
 """A table, and the epoch under which its events are kept."""
@@ -33,14 +33,14 @@ Stream = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A winning wager, and its award's last step: `step` by the pit's statement, `told` by the table's own events."""
+    """A winning wager, and its award's last step: `step` as played again, `told` by the table's own events."""
 
     id: str
     table: str
     at: str
     tier: str
     meter: str | None
-    cents: int | None
+    cents: int
     step: str
     told: str
 
@@ -64,29 +64,17 @@ class House:
     """What head office is to remember of this log, where its last statement can be read."""
 
 
-@dataclass
-class _Told:
-    """What a table told of the award of a hit: each step with its amount."""
-
-    hit: dict[str, Any]
-    steps: list[tuple[str, int]] = field(default_factory=list)
-
-
 class _Reading:
     """The log as it is read, line by line."""
 
-    def __init__(self, house: House, keys: Mapping[Stream, bytes]) -> None:
+    def __init__(self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None) -> None:
         self._house = house
         self._keys = keys
         self._last: dict[Stream, tuple[int, str]] = {}
         self._chains: dict[Stream, set[bytes]] = {}
-        self._stakes: dict[tuple[Any, ...], tuple[int, list[str], set[int], int]] = {}
-        self._last_hit: dict[str, int] = {}  # by meter, its position
-        self._set_aside: dict[str, int] = {}  # by meter, the first wager that counts no more
-        self._voided_late: set[str] = set()
-        self.wagered: dict[str, int] = {}
-        self.told: dict[str, _Told] = {}
+        self._decisions = None if decisions is None else deque(decisions)
         self._digest = sha256()
+        self.replay = Replay()
 
     def digest(self) -> str:
         """SHA-256 over the position and the signature of each event up to now."""
@@ -123,54 +111,19 @@ class _Reading:
         house.events += 1
         house.position = position
         self._digest.update(f"{position} {event.get('signature')!a}\n".encode())
+        if self._decisions is None:
+            return  # nothing can be played again
+        self.decide(position)
         try:
-            self._money(position, stream, as_now(event))
-        except (KeyError, TypeError, ValueError, AttributeError):
-            _find(house, f"{name} is not an event of the contract")
+            self.replay.event(stream[1], event)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            _find(house, f"{name} is not an event of the contract: {error!r:.200}")
 
-    def _money(self, position: int, stream: Stream, event: dict[str, Any]) -> None:
-        match event["type"]:
-            case "wagers_locked" | "void":
-                for bet in event["progressive"]:
-                    self._wagers(position, (*stream, event["shoe"], event["round"], bet["spot"]), event["type"], bet)
-            case "hit":
-                _text(event["at"]), _text(event["tier"])
-                if event["progressive"] is not None:
-                    self._last_hit[_text(event["progressive"]["meter"])] = position
-                if event["fixed"] is not None:
-                    _whole(event["fixed"]["cents"])
-                self.told[f"{stream[0]}/{stream[1]}/{event['seq']}"] = _Told(event)
-            case "award":
-                of = event["hit"].rpartition("/")[2]
-                told = self.told.get(f"{stream[0]}/{stream[1]}/{of}")
-                if told is None:
-                    _find(self._house, f"{event['id']} tells of an award for {event['hit']}, which is no hit")
-                else:
-                    told.steps.append((_text(event["step"]), _whole(event["cents"])))
-
-    def _wagers(self, position: int, stake: tuple[Any, ...], type_: str, bet: dict[str, Any]) -> None:
-        if type_ == "wagers_locked":
-            if "~" in stake[1]:  # the stream was set aside: nothing in it counts, but what a hit took of it before
-                for meter in bet["meters"]:
-                    self._set_aside.setdefault(meter, position)
-            elif bet["seats"] and stake not in self._stakes:
-                price, meters, seats = _whole(bet["price_cents"]), [*bet["meters"]], {*bet["seats"]}
-                self._stakes[stake] = price, meters, seats, position
-                for meter in meters:
-                    self.wagered[meter] = self.wagered.get(meter, 0) + price * len(seats)
-        elif stake in self._stakes:
-            price, meters, seats, locked_at = self._stakes[stake]
-            voided = seats & {*bet["seats"]}
-            seats -= voided
-            for meter in meters:
-                self.wagered[meter] -= price * len(voided)
-                if self._last_hit.get(meter, 0) > locked_at:
-                    self._voided_late.add(meter)
-
-    def inexact(self, meter: str) -> bool:
-        """Whether wagers on the meter were taken back after a hit on it: the house then bears what the hit took."""
-        set_aside = self._set_aside.get(meter)
-        return meter in self._voided_late or (set_aside is not None and self._last_hit.get(meter, 0) > set_aside)
+    def decide(self, before: int = MOST_SEQ) -> None:
+        """Play what people decided before the event of this position."""
+        while self._decisions and self._decisions[0][0] < before:
+            _, decide = self._decisions.popleft()
+            decide(self.replay)
 
     def heads(self) -> dict[Stream, tuple[int, str]]:
         """The last event of each stream: its number and its chain value."""
@@ -197,8 +150,10 @@ def audit(
     if stated is None:
         house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
     keys = _keys(house, stated or {}, pins)
-    reading = _Reading(house, keys)
+    decisions = _decisions(house, stated, approved)
+    reading = _Reading(house, keys, decisions)
     digests = {0: reading.digest()}
+    to_compare = None if decisions is None else stated
     for line in _lines(files):
         match line:
             case {"position": int(position), "event": dict(event), **more} if isinstance(
@@ -206,6 +161,9 @@ def audit(
             ):
                 if position <= house.position:
                     _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
+                if to_compare is not None and position > to_compare["position"]:
+                    _compare(house, to_compare, reading)
+                    to_compare = None
                 reading.event(position, event, more.get("set_aside_as"))
                 if (stated and position == stated.get("position")) or (remembered and position == remembered.position):
                     digests[position] = reading.digest()
@@ -213,12 +171,12 @@ def audit(
                 pass
             case _:
                 _find(house, "a line is neither an event nor a statement")
+    if to_compare is not None:
+        _compare(house, to_compare, reading)
+    for what in reading.replay.findings:
+        _find(house, what)
+    house.hits = [_hit(award) for award in reading.replay.awards.values()]
     if stated is not None:
-        try:
-            _compare(house, stated, reading)
-            _compare_terms(house, stated["terms"], approved)
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r}")
         _extends(house, stated, digests, remembered)
     for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
         _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
@@ -227,12 +185,19 @@ def audit(
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
     """Note what is to be remembered, and compare with what head office has seen of this house before."""
+    if stated["statement"] != STATEMENT_FORM:
+        return
     match stated:
-        case {"at": str(at), "position": int(position), "public_key": str(key), "adoptions": list(adoptions)} if (
-            position in digests
-        ):
+        case {
+            "at": str(at),
+            "position": int(position),
+            "public_key": str(key),
+            "adoptions": list(adoptions),
+            "decisions": list(decisions),
+        } if position in digests:
             streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in adoptions]
-            house.seen = Seen(at, position, digests[position], (f"pit {key}", *streams))
+            own = (f"pit {key}", *streams)
+            house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own)
         case _:
             _find(house, "the last statement is of a position that the log does not have")
             return
@@ -250,8 +215,14 @@ def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str]
             f"the log does not extend the one of {before.at}: through position {before.position} it has other events"
             " than head office has seen",
         )
+    elif _digest(decisions[: before.decisions]) != before.decided:
+        _find(house, f"the first {before.decisions} decisions are others than the statement of {before.at} had")
     elif at < before.at:
         _find(house, f"the statement of {at} is older than the one of {before.at} that head office has seen")
+
+
+def _digest(decisions: Sequence[object]) -> str:
+    return sha256(json.dumps(decisions, sort_keys=True).encode()).hexdigest()
 
 
 def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
@@ -308,53 +279,47 @@ def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | Non
     return keys
 
 
-def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
-    """Compare the pit's last statement with what the tables' own events say."""
-    house.stated_at = str(stated["at"])
-    house.findings += [f"the pit's own account: {each}" for each in stated["findings"]]
-    if stated["position"] != house.position:
-        house.notes.append(
-            f"the last statement is of position {stated['position']}, and the log goes to {house.position}:"
-            " the amounts are compared with the next statement"
+def _decisions(
+    house: House, stated: dict[str, Any] | None, approved: Mapping[str, Sequence[Terms]] | None
+) -> list[Decision] | None:
+    """What people decided, by the statement; None where the events cannot be played again."""
+    if stated is None:
+        return None
+    if stated["statement"] != STATEMENT_FORM:
+        _find(
+            house,
+            f"the statement of {stated.get('at')} has form {stated['statement']!r:.20}, and head office reads form"
+            f" {STATEMENT_FORM}: let the house update its pit and state anew",
         )
-        current = False
-    else:
-        current = True
+        return None
+    if approved is None:
+        house.notes.append("the terms were not compared with terms that head office has approved: see --terms")
+    try:
+        decisions, amiss = decided.read(stated, approved)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _find(house, f"the decisions in the statement of {stated.get('at')} cannot be read: {error!r:.300}")
+        return None
+    for what in amiss:
+        _find(house, what)
+    return decisions
+
+
+def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
+    """Compare the pit's statement with the events up to its position, which were just read and played again."""
+    try:
+        reading.decide()
+        house.stated_at = str(stated["at"])
+        house.findings += [f"the pit's own account: {each}" for each in stated["findings"]]
         for table, epoch in _heard(stated["adoptions"]):
             if (table, epoch) in reading.heads() and table not in stated["heads"]:
                 _find(house, f"the pit hears table {table}, and its statement does not say how far")
         for table, head in stated["heads"].items():
             if reading.heads().get((table, head["epoch"])) != (head["seq"], head["chain"]):
-                _find(house, f"the pit has {table} through event {head['seq']}, and the log ends at another event")
-    _awards(house, stated["awards"], reading, current)
-    for said, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
-        stands = sum(each["cents"] for each in stated["awards"] if each["step"] in steps)
-        if stated[said] != stands:
-            _find(house, f"the pit says {said} {stated[said]}, and its awards make {stands}")
-    for meter in stated["meters"]:
-        _meter(house, meter, stated, reading, current)
-
-
-def _compare_terms(
-    house: House, stated: Sequence[dict[str, Any]], approved: Mapping[str, Sequence[Terms]] | None
-) -> None:
-    """Whether each meter had the terms that head office approved, in their order, and no others."""
-    if approved is None:
-        house.notes.append("the terms were not compared with terms that head office has approved: see --terms")
-        return
-    had: dict[str, list[Terms]] = {}
-    for each in stated:
-        terms = _whole(each["seed_cents"]), _share(each["contribution"]), _share(each["reserve"])
-        before = had.setdefault(_text(each["meter"]), [])
-        if before[-1:] != [terms]:
-            before.append(terms)
-    for name in sorted(had.keys() | approved.keys()):
-        if (has := had.get(name, [])) != (may := [*approved.get(name, [])]):
-            _find(house, f"{name} had the terms {_shown(has)}, and head office has approved {_shown(may)}")
-
-
-def _shown(terms: Sequence[Terms]) -> str:
-    return ", then ".join(f"seed {seed} cents, {part} and {kept}" for seed, part, kept in terms) or "none"
+                _find(house, f"the pit has {table} through event {head['seq']}, and the log has another event there")
+        _awards(house, stated, reading.replay.awards)
+        _meters(house, stated, reading.replay)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r:.300}")
 
 
 def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
@@ -363,110 +328,87 @@ def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
     return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
 
 
-def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, current: bool) -> None:
-    by_hit = {each["hit"]: each for each in awards}
-    for hit in by_hit.keys() - reading.told.keys():
-        _find(house, f"the pit has an award for {hit}, and no table told of that hit")
-    for id_, told in reading.told.items():
-        award, paid = by_hit.get(id_), {cents for step, cents in told.steps if step == "paid"}
-        if award is None:
-            if current:
-                _find(house, f"the hit {id_} has no award at the pit")
-        elif len(paid) > 1 or (paid and told.steps[-1][0] == "rejected"):
-            _find(house, f"{award['award']}: the table was told of a payment, and of something else: {told.steps}")
-        elif paid and award["step"] != "paid" and current:
-            _find(house, f"{award['award']} is {award['step']} at the pit, and the table was told that the pit paid")
-        elif award["step"] == "paid" and paid - {award["cents"]}:
-            _find(house, f"{award['award']} is paid with {award['cents']} cents, and the table was told {paid.pop()}")
-        elif award["step"] == "paid" and not paid:
-            house.notes.append(f"{award['award']} is paid, and its table has not told of the payment yet")
-        fixed, won = told.hit["fixed"], told.hit["progressive"]
-        if award is not None and fixed is not None and award["cents"] - award["house_cents"] != fixed["cents"]:
-            _find(house, f"{award['award']} is {award['cents']} cents, and its hit won {fixed['cents']}")
-        house.hits.append(
-            Hit(
-                id_,
-                told.hit["table"],
-                told.hit["at"],
-                told.hit["tier"],
-                None if won is None else won["meter"],
-                None if award is None else _whole(award["cents"]),
-                "unknown" if award is None else _text(award["step"]),
-                told.steps[-1][0] if told.steps else "nothing",
+def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -> None:
+    """Each award as it was played again, with the pit's word and with what its table was told."""
+    said = {each["hit"]: each for each in stated["awards"]}
+    for hit in said.keys() - awards.keys():
+        _find(house, f"the pit has an award of {_money(said[hit]['cents'])} for {hit}, and no table told of that hit")
+    for hit, award in awards.items():
+        named, told = f"award {award.id} ({award.place})", [] if award.place.is_set_aside else award.told
+        paid = {cents for step, cents in told if step == "paid"}
+        if hit not in said:
+            _find(house, f"{named} is {award}, and the pit has no award for its hit")
+        elif (pits := _stated(said[hit])) != str(award):
+            _find(house, f"{named} is {award}, played again; the pit says {pits}")
+        elif (said[hit]["award"], said[hit]["meter"]) != (award.id, award.meter):
+            _find(house, f"{named} is of {award.meter}; the pit says {said[hit]['award']}, of {said[hit]['meter']}")
+        if len(paid) > 1 or (paid and told[-1][0] == "rejected"):
+            steps = ", ".join(f"{step} with {money(cents)}" for step, cents in told)
+            _find(house, f"{named}: the table was told of a payment, and of something else: {steps}")
+        elif paid and (award.step, {award.cents}) != ("paid", paid):
+            _find(house, f"{named} is {award}, and the table was told that the pit paid {money(min(paid))}")
+        elif award.step == "paid" and not paid:
+            house.notes.append(f"{named} is paid, and its table has not told of the payment yet")
+    for key, which in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
+        if stated[key] != (stands := sum(award.cents for award in awards.values() if award.step in which)):
+            until = f" to {[*awards.values()][-1].place}" if awards else ""
+            _find(
+                house,
+                f"{key}: the awards make {money(stands)}, played again{until}; the pit says {_money(stated[key])}",
             )
-        )
 
 
-def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: _Reading, current: bool) -> None:
-    """One meter: its own sum, its awards, and whether its contributions follow from the wagers."""
-    name = _text(said["meter"])
-    wagered = reading.wagered.get(name, 0)
-    house.meters[name] = {key: _whole(said[key]) for key in ("level_cents", "reserve_cents")} | {
-        "wagered_cents": wagered
-    }
-    for key in ("level_cents", "reserve_cents", "seeds_cents", "from_reserve_cents", "contributions_cents"):
-        if _whole(said[key]) < 0 and not (key == "contributions_cents" and reading.inexact(name)):
-            _find(house, f"{key} of {name} is {said[key]}: below zero")
-    inwards = sum(said[key] for key in ("seeds_cents", "contributions_cents", "from_reserve_cents", "returned_cents"))
-    if said["level_cents"] != inwards - said["awards_cents"]:
-        _find(house, f"the level of {name} does not follow from what the pit says went in and out")
-    standing = sum(
-        each["cents"] - each["house_cents"]
-        for each in stated["awards"]
-        if each["meter"] == name and each["step"] != "rejected"
+def _stated(award: dict[str, Any]) -> str:
+    """How an award stands in the pit's words."""
+    return standing(_text(award["step"]), _whole(award["cents"]), _whole(award["house_cents"]))
+
+
+_FIGURES = {
+    "level_cents": "the level",
+    "reserve_cents": "the reserve",
+    "seeds_cents": "what the house put in",
+    "contributions_cents": "what wagers gave",
+    "from_reserve_cents": "what came from the reserve",
+    "awards_cents": "what hits won",
+    "returned_cents": "what came back from rejected awards",
+    "carried": "the part of a cent on the meter",
+    "reserve_carried": "the part of a cent in the reserve",
+}
+
+
+def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
+    """Each figure of each meter as it was played again, with the pit's word."""
+    said = {_text(each["meter"]): each for each in stated["meters"]}
+    for name in sorted(said.keys() ^ replay.meters.keys()):
+        _find(house, f"the pit states the meter {name} or gives it terms, and does not do both")
+    for name, meter in replay.meters.items():
+        if name not in said:
+            continue
+        keys = ("level_cents", "reserve_cents")
+        house.meters[name] = {key: _whole(said[name][key]) for key in keys} | {"wagered_cents": meter.wagered_cents}
+        until = f" to {meter.place}" if meter.place else ""
+        for key, stands in meter.figures().items():
+            shown = money(stands) if key.endswith("cents") else str(stands)
+            pits = _money(said[name][key]) if key.endswith("cents") else _text(said[name][key])
+            if shown != pits:
+                _find(house, f"{name}: {_FIGURES[key]} is {shown}, played again{until}; the pit says {pits}")
+
+
+def _hit(award: Award) -> Hit:
+    return Hit(
+        award.hit,
+        award.place.table,
+        str(award.event.get("at")),
+        str(award.event.get("tier")),
+        award.meter,
+        award.cents,
+        award.step,
+        award.told[-1][0] if award.told else "nothing",
     )
-    if standing != said["awards_cents"] - said["returned_cents"]:
-        gave = said["awards_cents"] - said["returned_cents"]
-        _find(house, f"the awards of {name} make {standing} cents, and the meter gave {gave} cents")
-    if current:
-        _seeds(house, said, [each for each in stated["terms"] if each["meter"] == name], stated["awards"], reading)
-    if not current or reading.inexact(name):
-        why = "wagers were taken back after a hit" if current else "the last statement is of another position"
-        house.notes.append(f"the contributions to {name} are not compared with its wagers: {why}")
-        return
-    of_meter = [each for each in stated["terms"] if each["meter"] == name]
-    _reserve(house, said, of_meter, wagered)
-    shares = [_share(each["contribution"]) for each in of_meter]
-    least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
-    if not least <= said["contributions_cents"] <= most:
-        _find(
-            house,
-            f"{name} got {said['contributions_cents']} cents, says the pit, and its wagers of {wagered} cents give"
-            f" {least}" + (f" to {most}" if most > least else ""),
-        )
 
 
-def _reserve(house: House, said: dict[str, Any], terms: Sequence[dict[str, Any]], wagered: int) -> None:
-    """What the reserve holds and gave is its share of the wagers."""
-    shares = [_share(each["reserve"]) for each in terms]
-    least, most = floor(min(shares) * wagered), floor(max(shares) * wagered)
-    if not least <= (got := said["reserve_cents"] + said["from_reserve_cents"]) <= most:
-        _find(
-            house,
-            f"the reserve of {said['meter']} got {got} cents, says the pit, and the wagers of {wagered} cents give"
-            f" {least}" + (f" to {most}" if most > least else ""),
-        )
-
-
-def _seeds(
-    house: House,
-    said: dict[str, Any],
-    terms: Sequence[dict[str, Any]],
-    awards: Sequence[dict[str, Any]],
-    reading: _Reading,
-) -> None:
-    """The meter began at its seed, and again after each level that was won whole and stands."""
-    name = said["meter"]
-    won = {
-        (*award["hit"].split("/")[:2], hit["shoe"], hit["round"])
-        for award in awards
-        if award["meter"] == name and award["step"] != "rejected" and award["cents"] > award["house_cents"]
-        if award["hit"] in reading.told
-        if (hit := reading.told[award["hit"]].hit)["progressive"]["share"] in ("1:1", None)
-    }
-    least = min(_whole(each["seed_cents"]) for each in terms) * (1 + len(won))
-    if (had := said["seeds_cents"] + said["from_reserve_cents"]) < least:
-        _find(house, f"{name} began with {had} cents in all, says the pit, and its {len(won)} hits need {least}")
+def _money(value: object) -> str:
+    return money(_whole(value))
 
 
 def _text(value: object) -> str:
@@ -481,13 +423,6 @@ def _whole(value: object) -> int:
     if not is_count(value, -MOST_SEQ, MOST_SEQ):
         raise TypeError(f"{value!r:.60} is no whole number that a pit holds")
     return value
-
-
-def _share(value: object) -> Fraction:
-    """The value, which must be a part as the pit writes it, for example 3/50. Raises TypeError."""
-    if not _SHARE.fullmatch(text := _text(value)):  # a number such as 1e99999999 takes hours to write out
-        raise TypeError(f"{text!r:.60} is no part")
-    return Fraction(text)
 
 
 def _plain(shown: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from controller.errors import TableError
 from controller.head_office import approved, remembered
 from controller.head_office.audit import House, audit, compare_houses
+from controller.head_office.replay import money
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,11 +108,11 @@ def _show(house: House) -> None:
     for name, shown in house.keys.items():
         _say(f"    key of {name:<24}{shown}")
     for meter, cents in house.meters.items():
-        level, reserve, wagered = (_money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
+        level, reserve, wagered = (money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
         _say(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
     for hit in house.hits:
-        amount = "–" if hit.cents is None else _money(hit.cents)
-        _say(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {amount}  {hit.step}, the table was told: {hit.told}")
+        how = f"{money(hit.cents)}  {hit.step}, the table was told: {hit.told}"
+        _say(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}")
     for note in house.notes:
         _say(f"    note: {note}")
     for finding in house.findings:
@@ -122,8 +123,3 @@ def _show(house: House) -> None:
 def _say(line: str) -> None:
     """Print the line. What could move the cursor or turn the line round is shown as its code."""
     print("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line))
-
-
-def _money(cents: int) -> str:
-    sign, whole = "-" if cents < 0 else "", abs(cents)
-    return f"{sign}{whole // 100:,}.{whole % 100:02d}"

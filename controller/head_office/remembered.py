@@ -20,15 +20,18 @@ _AT = re.compile(r"[0-9TZ:.-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A statement that head office has seen: when and at which position the pit stated, and the events before it.
+    """A statement that head office has seen: when and at which position the pit stated, and what came before.
 
-    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`. `own` are the
-    names of what no two houses share: the pit's key, and each adopted stream with its key.
+    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
+    a digest over the first `decisions` decisions, which were all by then. `own` are the names of what no two houses
+    share: the pit's key, and each adopted stream with its key.
     """
 
     at: str
     position: int
     digest: str
+    decisions: int
+    decided: str
     own: tuple[str, ...]
 
 
@@ -54,13 +57,21 @@ def save(path: Path, houses: Mapping[str, Seen]) -> None:
 
 def _seen(each: Mapping[str, object]) -> Seen:
     match each:
-        case {"at": str(at), "position": position, "digest": str(digest), "own": list(own)} if (
+        case {
+            "at": str(at),
+            "position": position,
+            "digest": str(digest),
+            "decisions": decisions,
+            "decided": str(decided),
+            "own": list(own),
+        } if (
             _AT.fullmatch(at)
             and is_count(position, 0, MOST_SEQ)
-            and HASH.fullmatch(digest)
+            and is_count(decisions, 0, MOST_SEQ)
+            and all(HASH.fullmatch(each) for each in (digest, decided))
             and all(isinstance(name, str) for name in own)
         ):
-            return Seen(at, position, digest, tuple(own))
+            return Seen(at, position, digest, decisions, decided, tuple(own))
         case _:
             raise ValueError("a house's entry is not what this program writes")
 

@@ -28,6 +28,7 @@ from typing import Literal
 
 from controller.contract.pit_words import AwardStep
 from controller.errors import TableError
+from controller.pit import decisions
 from controller.pit.books import Books
 from controller.pit.clock import highest_number, next_number, number_text
 from controller.pit.doubts import Doubt, Doubts
@@ -239,12 +240,12 @@ class Awards:
                 f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's round.",
                 f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
             )
-        if step != "rejected":
-            self._doubts.decide(award.number, id_, by, witness)
         if step == "rejected":
             self._reject(award, by)
         else:
+            self._doubts.decide(award.number, id_, by, witness)
             self._take(award.number, step, by)
+        decisions.note(self._db, step, award.number, 0 if step == "rejected" else award.cents)
         if step == "paid":
             self._books.pay(award.number, award.cents)
         return self._award(id_)
@@ -276,6 +277,7 @@ class Awards:
         else:
             self._amount_to(award, last.cents)
             self._take(award.number, last.step, last.by)
+        decisions.note(self._db, last.step, award.number, 0 if last.step == "rejected" else last.cents)
         if last.step == "paid":
             self._books.pay(award.number, last.cents)
         self._db.execute(f"UPDATE telling SET recalled_by = ? WHERE award = ? AND {_HOLDS}", (by, award.number))

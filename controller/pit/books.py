@@ -29,6 +29,7 @@ from math import floor
 from operator import itemgetter
 
 from controller.errors import TableError
+from controller.pit import decisions
 from controller.pit.clock import now_text
 from controller.pit.meters import Fund, Reseed, Terms, left_after, reseed
 from controller.pit.store import Store, marks
@@ -205,6 +206,7 @@ class Books:
                 "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
                 (name, number),
             )
+            decisions.note(self._db, "terms", number)
             if before is None:
                 self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
         return tuple(changes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.pit import adoptions, alarms, awards, books, doubts, intake, session
+from controller.pit import adoptions, alarms, awards, books, decisions, doubts, intake, session
 
 FORM = 7
 MIGRATED_FROM = 3
@@ -20,7 +20,7 @@ CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
 INSERT INTO meters_message VALUES (1);
 """
 NEW = (
-    *(_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA),
+    *(_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA),
 )
 """The statements that make a new ledger."""
@@ -29,6 +29,6 @@ FROM_FORM = {
     3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
     5: (awards.FROM_FORM_5,),
-    6: (doubts.SCHEMA,),
+    6: (doubts.SCHEMA, decisions.FROM_FORM_6),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

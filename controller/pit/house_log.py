@@ -2,6 +2,10 @@
 
 The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}}` is an event. A line with `statement`,
 signed by the pit, says how the ledger stood after the event of its `position`. Positions grow, and may have gaps.
+
+Since form 2 a statement has what the meters follow from and no table tells: `decisions` is what people decided, in
+order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, or sets a stream
+aside.
 """
 
 from __future__ import annotations
@@ -10,8 +14,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 from controller.contract.canonical import parse_object
@@ -23,9 +28,10 @@ from controller.pit.awards import Awards
 from controller.pit.books import Books
 from controller.pit.clock import now_text
 from controller.pit.ledger import Place, read_only
+from controller.pit.store import Store
 
-STATEMENT_FORM = 1
-_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents")
+STATEMENT_FORM = 2
+_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents")
 _CELL = re.compile("[A-Za-z0-9][A-Za-z0-9_.:~-]{0,99}")
 COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "spot", "seat", "tier", "meter",
            "award", "step", "cents")  # fmt: skip
@@ -88,10 +94,8 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
                 (table, adoption.epoch),
             )
         }
-        terms = db.execute(
-            "SELECT meter, since, contribution, reserve, seed_cents FROM terms ORDER BY number"
-        ).fetchall()
         awards = Awards(db, books).listed()
+        decisions = _decisions(db, {each.number: each.id for each in awards})
     names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
     body: dict[str, object] = {
         "statement": STATEMENT_FORM,
@@ -101,10 +105,10 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "heads": heads,
         "adoptions": [dict(zip(names, (*row[:2], bytes(row[2]).hex(), *row[3:]), strict=True)) for row in adopted],
         "meters": [
-            {name: value for name, value in asdict(each).items() if isinstance(value, str | int)}
+            {name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(each).items()}
             for each in account.meters
         ],
-        "terms": [dict(zip(_TERMS, row, strict=True)) for row in terms],
+        "decisions": decisions,
         "awards": [
             {
                 "award": each.id,
@@ -121,3 +125,27 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "findings": list(account.findings),
     }
     return signed(body, signer)
+
+
+def _decisions(db: Store, awards: Mapping[int, str]) -> list[dict[str, object]]:
+    """What people decided, in order. `awards` are the awards' names by their numbers."""
+    terms = {
+        number: dict(zip(_TERMS, row, strict=True))
+        for number, *row in db.execute(f"SELECT number, {', '.join(_TERMS)} FROM terms")
+    }
+    set_aside = {
+        number: {"table": table, "set_aside_as": name}
+        for number, table, name in db.execute("SELECT number, table_id, set_aside_as FROM adoption").fetchall()
+    }
+    decided: list[dict[str, object]] = []
+    for after, what, subject, cents in db.execute(
+        "SELECT after_event, what, subject, cents FROM decision ORDER BY number"
+    ):
+        match what:
+            case "terms":
+                decided.append({"after": after, "terms": terms[subject]})
+            case "set_aside":
+                decided.append({"after": after, **set_aside[subject]})
+            case _:
+                decided.append({"after": after, "award": awards[subject], "step": what, "cents": cents})
+    return decided

@@ -28,7 +28,7 @@ from controller.contract.pit_words import AckWord, AwardStep
 from controller.contract.signing import Signer
 from controller.errors import TableError
 from controller.keys import signature_holds
-from controller.pit import alarms, people
+from controller.pit import alarms, decisions, people
 from controller.pit.account import Account, draw_up
 from controller.pit.adoptions import Adoption, Adoptions
 from controller.pit.alarms import KeptAlarm, LeftOut
@@ -207,6 +207,7 @@ class Ledger:
                 "UPDATE event SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch)
             )
             self._adoptions.take_back(table, epoch, set_aside_as, before_event, by, why)
+            decisions.note(self._db, "set_aside", number)
             self._session.forget(table)
         return set_aside_as
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -48,10 +48,10 @@ def ledger(at: Place) -> Iterator[Ledger]:
         yield ledger
 
 
-def opened(at: Place) -> Ledger:
+def opened(at: Place, terms: Mapping[str, Terms] = TERMS) -> Ledger:
     ledger = Ledger(at)
     ledger.serve()
-    ledger.set_terms(TERMS)
+    ledger.set_terms(terms)
     for table in ("t-0", "t-1"):
         ledger.adopt(table, EPOCH, KEY.public.hex())
         ledger.meet(table, TableEvening(table).state(), adopt_new=False)  # and heard to its head, at which nothing is

@@ -1,0 +1,370 @@
+"""The progressive money of a house, played again from what its tables signed and from what its people decided.
+
+These rules are written from the contract's words. No meter's balance is carried along here: each figure follows anew
+from what was wagered under each terms, from the levels that were won and stand, and from the awards that came back.
+
+- A locked wager gives each meter of its bet a part, and another part to the meter's reserve.
+- A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
+  them won; odd cents go to the first hits. After the whole is won, the meter begins again: with its reserve up to a
+  limit, and with what the house adds up to the seed.
+- A voided wager takes its parts back, less what was won of them since.
+- A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
+  the meter. The last levels of a meter of which no award stands were never won, and what they began with goes back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor, prod
+from typing import Any, NamedTuple
+
+from controller.contract.bounds import MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.old_events import as_now
+
+_SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
+
+
+class Terms(NamedTuple):
+    """How a meter begins, and the parts of a wager that it and its reserve get. Amounts are in cents."""
+
+    seed_cents: int
+    contribution: Fraction
+    reserve: Fraction
+    reseed_at_most_cents: int
+
+    def __str__(self) -> str:
+        parts = f"seed {money(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
+        return f"{parts}, at most {money(self.reseed_at_most_cents)} to begin again"
+
+
+class Place(NamedTuple):
+    """A round: its table, the name under which the table's stream is kept, its shoe and its number there."""
+
+    table: str
+    stream: str
+    shoe: int
+    round: int
+
+    def __str__(self) -> str:
+        return f"table {self.table}, shoe {self.shoe}, round {self.round}"
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether the stream was adopted wrongly, perhaps a thief's: what it tells of payments proves nothing."""
+        return "~" in self.stream
+
+
+@dataclass(eq=False)
+class Award:
+    """What a hit won. `told` are the steps that its table told, each with its amount in cents.
+
+    `house_cents` of `cents` are the house's: people took over an amount that the table had told.
+    """
+
+    id: str
+    hit: str
+    place: Place
+    event: Mapping[str, Any]
+    meter: str | None
+    won: _Won | None
+    cents: int
+    house_cents: int = 0
+    step: str = "pending"
+    told: list[tuple[str, int]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return standing(self.step, self.cents, self.house_cents)
+
+    @property
+    def own_cents(self) -> int:
+        """What the award has of its level, or of its fixed amount."""
+        return self.cents - self.house_cents
+
+    def take(self, cents: int) -> None:
+        """Pending with this amount, where the award has another."""
+        if (cents, 0) != (self.cents, self.house_cents):
+            self.cents, self.house_cents, self.step = cents, 0, "pending"
+
+
+@dataclass(eq=False)
+class _Won:
+    """A share of a level that hits of one round won, and what the meter began again with."""
+
+    share: Fraction
+    cents: int
+    from_reserve_cents: int
+    from_house_cents: int
+    awards: list[Award] = field(default_factory=list)
+    stands: bool = True
+
+
+@dataclass(eq=False)
+class _Wagers:
+    """The wagers on a bet of a round: its open seats, and by meter under which terms and after how many wins."""
+
+    price_cents: int
+    seats: set[int]
+    fed: dict[str, tuple[int, int]]
+
+
+@dataclass(eq=False)
+class Meter:
+    """What a meter's figures follow from. `wagered` are the cents under each terms that still count.
+
+    `late` are voided wagers of which something was won: their cents, their terms, and between which wins they lay on
+    the meter.
+    """
+
+    terms: list[Terms] = field(default_factory=list)
+    wagered: list[int] = field(default_factory=list)
+    won: list[_Won] = field(default_factory=list)
+    late: list[tuple[int, int, int, int]] = field(default_factory=list)
+    given_cents: int = 0
+    returned_cents: int = 0
+    place: Place | None = None
+
+    @property
+    def wagered_cents(self) -> int:
+        """What was wagered on the meter, less what was voided."""
+        return sum(self.wagered) - sum(cents for cents, *_ in self.late)
+
+    def wins(self, share: Fraction) -> _Won:
+        """A hit wins this share of the level."""
+        terms, figures, whole = self.terms[-1], self.figures(), share == 1
+        from_reserve = min(figures["reserve_cents"], terms.reseed_at_most_cents) if whole else 0
+        from_house = max(0, terms.seed_cents - from_reserve) if whole else 0
+        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house))
+        self.given_cents += self.won[-1].cents
+        return self.won[-1]
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
+        standing = [won for won in self.won if won.stands]
+        on_meter, in_reserve = self._fed()
+        seeds = self.terms[0].seed_cents + sum(won.from_house_cents for won in standing)
+        from_reserve = sum(won.from_reserve_cents for won in standing)
+        contributions = floor(on_meter)
+        return {
+            "seeds_cents": seeds,
+            "contributions_cents": contributions,
+            "from_reserve_cents": from_reserve,
+            "awards_cents": self.given_cents,
+            "returned_cents": self.returned_cents,
+            "level_cents": seeds + contributions + from_reserve - self.given_cents + self.returned_cents,
+            "carried": on_meter - contributions,
+            "reserve_cents": floor(in_reserve) - from_reserve,
+            "reserve_carried": in_reserve - floor(in_reserve),
+        }
+
+    def _fed(self) -> tuple[Fraction, Fraction]:
+        """What all wagers put on the meter and into its reserve, less what voids took back."""
+        on_meter = in_reserve = Fraction(0)
+        for cents, terms in zip(self.wagered, self.terms, strict=True):
+            on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
+        for cents, number, since, until in self.late:
+            shares = [won.share for won in self.won[since:until] if won.stands]
+            on_meter -= cents * self.terms[number].contribution * prod(1 - share for share in shares)
+            in_reserve -= 0 if 1 in shares else cents * self.terms[number].reserve
+        return on_meter, in_reserve
+
+
+class Replay:
+    """A house's meters and awards. What no true log has is kept in `findings`."""
+
+    def __init__(self) -> None:
+        self.meters: dict[str, Meter] = {}
+        self.awards: dict[str, Award] = {}
+        """By the hit's id, under the name of its stream."""
+        self.findings: list[str] = []
+        self._by_id: dict[str, Award] = {}
+        self._wagers: dict[tuple[Place, str], _Wagers] = {}
+        self._won: dict[tuple[Place, str, Fraction], _Won] = {}
+        self._streams: set[tuple[str, str]] = set()
+        self._of_table: dict[str, int] = {}
+
+    def set_terms(self, meter: str, terms: Terms) -> None:
+        """The meter has these terms from now on; a new meter begins at their seed."""
+        known = self.meters.setdefault(meter, Meter())
+        known.terms.append(terms)
+        known.wagered.append(0)
+
+    def decide(self, id_: str, step: str, cents: int) -> None:
+        """People took this step of an award. A verified or paid award has these `cents`."""
+        if (award := self._by_id.get(id_)) is None:
+            self.findings.append(f"people decided on award {id_}, says the pit, and no hit has that award by then")
+        elif award.step == "paid" or award.step == step == "rejected":
+            self.findings.append(f"award {id_} ({award.place}) was {step}, says the pit, after it was {award}")
+        elif step == "rejected":
+            self._reject(award)
+        else:
+            own = 0 if award.step == "rejected" else award.own_cents
+            if cents != award.cents and (step, cents) not in award.told:
+                self.findings.append(
+                    f"award {id_} ({award.place}) was {step} with {money(cents)}, says the pit: played again it has"
+                    f" {money(award.cents)}, and its table told of no other amount"
+                )
+            award.cents, award.house_cents, award.step = cents, cents - own, step
+
+    def set_aside(self, table: str, stream: str) -> None:
+        """Nothing of this stream counts any more: its awards are rejected, and its wagers voided."""
+        if (table, stream) not in self._streams:
+            return
+        self._streams.remove((table, stream))
+        for award in self.awards.values():
+            if award.place[:2] == (table, stream) and award.step != "rejected":
+                self._reject(award)
+        for (place, spot), wagers in self._wagers.items():
+            if place[:2] == (table, stream):
+                self._void(place, spot, {*wagers.seats})
+
+    def event(self, stream: str, event: Mapping[str, Any]) -> None:
+        """A table's event, kept under the stream's name. Raises ValueError, or what nonsense raises, and does nothing.
+
+        An event of the contract 1 or 2 names no meters: its wagers go on all of them.
+        """
+        event = as_now(event, [*self.meters])
+        match event["type"]:
+            case "wagers_locked":
+                self._lock(self._place(stream, event), event["progressive"])
+            case "void":
+                place, bets = self._place(stream, event), event["progressive"]
+                for spot, seats in [(bet["spot"], _seats(bet["seats"])) for bet in bets]:
+                    self._void(place, spot, seats)
+            case "hit":
+                self._hit(self._place(stream, event), event)
+            case "award":
+                self._told(event, f"{event['table']}/{stream}/{event['hit'].rpartition('/')[2]}")
+
+    def _place(self, stream: str, event: Mapping[str, Any]) -> Place:
+        self._streams.add((event["table"], stream))
+        return Place(event["table"], stream, *(_whole(event[name], 1, MOST_CENTS) for name in ("shoe", "round")))
+
+    def _lock(self, place: Place, bets: list[dict[str, Any]]) -> None:
+        _each_once([bet["spot"] for bet in bets])
+        locked = [bet for bet in bets if (_seats(bet["seats"]), _whole(bet["price_cents"], 0, MOST_WAGER_CENTS))[0]]
+        if unknown := {name for bet in locked for name in _each_once(bet["meters"])} - self.meters.keys():
+            raise ValueError(f"no meter is named {min(unknown)}")
+        for bet in locked:
+            if (place, bet["spot"]) in self._wagers:
+                continue  # a round's wagers are locked once
+            meters = {name: self.meters[name] for name in bet["meters"]}
+            fed = {name: (len(meter.terms) - 1, len(meter.won)) for name, meter in meters.items()}
+            self._wagers[place, bet["spot"]] = _Wagers(bet["price_cents"], {*bet["seats"]}, fed)
+            for meter in meters.values():
+                meter.place = place
+                meter.wagered[-1] += bet["price_cents"] * len(bet["seats"])
+
+    def _void(self, place: Place, spot: str, seats: set[int]) -> None:
+        if (wagers := self._wagers.get((place, spot))) is None:
+            return
+        cents = wagers.price_cents * len(wagers.seats & seats)
+        wagers.seats -= seats
+        for name, (number, since) in wagers.fed.items() if cents else ():
+            meter = self.meters[name]
+            meter.place = place
+            if since == len(meter.won):
+                meter.wagered[number] -= cents
+            else:
+                meter.late.append((cents, number, since, len(meter.won)))
+
+    def _hit(self, place: Place, event: Mapping[str, Any]) -> None:
+        _whole(event["seat"], 1, MOST_SEAT), _each_once([event["spot"]]), _each_once([event["tier"]])
+        meter: str | None = None
+        won: _Won | None = None
+        fixed_cents = 0
+        match event:
+            case {"progressive": {"meter": str(name), "share": str(share)}, "fixed": None} if name in self.meters:
+                meter, won = name, self._win(place, name, _share(share))
+            case {"progressive": None, "fixed": {"cents": cents}}:
+                fixed_cents = _whole(cents, 0, MOST_CENTS)
+            case _:
+                raise ValueError("a hit wins a share of a known meter, or a fixed amount")
+        self._of_table[place.table] = number = self._of_table.get(place.table, 0) + 1
+        hit = f"{place.table}/{place.stream}/{event['seq']}"
+        award = Award(f"{place.table}.{number}", hit, place, event, meter, won, fixed_cents)
+        self.awards[hit] = self._by_id[award.id] = award
+        if won is not None:
+            decided = any(other.step != "pending" for other in won.awards)
+            won.awards.append(award)
+            if not decided:  # else nothing of the level is left for this hit
+                _divide(won.cents, won.awards)
+
+    def _win(self, place: Place, name: str, share: Fraction) -> _Won:
+        """The share of the level that this round won: the round's first hit of that share wins it."""
+        self.meters[name].place = place
+        key = (place, name, share)
+        if key not in self._won:
+            self._won[key] = self.meters[name].wins(share)
+        return self._won[key]
+
+    def _told(self, event: Mapping[str, Any], hit: str) -> None:
+        if (award := self.awards.get(hit)) is None:
+            self.findings.append(f"{event['id']} tells of an award for {event['hit']}, which is no hit")
+        else:
+            (step,) = _each_once([event["step"]])
+            award.told.append((step, _whole(event["cents"], 0, MOST_CENTS)))
+
+    def _reject(self, award: Award) -> None:
+        own_cents = award.own_cents
+        award.cents, award.house_cents, award.step = own_cents, 0, "rejected"
+        if award.meter is None or (won := award.won) is None:
+            return
+        meter = self.meters[award.meter]
+        meter.place = award.place
+        meter.returned_cents += own_cents
+        standing = [other for other in won.awards if other.step != "rejected"]
+        if standing and all(other.step != "paid" for other in standing):
+            meter.given_cents += own_cents
+            _divide(own_cents + sum(other.own_cents for other in standing), standing)
+        for last in reversed(meter.won):
+            if last.stands and any(other.step != "rejected" for other in last.awards):
+                return
+            last.stands = False
+
+
+def _divide(cents: int, awards: list[Award]) -> None:
+    """The awards get equal parts, and the first of them the odd cents."""
+    each, odd = divmod(cents, len(awards))
+    for number, award in enumerate(awards):
+        award.take(each + (number < odd))
+
+
+def standing(step: str, cents: int, house_cents: int) -> str:
+    """How an award stands, for people: paid with 120.00, of which 20.00 are the house's."""
+    of_house = f", of which {money(house_cents)} are the house's" if house_cents else ""
+    return f"{step} with {money(cents)}{of_house}"
+
+
+def money(cents: int) -> str:
+    """An amount for people: 10,000.80."""
+    sign, whole = "-" if cents < 0 else "", abs(cents)
+    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+
+
+def _whole(value: object, least: int, most: int) -> int:
+    if not is_count(value, least, most):
+        raise ValueError(f"{value!r:.60} is no whole number from {least} to {most}")
+    return value
+
+
+def _share(text: str) -> Fraction:
+    match = _SHARE.fullmatch(text)
+    if match is None or (share := Fraction(int(match[1]), int(match[2]))) > 1:
+        raise ValueError(f"{text!r:.20} is no share of a level")
+    return share
+
+
+def _each_once(names: list[str]) -> set[str]:
+    if not all(isinstance(name, str) and NAME.fullmatch(name) for name in names) or len({*names}) < len(names):
+        raise ValueError(f"{names!r:.60} are no names of the contract, each once")
+    return {*names}
+
+
+def _seats(value: list[object]) -> set[int]:
+    seats = [_whole(seat, 1, MOST_SEAT) for seat in value]
+    if len({*seats}) < len(seats):
+        raise ValueError("a seat is named twice")
+    return {*seats}

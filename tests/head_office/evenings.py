@@ -1,0 +1,210 @@
+"""Evenings of a house drawn at random, on a real pit: all that tables tell and people decide, as it may come."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import sqlite3
+from collections import Counter
+from contextlib import closing, redirect_stdout
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from controller.contract.signing import signed
+from controller.errors import TableError
+from controller.keys import SigningKey
+from controller.pit.__main__ import main as pit
+from controller.pit.awards import Award
+from controller.pit.ledger import Ledger
+from controller.pit.meters import Terms
+from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
+from tests.pit.test_meters import TERMS, give, opened
+
+PIT = SigningKey(bytes([7]) * 32)
+Lines = list[dict[str, Any]]
+
+
+def written(ledger: Path) -> str:
+    """What `events` and `statement` print."""
+    with redirect_stdout(io.StringIO()):
+        assert pit(["key", "--ledger", str(ledger)]) == 0
+    with redirect_stdout(out := io.StringIO()):
+        assert pit(["events", "--ledger", str(ledger)]) == 0
+        assert pit(["statement", "--ledger", str(ledger)]) == 0
+    return out.getvalue()
+
+
+def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
+    """A statement that says so, with a good signature of a pit."""
+    unsigned = {name: value for name, value in said.items() if name != "signature"} | {"public_key": PIT.public.hex()}
+    line: dict[str, Any] = json.loads(signed(unsigned, PIT))
+    return line
+
+
+class Evening:
+    """Two tables and people, who do whatever a house can do. `did` counts what was done."""
+
+    def __init__(self, seed: int, path: Path, steps: int = 40) -> None:
+        self._random = random.Random(seed)
+        self._path = path
+        self._ledger = opened(path)
+        self._tables = [TableEvening("t-0"), TableEvening("t-1")]
+        self._terms = dict(TERMS)
+        self._rounds: list[tuple[TableEvening, int, dict[str, list[int]]]] = []
+        self._hits: dict[str, tuple[TableEvening, bytes]] = {}
+        self.did: Counter[str] = Counter()
+        acts = [self._play] * 10 + [self._void] * 2 + [self._decide] * 5 + [self._tell] * 3
+        acts += [
+            self._tell_of_another_ledger,
+            self._dispute,
+            self._new_terms,
+            self._set_aside,
+            self._retire,
+            self._kill,
+        ]
+        try:
+            self._play()
+            for _ in range(steps):
+                act = self._random.choice(acts)
+                try:
+                    act()
+                except TableError as refusal:  # people may ask for what the pit refuses
+                    self.did[refusal.code] += 1
+                else:
+                    self.did[act.__name__] += 1
+        finally:
+            self._ledger.close()
+
+    def _play(self) -> None:
+        """A round of one table: its wagers, its hits, and the other table's wagers before or between."""
+        table, other = self._random.sample(self._tables, 2)
+        seats = self._lock(table)
+        if self._random.random() < 0.5:
+            self._lock(other)
+        winners = [(spot, seat, self._won(spot)) for spot, each in seats.items() for seat in each[: self._draw(0, 2)]]
+        place = (table.shoe, table.round)
+        give(self._ledger, table, table.finish(*((seat, "tier") for _, seat, _ in winners)))
+        for spot, seat, won in winners:
+            if self._random.random() < 0.2:
+                self._lock(other)
+            assert (table.shoe, table.round) == place
+            won_as, share = (won, "1:1") if isinstance(won, int) else won
+            hit = table.hit(seat, "tier", won_as, share, spot)
+            give(self._ledger, table, hit)
+            self._hits[json.loads(hit)["id"]] = table, hit
+
+    def _lock(self, table: TableEvening) -> dict[str, list[int]]:
+        bets = [(SPOT, ["big", "small"]), ("pair", ["small"])][: self._draw(1, 2)]
+        seats = {spot: self._random.sample(range(1, 8), self._draw(1, 3)) for spot, _ in bets}
+        price_cents = self._random.choice([500, 1, 777, 2_500])
+        give(self._ledger, table, table.lock_on(*((spot, seats[spot], price_cents, meters) for spot, meters in bets)))
+        self._rounds.append((table, table.round, seats))
+        return seats
+
+    def _won(self, spot: str) -> tuple[str, str] | int:
+        meter = "big" if spot == SPOT else "small"
+        share = self._random.choice(["1:1", "1:1", "1:10", "2:3"])
+        won: list[tuple[str, str] | int] = [(meter, share), ("small", "1:1"), 2_500]
+        return self._random.choice(won)
+
+    def _void(self) -> None:
+        """Some wagers of a round of this evening, perhaps one from before a hit."""
+        table, round_, seats = self._random.choice(self._rounds[-6:])
+        if table in self._tables:
+            now, table.round = table.round, round_
+            give(
+                self._ledger, table, table.void_on(*((spot, each[: self._draw(1, 3)]) for spot, each in seats.items()))
+            )
+            table.round = now
+
+    def _decide(self) -> None:
+        award = self._award()
+        if award.held:
+            self.did["recall"] += 1
+            self._ledger.recall(award.id, "Ann")
+        elif award.step == "pending":
+            self._ledger.take_step(award.id, self._random.choice(["verified", "verified", "rejected"]), "Ann")
+        else:
+            self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob")
+
+    def _tell(self) -> None:
+        """A table tells of the next steps of its awards."""
+        table = self._random.choice(self._tables)
+        while steps := [step for step in self._ledger.unheard_steps(table.table) if step.hit in self._hits]:
+            step = steps[0]
+            give(self._ledger, table, table.award(self._hits[step.hit][1], step.step, step.cents, step.by))
+            if self._random.random() < 0.3:
+                return
+
+    def _tell_of_another_ledger(self) -> None:
+        """A table tells of a step that a newer ledger took. People recall the step, or dismiss one that paid nobody."""
+        award = self._award()
+        if award.step == "paid":  # it would be paid twice, and head office would say so
+            return
+        table, hit = self._hits[award.hit]
+        step, more = self._random.choice([("verified", 0), ("paid", 0), ("paid", 20), ("rejected", 0)])
+        give(self._ledger, table, table.award(hit, step, award.cents + more, "Zoe"))
+        if step == "verified" and self._random.random() < 0.5:
+            self._ledger.dismiss(award.id, "Ann", "Bob")
+        else:
+            self._ledger.recall(award.id, "Ann")
+
+    def _dispute(self) -> None:
+        """A table holds an award's amount for impossible. Two people there accept the amount, or the pit rejects it."""
+        award = self._award()
+        table, hit = self._hits[award.hit]
+        about = {"hit": award.hit, "cents": award.cents}
+        give(self._ledger, table, table.say("alarm", code="award_impossible", details=about))
+        if self._random.random() < 0.5:
+            give(self._ledger, table, table.award(hit, "pending", award.cents))
+        else:
+            self._ledger.take_step(award.id, "rejected", "Ann")
+
+    def _new_terms(self) -> None:
+        name = self._random.choice(["big", "small", "new"])
+        contribution, reserve = (Fraction(self._draw(0, 9), self._draw(10, 20)) for _ in range(2))
+        seed_cents = self._draw(0, 1_500)
+        self._terms[name] = Terms(seed_cents, contribution, reserve, seed_cents + self._draw(0, 200))
+        self._ledger.set_terms(self._terms)
+
+    def _set_aside(self) -> None:
+        """A table was adopted wrongly. It is adopted again, and sends its stream from the beginning."""
+        number = self._draw(0, 1)
+        name = self._tables[number].table
+        self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key")
+        self._hits = {hit: of for hit, of in self._hits.items() if of[0] is not self._tables[number]}
+        self._tables[number] = TableEvening(name)
+        self._hear(number)
+
+    def _retire(self) -> None:
+        number = self._draw(0, 1)
+        self._ledger.retire(self._tables[number].table, "Ann", "Bob", "sold")
+        self._hear(number)
+
+    def _hear(self, number: int) -> None:
+        table = self._tables[number]
+        self._ledger.adopt(table.table, EPOCH, KEY.public.hex())
+        self._ledger.meet(table.table, table.state(), adopt_new=False)
+
+    def _kill(self) -> None:
+        self._ledger.close()
+        self._ledger = Ledger(self._path)
+        self._ledger.serve()
+        for number in (0, 1):
+            self._hear(number)
+
+    def _award(self) -> Award:
+        if awards := [award for award in self._ledger.awards() if award.hit in self._hits]:
+            return self._random.choice(awards)
+        raise TableError("award_unknown", "There is no award yet.", "Play on.")
+
+    def _draw(self, least: int, most: int) -> int:
+        return self._random.randint(least, most)
+
+
+def as_form_6(path: Path) -> None:
+    """The ledger as the version before this one kept it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE decision; DROP TABLE doubt; PRAGMA user_version = 6")

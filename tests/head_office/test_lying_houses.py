@@ -1,0 +1,344 @@
+"""Houses that lie with their own good signature are found, each by a sentence; and houses that do not lie are not."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.head_office import decided
+from controller.head_office.audit import audit
+from controller.head_office.main import main as head_office
+from controller.head_office.replay import Replay
+from controller.head_office.replay import Terms as Approved
+from controller.pit.ledger import Ledger
+from controller.pit.meters import Terms
+from tests.head_office.evenings import Evening, Lines, as_form_6, signed_by_the_pit, written
+from tests.pit.evening import TableEvening
+from tests.pit.test_meters import give, opened
+from tests.support import samples
+
+Said = dict[str, Any]
+
+
+def lines_of(ledger: Path) -> Lines:
+    return [json.loads(line) for line in written(ledger).splitlines()]
+
+
+def findings(lines: Lines, folder: Path, approved: Mapping[str, Sequence[Approved]] | None = None) -> list[str]:
+    path = folder / "log"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return audit("north", [path], None, None, approved).findings
+
+
+def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
+    """The log with another statement, which the pit signs."""
+    said: Said = json.loads(json.dumps(lines[-1]))
+    lie(said)
+    return [*lines[:-1], signed_by_the_pit(said)]
+
+
+def agreeing(lines: Lines) -> Lines:
+    """The log with a statement that agrees with its own events and decisions: a liar has head office's program too."""
+    said, replay = lines[-1], Replay()
+    decisions, _ = decided.read(said, None)
+    for position, line in [(line["position"], line) for line in lines if "event" in line] + [(10**9, None)]:
+        while decisions and decisions[0][0] < position:
+            decisions.pop(0)[1](replay)
+        if line is not None:
+            replay.event(line.get("set_aside_as") or line["event"]["epoch"], line["event"])
+    said["meters"] = [
+        {key: str(value) if isinstance(value, Fraction) else value for key, value in meter.figures().items()}
+        | {"meter": name}
+        for name, meter in replay.meters.items()
+    ]
+    said["awards"] = [
+        {"award": each.id, "hit": each.hit, "meter": each.meter, "cents": each.cents, "house_cents": each.house_cents}
+        | {"step": each.step}
+        for each in replay.awards.values()
+    ]
+    sum_up(said)
+    return [*lines[:-1], signed_by_the_pit(said)]
+
+
+def sum_up(said: Said) -> None:
+    """What is owed and paid is the sum of the awards, as the statement has them."""
+    for name, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
+        said[name] = sum(award["cents"] for award in said["awards"] if award["step"] in steps)
+
+
+# One house: a meter of 10,000.00 that 8 % of each wager feed, with a reserve of 2 %.
+
+TERMS = {"big": Terms(1_000_000, Fraction(8, 100), Fraction(2, 100), 1_000_000)}
+APPROVED = {"big": [Approved(1_000_000, Fraction(8, 100), Fraction(2, 100), 1_000_000)]}
+TO = "table t-0, shoe 1, round 3"
+
+
+def an_evening(ledger: Ledger) -> None:
+    """A level that two hits share, of which one is rejected and one waits; a paid award, and a void."""
+    one, two = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
+    give(ledger, one, one.lock(1, 2, price_cents=2_000_000), one.finish())
+    give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
+    give(ledger, two, two.hit(5, "all", "big"), two.hit(6, "all", "big"), two.lock(3), two.finish((3, "two")))
+    give(ledger, two, two.hit(3, "two", 2_500))
+    ledger.take_step("t-1.1", "rejected", "Ann")
+    ledger.take_step("t-1.3", "verified", "Ann")
+    ledger.take_step("t-1.3", "paid", "Bob")
+    give(ledger, one, one.lock(4, price_cents=200_000), one.void(4), one.lock(1, price_cents=150_000), one.finish())
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    path = tmp_path_factory.mktemp("house") / "ledger"
+    with closing(opened(path, TERMS)) as ledger:
+        an_evening(ledger)
+        return lines_of(path)
+
+
+def more(said: Said, **cents: int) -> None:
+    """These figures of the first meter, each so much more."""
+    for name, by in cents.items():
+        said["meters"][0][f"{name}_cents"] += by
+
+
+def less_pending(said: Said) -> None:
+    said["awards"][1]["cents"] -= 400_000
+    more(said, level=400_000, awards=-400_000)
+    sum_up(said)
+
+
+NAMED: dict[str, tuple[Callable[[Said], None], str]] = {
+    "a reserve below zero": (
+        lambda said: said["meters"][0].update(reserve_cents=-1_000),
+        f"big: the reserve is 30.10, played again to {TO}; the pit says -10.00",
+    ),
+    "no reserve": (
+        lambda said: said["meters"][0].update(reserve_cents=0),
+        f"big: the reserve is 30.10, played again to {TO}; the pit says 0.00",
+    ),
+    "a part of a pending award is on its meter": (
+        less_pending,
+        (
+            "award t-1.2 (table t-1, shoe 1, round 1) is pending with 13,440.00, played again;"
+            " the pit says pending with 9,440.00"
+        ),
+    ),
+    "seeds that the house did not put in": (
+        lambda said: more(said, seeds=-500_000, level=-500_000),
+        f"big: what the house put in is 19,140.00, played again to {TO}; the pit says 14,140.00",
+    ),
+    "a seed that came from the reserve is the house's": (
+        lambda said: more(said, seeds=50_000, from_reserve=-50_000, reserve=50_000),
+        f"big: what came from the reserve is 860.00, played again to {TO}; the pit says 360.00",
+    ),
+    "half the contribution": (
+        lambda said: said["decisions"][0]["terms"].update(contribution="1/25"),
+        f"big: what wagers gave is 1,780.20, played again to {TO}; the pit says 3,560.40",
+    ),
+    "less given by wagers": (
+        lambda said: more(said, contributions=-100_000, level=-100_000),
+        f"big: what wagers gave is 3,560.40, played again to {TO}; the pit says 2,560.40",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_named_lie_is_found_with_its_table_its_round_and_its_amount(house: Lines, tmp_path: Path, name: str) -> None:
+    lie, told = NAMED[name]
+    assert findings(lied(house, lambda said: None), tmp_path, APPROVED) == []
+    assert told in findings(lied(house, lie), tmp_path)
+
+
+def test_terms_that_nobody_approved_are_found_where_every_figure_agrees_with_them(house: Lines, tmp_path: Path) -> None:
+    """A house may also keep its books by terms that it chose itself."""
+    lie = agreeing(lied(house, lambda said: said["decisions"][0]["terms"].update(contribution="1/25")))
+    assert findings(lie, tmp_path) == [], "without approved terms nobody can know"
+    told = findings(lie, tmp_path, APPROVED)
+    assert f"big: what wagers gave is 3,560.40, played again to {TO}; the pit says 1,780.20" in told
+    assert any(each.startswith("big had the terms seed 10,000.00, 1/25 of a wager") for each in told)
+
+
+def test_a_noted_table_that_is_left_out_with_its_three_hits_is_found(
+    house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, keys = tmp_path / "log", tmp_path / "keys"
+    log.write_text("".join(json.dumps(line) + "\n" for line in house), "utf-8")
+    shown = audit("north", [log], None).keys
+    left = [line for line in house if line.get("event", {}).get("table") != "t-1"]
+    without = agreeing(lied(left, without_the_second_table))
+    log.write_text("".join(json.dumps(line) + "\n" for line in without), "utf-8")
+    assert head_office([f"north={log}"]) == 0, "by itself it is sound"
+    pins = audit("north", [log], None).keys | {"t-1": shown["t-1"]}
+    keys.write_text("".join(f"north {name} {fingerprint}\n" for name, fingerprint in pins.items()), "utf-8")
+    capsys.readouterr()
+    assert head_office([f"north={log}", "--keys", str(keys)]) == 1
+    told = "head office has noted the key of table t-1, and the log has no event of that table"
+    assert told in capsys.readouterr().out
+
+
+def without_the_second_table(said: Said) -> None:
+    said["decisions"] = [each for each in said["decisions"] if not str(each.get("award")).startswith("t-1.")]
+    said["adoptions"] = [each for each in said["adoptions"] if each["table"] != "t-1"]
+    del said["heads"]["t-1"]
+
+
+def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
+    house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rejection of an award vanished: its table was told of nothing, so both logs are sound by themselves."""
+    log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
+    assert head_office([f"north={log}", *kept]) == 0
+    other = agreeing(lied(house, lambda said: said["decisions"].pop(1)))
+    log.write_text("".join(json.dumps(line) + "\n" for line in other), "utf-8")
+    assert head_office([f"north={log}"]) == 0, "by itself it is sound"
+    assert head_office([f"north={log}", *kept]) == 1
+    assert "the first 4 decisions are others than the statement of" in capsys.readouterr().out
+
+
+def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
+    """Else a liar would write the earlier form, which says less."""
+
+    def as_form_1(said: Said) -> None:
+        said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
+
+    (told,) = findings(lied(house, as_form_1), tmp_path)
+    assert told.endswith("has form 1, and head office reads form 2: let the house update its pit and state anew")
+
+
+# Evenings at random.
+
+
+def test_evenings_without_a_lie_have_no_finding(
+    tmp_path: Path, figure: Callable[[str], None], several: Callable[[int, int], range]
+) -> None:
+    """Half of them on a ledger that the version before began, and which was told of no decision's place."""
+    did: Counter[str] = Counter()
+    for seed in several(4, 1_000):
+        path = tmp_path / f"{seed}"
+        did += Evening(seed, path).did
+        if seed % 2:
+            as_form_6(path)
+            Ledger(path).close()
+        assert findings(lines_of(path), tmp_path) == [], seed
+    done = ", ".join(f"{name.strip('_').replace('_', ' ')} {count}" for name, count in did.most_common())
+    figure(f"{len(several(4, 1_000)):,} true evenings, none with a finding: {done}")
+
+
+_CENTS = ("seeds", "contributions", "from_reserve", "awards", "returned", "level", "reserve")
+_MOVED = (  # by pairs that leave the level the sum of what went in less what went out
+    {"seeds": 1, "level": 1},
+    {"contributions": 1, "level": 1},
+    {"from_reserve": 1, "reserve": -1, "level": 1},
+    {"from_reserve": 1, "reserve": -1, "seeds": -1},
+    {"contributions": 1, "seeds": -1},
+    {"awards": 1, "returned": 1},
+    {"returned": 1, "seeds": -1},
+)
+
+
+def a_meter(said: Said, drawn: random.Random) -> Said:
+    """A meter on which something was wagered."""
+    meter: Said = drawn.choice([each for each in said["meters"] if each["meter"] in ("big", "small")])
+    return meter
+
+
+def some_cents(drawn: random.Random) -> int:
+    return drawn.choice([-1, 1]) * drawn.choice([1, drawn.randint(2, 99), drawn.randint(100, 1_000_000)])
+
+
+def one_figure(said: Said, drawn: random.Random) -> None:
+    a_meter(said, drawn)[f"{drawn.choice(_CENTS)}_cents"] += some_cents(drawn)
+
+
+def figures_that_add_up(said: Said, drawn: random.Random) -> None:
+    meter, cents = a_meter(said, drawn), some_cents(drawn)
+    for name, sign in drawn.choice(_MOVED).items():
+        meter[f"{name}_cents"] += sign * cents
+
+
+def from_meter_to_meter(said: Said, drawn: random.Random) -> None:
+    cents, (first, second) = some_cents(drawn), [each for each in said["meters"] if each["meter"] in ("big", "small")]
+    for meter, sign in ((first, 1), (second, -1)):
+        meter["level_cents"] += sign * cents
+        meter["contributions_cents"] += sign * cents
+
+
+def a_part_of_a_cent(said: Said, drawn: random.Random) -> None:
+    meter, name = a_meter(said, drawn), drawn.choice(["carried", "reserve_carried"])
+    meter[name] = str((Fraction(meter[name]) + Fraction(1, drawn.randint(2, 99))) % 1)
+
+
+def an_amount(said: Said, drawn: random.Random) -> None:
+    """An award has another amount; its meter has the rest, and the sums agree."""
+    award, cents = drawn.choice(said["awards"]), some_cents(drawn)
+    award["cents"] += cents
+    for meter in said["meters"]:
+        if meter["meter"] == award["meter"] and award["step"] != "rejected":
+            meter["awards_cents"] += cents
+            meter["level_cents"] -= cents
+    sum_up(said)
+
+
+def the_houses_part(said: Said, drawn: random.Random) -> None:
+    drawn.choice(said["awards"])["house_cents"] += some_cents(drawn)
+
+
+def a_step(said: Said, drawn: random.Random) -> None:
+    award = drawn.choice(said["awards"])
+    award["step"] = drawn.choice(
+        [step for step in ("pending", "verified", "paid", "rejected") if step != award["step"]]
+    )
+    sum_up(said)
+
+
+def no_award(said: Said, drawn: random.Random) -> None:
+    said["awards"].remove(drawn.choice(said["awards"]))
+    sum_up(said)
+
+
+def another_sum(said: Said, drawn: random.Random) -> None:
+    said[drawn.choice(["owed_cents", "paid_cents"])] += some_cents(drawn)
+
+
+FORGERIES = (
+    *(one_figure, figures_that_add_up, figures_that_add_up, from_meter_to_meter, a_part_of_a_cent),
+    *(an_amount, an_amount, the_houses_part, a_step, no_award, another_sum),
+)
+_SENTENCE = re.compile(
+    r"table t-\d, shoe \d+, round \d+.*(\d\.\d\d|\d/\d)|(\d\.\d\d|\d/\d).*table t-\d, shoe \d+, round \d+"
+)
+
+
+def test_random_lies_are_found_each_with_its_table_its_round_and_its_amount(
+    tmp_path: Path, figure: Callable[[str], None], several: Callable[[int, int], range]
+) -> None:
+    """Each is signed by the pit, and most of them add up by themselves."""
+    lies: Counter[str] = Counter()
+    seeds = several(2, 20)
+    for seed in seeds:
+        drawn = random.Random(seed)
+        Evening(seed, tmp_path / f"{seed}")
+        lines = lines_of(tmp_path / f"{seed}")
+        for _ in range(10):
+            forge = drawn.choice(FORGERIES)
+            told = findings(lied(lines, partial(forge, drawn=drawn)), tmp_path)
+            assert any(_SENTENCE.search(each) for each in told), (seed, forge.__name__, told)
+            lies[forge.__name__.replace("_", " ")] += 1
+    told_of = ", ".join(f"{name} {count}" for name, count in sorted(lies.items()))
+    figure(f"{lies.total()} random lies of a house, each found with table, round and amount: {told_of}")
+
+
+@pytest.fixture
+def several() -> Callable[[int, int], range]:
+    """`several(2, 20)`: the seeds of so many evenings, 20 in `make proof`."""
+    return lambda few, many: range(many if samples.at_length else few)
