@@ -176,8 +176,11 @@ def audit(
     for what in reading.replay.findings:
         _find(house, what)
     house.hits = [_hit(award) for award in reading.replay.awards.values()]
-    if stated is not None:
-        _extends(house, stated, digests, remembered)
+    if stated is not None and decisions is not None:
+        try:
+            _extends(house, stated, digests, remembered)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            _find(house, f"what the statement of {stated.get('at')} names cannot be remembered: {error!r:.300}")
     for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
         _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
     return house
@@ -185,22 +188,13 @@ def audit(
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
     """Note what is to be remembered, and compare with what head office has seen of this house before."""
-    if stated["statement"] != STATEMENT_FORM:
+    at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
+    if position not in digests:
+        _find(house, "the last statement is of a position that the log does not have")
         return
-    match stated:
-        case {
-            "at": str(at),
-            "position": int(position),
-            "public_key": str(key),
-            "adoptions": list(adoptions),
-            "decisions": list(decisions),
-        } if position in digests:
-            streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in adoptions]
-            own = (f"pit {key}", *streams)
-            house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own)
-        case _:
-            _find(house, "the last statement is of a position that the log does not have")
-            return
+    streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in stated["adoptions"]]
+    own = (f"pit {stated['public_key']}", *streams)
+    house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own)
     if before is None:
         return
     if (position, at) < (before.position, before.at):

@@ -24,7 +24,7 @@ class Seen:
 
     `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
     a digest over the first `decisions` decisions, which were all by then. `own` are the names of what no two houses
-    share: the pit's key, and each adopted stream with its key.
+    share: the pit's key, and each adopted stream with its key. Raises ValueError or TypeError for other values.
     """
 
     at: str
@@ -34,15 +34,25 @@ class Seen:
     decided: str
     own: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        counts, hashes = (self.position, self.decisions), (self.digest, self.decided)
+        if not (
+            _AT.fullmatch(self.at)
+            and all(is_count(each, 0, MOST_SEQ) for each in counts)
+            and all(HASH.fullmatch(each) for each in hashes)
+            and all(isinstance(name, str) for name in self.own)
+        ):
+            raise ValueError("what is to be remembered of a house is not what this program writes")
+
 
 def load(path: Path) -> dict[str, Seen]:
     """What the file holds, by house; nothing where there is no file yet. Raises TableError `remembered_unreadable`."""
     try:
         houses = json.loads(path.read_text("utf-8"))
-        return {str(name): _seen(each) for name, each in houses.items()}
+        return {str(name): Seen(**each | {"own": tuple(each["own"])}) for name, each in houses.items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _unusable(path, error) from None
 
 
@@ -53,27 +63,6 @@ def save(path: Path, houses: Mapping[str, Seen]) -> None:
         write_whole(path, f"{text}\n".encode())
     except OSError as error:
         raise _unusable(path, error) from None
-
-
-def _seen(each: Mapping[str, object]) -> Seen:
-    match each:
-        case {
-            "at": str(at),
-            "position": position,
-            "digest": str(digest),
-            "decisions": decisions,
-            "decided": str(decided),
-            "own": list(own),
-        } if (
-            _AT.fullmatch(at)
-            and is_count(position, 0, MOST_SEQ)
-            and is_count(decisions, 0, MOST_SEQ)
-            and all(HASH.fullmatch(each) for each in (digest, decided))
-            and all(isinstance(name, str) for name in own)
-        ):
-            return Seen(at, position, digest, decisions, decided, tuple(own))
-        case _:
-            raise ValueError("a house's entry is not what this program writes")
 
 
 def _unusable(path: Path, error: Exception) -> TableError:

@@ -158,6 +158,8 @@ PIT_LIES: dict[str, Callable[[dict[str, Any]], None]] = {
     "a head": lambda said: said["heads"]["t-0"].update(chain="0" * 64),
     "a finding of its own": lambda said: said["findings"].append("posting 1 is off by 1 cents"),
     "nonsense": lambda said: said.update(awards=7),
+    "a time that cannot be remembered": lambda said: said.update(at="soon"),
+    "an adoption that is none": lambda said: said["adoptions"].append({"public_key": "00", "set_aside_as": "a~1"}),
 }
 
 
