@@ -26,6 +26,7 @@ missing() {
     case $profile in dev)  # a pit's ledger can be kept there
         compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql ;;
     esac
+    case $profile in dev) has promtool || echo prometheus ;; esac  # the tests play the alert rules
     case $profile in dev)  # the tests hold the table to the filter that its unit sets
         has systemd-analyze || echo systemd
         python_can 'import ctypes; ctypes.CDLL("libseccomp.so.2")' || echo libseccomp2 ;;
@@ -43,6 +44,7 @@ if [[ -n $packages ]]; then
     # shellcheck disable=SC2086  # a list of names
     apt-get install -y -qq --no-install-recommends $packages >/dev/null
     [[ $packages != *mosquitto* ]] || echo "Debian also starts a broker of its own on port 1883: nothing here uses it."
+    [[ $packages != *prometheus* ]] || echo "Debian also starts a Prometheus of its own on port 9090: nothing here uses it."
     [[ -z $(missing) ]] || stop "Still missing after the installation: $(missing | xargs)"
 fi
 python_can 'import sys; assert sys.version_info >= (3, 11) and sys.maxsize > 2**32' ||

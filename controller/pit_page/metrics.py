@@ -73,8 +73,13 @@ def _of_account(said: Exposition, look: Look, drawn: DrawnUp) -> None:
 def _of_tables(said: Exposition, look: Look) -> None:
     tables = [({"table": table}, heard) for table, heard in sorted(look.states.items())]
     online = [(of, heard) for of, heard in tables if heard.online]
+    adopted = () if look.standing is None else (each.table for each in look.standing.tables)
+    missing = [({"table": table}, 0) for table in sorted({*adopted} - {*look.states})]
     said.add(
-        "pit_table_online", "gauge", "1 while the table is at the broker.", [(of, heard.online) for of, heard in tables]
+        "pit_table_online",
+        "gauge",
+        "1 while the table is at the broker; 0 also for an adopted table that this program never heard.",
+        [*((of, heard.online) for of, heard in tables), *missing],
     )
     said.add(
         "pit_table_link_age_seconds",

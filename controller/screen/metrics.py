@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from controller.exposition import Exposition
 
 
 class FaultCount:
-    """How often each fault came while this program listened."""
+    """How often each fault came while this program listened.
 
-    def __init__(self) -> None:
+    Each of `codes` is told from the start, as 0: Prometheus sees no increase where a series begins with 1.
+    """
+
+    def __init__(self, codes: Iterable[str]) -> None:
         self._last: str | None = None
-        self.by_code: Counter[str] = Counter()
+        self.by_code = Counter(dict.fromkeys(codes, 0))
 
     def see(self, fault: dict[str, Any] | None) -> None:
         """The fault that stands now: each stop of a table has a name of its own."""

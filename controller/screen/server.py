@@ -40,7 +40,7 @@ from controller.screen.rules import rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, rounds_csv, technician_view
 from controller.screen.wording import filled
-from controller.words.language import LANGUAGES
+from controller.words.language import LANGUAGES, language
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
@@ -66,7 +66,7 @@ class Screen:
         self.players, self.technicians = Audience(), Audience()
         self.kiosks = Kiosks()
         self._ages = Ages()
-        self._faults = FaultCount()
+        self._faults = FaultCount(language().sections["fault"])
         self._now: dict[str, Any] | None = None
         self._made_of: dict[str, list[object]] = {}
         self._looked_back: tuple[str, int] | None = None
@@ -191,8 +191,8 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
         return FileResponse(web.ICON)
 
     async def help_(request: Request) -> Response:
-        language = request.query_params.get("lang", "both")
-        shown = (language,) if language in LANGUAGES else LANGUAGES
+        chosen = request.query_params.get("lang", "both")
+        shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
         return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
 
     app = Starlette(

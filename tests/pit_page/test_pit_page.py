@@ -26,6 +26,10 @@ from tests.screen.browser import Browser, chromium, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
 from tests.support.waiting import eventually_now
 
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed: apt-get install prometheus"
+)
+
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
@@ -164,8 +168,23 @@ def test_a_sentence_of_the_alert_rules_stands_in_quotes_where_yaml_would_read_mo
     assert [value for value in plain if ": " in value or " #" in value or value.endswith(":")] == []
 
 
+def test_an_adopted_table_that_was_never_heard_is_told_as_away() -> None:
+    heard = tuple(HeardTable(table, "ab", "", 1) for table in ("t-1", "t-2"))
+    standing = Standing(True, None, heard, {}, {}, (), 0, 0, (), {})
+    look = Look(0, standing, None, None, {"t-2": HeardState({"online": True}, 0)}, None, 0)
+    assert samples_of(pit_metrics(look), "pit_table_online") == {'{table="t-1"}': 0, '{table="t-2"}': 1}
+
+
+@needs_promtool
+def test_the_alert_rules_wake_a_person_when_they_should() -> None:
+    """The first alarm of a code once woke nobody: its series began with 1, which is no increase."""
+    words = ["promtool", "test", "rules", str(Path(__file__).with_name("rules_test.yml"))]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 @pytest.mark.proof
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed: apt-get install prometheus")
+@needs_promtool
 def test_prometheus_itself_takes_the_metrics_and_the_rules(tmp_path: Path) -> None:
     with ExitStack() as ends:
         text = Scene(tmp_path, ends).metrics()
