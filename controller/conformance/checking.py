@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from controller.conformance.clauses import Clause
-from controller.conformance.deeds import NotTriedError
+from controller.conformance.deeds import DeedFailedError, NotTriedError
 from controller.conformance.report import Line, Result
 
 ANSWERS_WITHIN_S = 10.0
@@ -28,8 +28,9 @@ class BrokenError(Exception):
 class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
     """One check for each clause, by the clause's number.
 
-    A check raises BrokenError, or NotTriedError where a deed cannot be done. A clause is broken too where a message
-    lacks what its check reads there. A clause is kept where its check ends without any of that.
+    A check raises BrokenError, or NotTriedError where there is nobody for a deed. A clause is broken too where a deed
+    is refused, or where a message lacks what its check reads there. A clause is kept where its check ends without any
+    of that.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:
@@ -54,7 +55,7 @@ class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
         result, why = Result.KEPT, ""
         try:
             self[clause.number](kit)
-        except BrokenError as broken:
+        except (BrokenError, DeedFailedError) as broken:
             result, why = Result.BROKEN, str(broken)
         except NotTriedError as not_tried:
             result, why = Result.NOT_TRIED, str(not_tried)

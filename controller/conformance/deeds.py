@@ -43,6 +43,10 @@ class NotTriedError(Exception):
     """A clause cannot be tried. The text says why."""
 
 
+class DeedFailedError(Exception):
+    """A deed that must be possible was refused, or its command failed. The text says how."""
+
+
 class Deeds:
     """The commands of one pit or table; `known` are its deeds. With `asks`, a person is asked to do a deed that has no
     command."""
@@ -58,23 +62,33 @@ class Deeds:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:
-        """Let the deed be done. Raises NotTriedError where nobody can do the deed, or its command fails."""
+        """Let the deed be done. Raises NotTriedError where nobody can do the deed, and DeedFailedError where the
+        command fails: a program that refuses what people must be able to do there hides behind no missing command."""
+        if (refusal := self.refusal(deed, **names)) is not None:
+            raise DeedFailedError(refusal)
+
+    def refusal(self, deed: str, **names: str) -> str | None:
+        """Let the deed be tried. Returns why the deed was refused; None where the deed was done.
+
+        Raises NotTriedError where nobody can try the deed.
+        """
         self.need(deed)
         command = self._commands.get(deed)
         if command is None:
             print(self._known[deed].format(**names), file=sys.stderr)
-            input("Press Enter when this is done: ")
-            return
+            refused = input("Press Enter when this is done. Where the program refuses it, write why: ").strip()
+            return refused or None
         line = command
         for name, value in names.items():
             line = line.replace("{" + name + "}", value)
         try:
             run = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
         except subprocess.TimeoutExpired:
-            raise NotTriedError(f"the command for {deed!r} did not end within {_WITHIN_S} s: {line}") from None
-        if run.returncode != 0:
-            said = (run.stderr or run.stdout).strip()[-300:]
-            raise NotTriedError(f"the command for {deed!r} ended with {run.returncode}: {line}: {said}")
+            return f"the command for {deed!r} did not end within {_WITHIN_S} s: {line}"
+        if run.returncode == 0:
+            return None
+        said = (run.stderr or run.stdout).strip()[-300:]
+        return f"the command for {deed!r} ended with {run.returncode}: {line}: {said}"
 
 
 def read_commands(path: Path, known: Mapping[str, str]) -> dict[str, str]:

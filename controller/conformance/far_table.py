@@ -8,16 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, now_text
 from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.old_events import NEW_IN_4
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.signing import signed
 from controller.contract.state import offline_state, online_state
 from controller.contract.topics import Topics
 from controller.keys import SigningKey
 
-_PRICE_CENTS = 500
+LOCK_CENTS = 500
+"""The price of a wager that `lock` locks, where no other price is given."""
+
+_NAMED_SPOTS_SINCE = 3
 
 
 class FarTable:
@@ -78,8 +83,13 @@ class FarTable:
 
     # Making events.
 
-    def event(self, body: Mapping[str, object], seq: int | None = None, **other: object) -> bytes:
-        """The bytes of the next event, or of event `seq`, not sent and not remembered. `other` replaces fields."""
+    def event(
+        self, body: Mapping[str, object], seq: int | None = None, signer: SigningKey | None = None, **other: object
+    ) -> bytes:
+        """The bytes of the next event, or of event `seq`, not sent and not remembered. `other` replaces fields.
+
+        With `signer`, another key signs than the table's own.
+        """
         seq = seq or self.next_seq
         message: Message = {
             "id": f"{self.table}/{self.epoch}/{seq}",
@@ -94,7 +104,7 @@ class FarTable:
             "chain": self.chain_of(seq),
             **body,
         }
-        return signed({**message, **other}, self.key)
+        return signed({**message, **other}, signer or self.key)
 
     def make(self, body: Mapping[str, object], **other: object) -> bytes:
         """The next event's bytes, remembered as made."""
@@ -110,11 +120,19 @@ class FarTable:
         return {"type": "hit_reset", "seats": [1], "by": "Kit"}
 
     def lock(
-        self, meter: str, seats: Sequence[int], price_cents: int = _PRICE_CENTS, refused: Sequence[int] = ()
+        self,
+        meter: str,
+        seats: Sequence[int],
+        price_cents: int = LOCK_CENTS,
+        refused: Sequence[int] = (),
+        also: Sequence[str] = (),
     ) -> Message:
-        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter, others are refused."""
+        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter, others are refused.
+
+        The bet feeds the meters `also` too.
+        """
         self.round += 1
-        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter], "refused_seats": list(refused)}
+        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
         return {
             "type": "wagers_locked",
             "round": self.round,
@@ -196,6 +214,14 @@ class FarTable:
         came = [AckWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.ack]
         return [ack for ack in came if ack is not None and ack.epoch == self.epoch]
 
+    def acked(self) -> int:
+        """The number of the event that the last ack of this epoch names; 0 where none came."""
+        for heard in reversed(self.wire.heard):
+            ack = AckWord.read(heard.message) if heard.topic == self.topics.ack else None
+            if ack is not None and ack.epoch == self.epoch:
+                return ack.seq
+        return 0
+
     def steps(self, since: int = 0) -> list[AwardStep]:
         """The awards' steps that came, from message number `since` on."""
         came = [AwardStep.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.award]
@@ -211,6 +237,37 @@ class FarTable:
     def heard_on(self, topic: str, since: int = 0) -> list[Heard]:
         """Every message that came on a topic, from message number `since` on."""
         return [heard for heard in self.wire.heard[since:] if heard.topic == topic]
+
+
+def in_words_of(contract: int, body: Message) -> Message:
+    """The body of an event as a table said it under an earlier version of the contract.
+
+    Until version 2 the one progressive bet was `royal9`, and its hits won whole meters.
+    """
+    was: dict[str, Any] = {
+        name: value for name, value in body.items() if name not in NEW_IN_4.get(str(body["type"]), {})
+    }
+    if contract >= _NAMED_SPOTS_SINCE:
+        return was
+    match was:
+        case {"type": "wagers_locked", "progressive": [bet]}:
+            was |= {"royal9_seats": bet["seats"], "royal9_price_cents": bet["price_cents"]}
+            was |= {name: bet[name] for name in ("refused_seats", "refusal")}
+            del was["progressive"]
+        case {"type": "void", "progressive": [bet]}:
+            was |= {"royal9_seats": bet["seats"]}
+            del was["progressive"]
+        case {"type": "round", "progressive": [bet], "awards": list(awards)}:
+            won = [{name: award[name] for name in ("seat", "tier")} for award in awards]
+            was |= {"royal9_seats": bet["seats"], "royal9": won}
+            del was["progressive"], was["awards"]
+        case {"type": "hit", "progressive": progressive}:
+            del was["spot"]
+            if progressive is not None:
+                was["progressive"] = {name: progressive[name] for name in ("meter", "shown_cents")}
+        case {"type": "award"}:
+            del was["spot"]
+    return was
 
 
 _HANDS: Message = {"player": {"cards": ["2S", "3D"], "total": 5}, "banker": {"cards": ["KH", "9H"], "total": 9}}

@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.conformance.clauses import Clause, clauses
 from controller.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
 from controller.conformance.pit_checks import CHECKS as PIT_CHECKS
-from controller.conformance.pit_checks import PitKit
+from controller.conformance.pit_kit import PitKit
 from controller.conformance.report import Line, Report, Result
 from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
 from controller.conformance.table_checks import TableKit

@@ -8,17 +8,30 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil, floor
 
 from controller.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
-from controller.conformance.deeds import Deeds, NotTriedError
-from controller.conformance.far_table import FarTable
-from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, first_heard
+from controller.conformance.deeds import NotTriedError
+from controller.conformance.far_table import LOCK_CENTS, FarTable, in_words_of
+from controller.conformance.pit_kit import (
+    Holding,
+    PitKit,
+    a_meter,
+    committed,
+    echo,
+    hits,
+    level,
+    levels,
+    not_committed,
+    repeated,
+    restart_while_streaming,
+    take_back,
+)
+from controller.conformance.wire import NO_CHAIN, Heard, Message, Wire, first_heard
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
-from controller.contract.fingerprint import fingerprint
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, moment_ms
 from controller.keys import SigningKey, signature_holds
 
@@ -26,175 +39,13 @@ _METERS_WATCHED_S = 6.0
 _MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
 _ODD_LOCKS = 30
+_CLOSE = Fraction(1, 4)
 _SEATS = (1, 2, 3, 4, 5, 6, 7)
-
-
-class PitKit:
-    """What every check needs: the broker's address, the deeds, a table that the pit has adopted, the pit's key."""
-
-    def __init__(self, address: Address, deeds: Deeds, name: str = "kit") -> None:
-        self.address = address
-        self.deeds = deeds
-        self._name = f"{name}-{os.urandom(2).hex()}"
-        self._tables: list[FarTable] = []
-
-    def close(self) -> None:
-        """Leave the broker."""
-        for table in self._tables:
-            table.wire.close()
-
-    def table(self) -> FarTable:
-        """A table whose events the pit has all committed. A new table replaces one whose stream is unsound."""
-        if self._tables:
-            last = self._tables[-1]
-            acks = last.acks()
-            if acks and acks[-1].seq == len(last.made) and acks[-1].chain == last.chain_of(len(last.made)):
-                return last
-        return self.new_table()
-
-    def new_table(self) -> FarTable:
-        """A table that nobody has heard before, adopted by the pit."""
-        table = self.keep(FarTable(self.address, f"{self._name}-{len(self._tables) + 1}"))
-        self.adopt(table)
-        return table
-
-    def keep(self, table: FarTable) -> FarTable:
-        """Keep the table connected to the end: without an adopted table a pit may refuse to decide on awards."""
-        self._tables.append(table)
-        return table
-
-    def adopt(self, table: FarTable) -> None:
-        """Have a person at the pit adopt the table's epoch and key, and wait for the first ack."""
-        key = table.key.public
-        names = {"table": table.table, "epoch": table.epoch, "key": key.hex(), "fingerprint": fingerprint(key)}
-        self.deeds.do("adopt", **names)
-        if not table.wire.wait(lambda: bool(table.acks()), ANSWERS_WITHIN_S):
-            raise BrokenError(f"No ack of epoch {table.epoch} came on {table.topics.ack} after its adoption.")
-
-    def decide(self, deed: str, table: FarTable, award: AwardStep) -> None:
-        """Have a person at the pit verify, pay or reject an award."""
-        self.deeds.do(deed, table=table.table, award=award.award)
-
-    def pit_key(self) -> bytes:
-        """The key that the pit names as its own."""
-        heard = first_heard(self.address, f"{self.address.root}/pit-key", ANSWERS_WITHIN_S)
-        word = None if heard is None else PitKeyWord.read(heard.message)
-        if word is None:
-            raise BrokenError("No word in the form of pit_key.schema.json came on the topic pit-key.")
-        return bytes.fromhex(word.public_key)
-
+ENDS = 5
+"""How often the pit's program ends while events stream."""
 
 CHECKS: Checks[PitKit] = Checks()
 _clause = CHECKS.clause
-
-
-# What several checks use.
-
-
-def committed(table: FarTable, since: int = 0) -> AckWord:
-    """Wait until the pit has acknowledged every event of the table, the last event with its own chain."""
-    wanted = len(table.made)
-    if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
-        acks = table.acks()
-        at = f"the last ack is of {acks[-1].seq}" if acks else "no ack came"
-        raise BrokenError(f"Event {wanted} was not acknowledged within {ANSWERS_WITHIN_S:.0f} s: {at}.")
-    ack = next(ack for ack in table.acks(since) if ack.seq >= wanted)
-    if ack.seq != wanted:
-        raise BrokenError(f"The ack is of event {ack.seq}. The table has made {wanted} events.")
-    if ack.chain != table.chain_of(wanted):
-        raise BrokenError(
-            f"The ack of event {wanted} has the chain {ack.chain}. The event's chain is {table.chain_of(wanted)}."
-        )
-    return ack
-
-
-def repeated(table: FarTable, since: int, what: str) -> None:
-    """Wait until the pit says its last ack again after `what`, which it must not commit."""
-    head = len(table.made)
-    if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
-        raise BrokenError(f"After {what} the pit did not say its last ack again.")
-    wrong = [ack for ack in table.acks(since) if ack.seq != head or ack.chain != table.chain_of(head)]
-    if wrong:
-        raise BrokenError(f"After {what} the pit acknowledged event {wrong[0].seq} with the chain {wrong[0].chain}.")
-
-
-def not_committed(table: FarTable, payload: bytes, what: str) -> None:
-    """Send bytes that must not be committed, then a good event. Only the good event may be committed."""
-    table.send_bytes(payload)
-    since = len(table.wire.heard)
-    table.send(table.reset())
-    try:
-        committed(table, since)
-    except BrokenError as broken:
-        raise BrokenError(f"After {what}: {broken}") from None
-
-
-def level(table: FarTable, meter: str) -> int:
-    """The amount on the meter, in cents, after all that the pit has committed so far.
-
-    That is the amount in the first word on the meters whose `at` is later than that of the last ack.
-    """
-    committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks()), default=0)
-
-    def said() -> list[MetersWord]:
-        return [word for word in table.meters() if (moment_ms(word.at) or 0) > committed_ms]
-
-    if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
-        raise BrokenError(f"No word on the meters came within {ANSWERS_WITHIN_S:.0f} s.")
-    return said()[-1].meters[meter]
-
-
-def a_meter(table: FarTable) -> str:
-    """The name of one of the pit's meters: the first by name."""
-    table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
-    for word in table.meters():
-        if word.meters:
-            return min(word.meters)
-    raise NotTriedError("the pit has no meter: give the pit a meter")
-
-
-def hits(kit: PitKit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int, list[AwardStep]]:
-    """A round in which the first seats hit, each a share of a meter or an amount. Returns the
-    table, the level of its meter before the hits, and the awards."""
-    table = kit.table()
-    meter = a_meter(table)
-    seats = tuple(range(1, len(won) + 1))
-    table.send(table.lock(meter, seats))
-    committed(table)
-    before_cents = level(table, meter)
-    since = len(table.wire.heard)
-    each = [one if isinstance(one, int) else (one[0] or meter, one[1], before_cents) for one in won]
-    table.send(table.dealt(seats, seats), *(table.hit(seat, one) for seat, one in zip(seats, each, strict=True)))
-    committed(table)
-    ids = [f"{table.table}/{table.epoch}/{len(table.made) - len(won) + place}" for place in range(1, len(won) + 1)]
-    echo(table, since, set(ids))
-    steps = {step.hit: step for step in table.steps(since)}
-    return table, before_cents, [steps[id_] for id_ in ids]
-
-
-def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Tell every step of the awards that comes, as a table does, until each of these hits has its award and no
-    more steps come.
-
-    A pit may say a table's steps one at a time, each after the stream has told the step before. It says a pending award
-    again where another hit of the same round made that award smaller.
-    """
-    taken = 0
-    told: set[str] = set()
-
-    def new() -> list[AwardStep]:
-        return [step for step in table.steps(since) if step.seq > taken]
-
-    while table.wire.wait(lambda: bool(new()), ANSWERS_WITHIN_S if wanted - told else QUIET_S):
-        step = new()[0]
-        if step.step != "pending":
-            raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It must be 'pending'.")
-        taken = step.seq
-        told.add(step.hit)
-        table.send(table.award(step))
-        committed(table)
-    if wanted - told:
-        raise BrokenError(f"No award of the hit {min(wanted - told)} came on {table.topics.award}.")
 
 
 # The key and the acks.
@@ -292,7 +143,7 @@ def _same_again(kit: PitKit) -> None:
 def _same_id_other_body(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
-    table.send(table.reset())
+    table.send(table.lock(meter, (1,)))
     committed(table)
     before_cents, since = level(table, meter), len(table.wire.heard)
     table.send_bytes(table.event(table.lock(meter, _SEATS), len(table.made)))
@@ -319,16 +170,7 @@ def _window_again(kit: PitKit) -> None:
         raise BrokenError(
             f"50 wagers that were sent again grew the meter by {grown_cents} cents, and one wager by {one_cents}."
         )
-    _take_back(table, 51, 1)
-
-
-def _take_back(table: FarTable, rounds: int, seats: int) -> None:
-    """Void the last rounds, so that what follows finds the meter as it was."""
-    last = table.round
-    for number in range(last - rounds + 1, last + 1):
-        table.round = number
-        table.send(table.void(range(1, seats + 1)))
-    committed(table)
+    take_back(table, 51, (1,))
 
 
 # Bytes that are not an event of an adopted table.
@@ -336,15 +178,16 @@ def _take_back(table: FarTable, rounds: int, seats: int) -> None:
 
 @_clause("P09")
 def _forged(kit: PitKit) -> None:
-    table = kit.table()
+    neighbour, table = kit.table(), kit.new_table()
     event = parse_object(table.event(table.reset()))
     wrong_chain = {**event, "chain": "ab" * 32}
     not_committed(table, canonical(wrong_chain), "an event that was changed after it was signed")
-    thief = SigningKey(os.urandom(32))
-    honest, table.key = table.key, thief
-    forged = table.event(table.reset(), chain="cd" * 32)
-    table.key = honest
-    not_committed(table, forged, "an event that another key has signed")
+    for key, whose in (
+        (SigningKey(os.urandom(32)), "another key"),
+        (neighbour.key, "the key of another adopted table"),
+    ):
+        forged = table.event(table.reset(), signer=key, chain="cd" * 32)
+        not_committed(table, forged, f"an event that {whose} has signed")
     unsigned = {name: value for name, value in event.items() if name != "signature"}
     not_committed(table, canonical({**unsigned, "chain": "ef" * 32}), "an event without a signature")
 
@@ -383,9 +226,29 @@ def _unknown_version(kit: PitKit) -> None:
 @_clause("P14")
 def _older_versions(kit: PitKit) -> None:
     table = kit.table()
-    for version in (1, 2):
-        table.wire.send(table.topics.event, [table.make(table.reset(), contract=version)])
-        committed(table)
+    meter = a_meter(table)
+    locked_cents, holds = kit.share(table, meter) * 2 * LOCK_CENTS, Holding(table, meter)
+    since = len(table.wire.heard)
+    versions_of = {}
+    for version in (1, 2, 3):
+        _say_as(table, version, table.lock(meter, (1, 2)))
+        holds.moved(locked_cents, f"a lock of two seats, of version {version} of the contract")
+        _say_as(table, version, table.void((1, 2)))
+        holds.moved(-locked_cents, f"a void of two seats, of version {version} of the contract")
+        _say_as(table, version, table.lock(meter, (1, 2)), table.dealt((1, 2), (1,)), table.hit(1, 4400))
+        holds.moved(locked_cents, f"a lock of two seats, of version {version} of the contract")
+        versions_of[f"{table.table}/{table.epoch}/{len(table.made)}"] = version
+    echo(table, since, {*versions_of})
+    for step in table.steps(since):
+        if step.hit in versions_of and step.cents != 4400:
+            version = versions_of[step.hit]
+            raise BrokenError(f"A hit of 4400 cents, of version {version}, has an award of {step.cents} cents.")
+
+
+def _say_as(table: FarTable, version: int, *bodies: Message) -> None:
+    """Say these events as a table of an earlier version of the contract."""
+    table.send_bytes(*[table.make(in_words_of(version, body), contract=version) for body in bodies])
+    committed(table)
 
 
 @_clause("P15")
@@ -405,12 +268,9 @@ def _not_adopted(kit: PitKit) -> None:
 
 @_clause("P16")
 def _another_key(kit: PitKit) -> None:
-    table = kit.table()
-    honest, thief = table.key, SigningKey(os.urandom(32))
+    table, thief = kit.table(), SigningKey(os.urandom(32))
     table.say_state(thief)
-    table.key = thief
-    forged = table.event(table.reset(), chain="ab" * 32)
-    table.key = honest
+    forged = table.event(table.reset(), signer=thief, chain="ab" * 32)
     not_committed(table, forged, "a state with another key for an adopted epoch, and an event that this key signed")
     table.say_state()
 
@@ -422,9 +282,9 @@ def _new_epoch(kit: PitKit) -> None:
     committed(former)
     now = kit.keep(FarTable(kit.address, former.table))
     kit.adopt(now)
-    now.send(now.reset(), now.reset())
-    committed(now)
     meter = a_meter(now)
+    now.send(now.reset(), now.lock(meter, _SEATS))
+    committed(now)
     before_cents, since = level(now, meter), len(former.wire.heard)
     former.send(former.lock(meter, _SEATS, _MUCH_CENTS))
     former.wire.wait(lambda: any(ack.seq > 1 for ack in former.acks(since)), QUIET_S)
@@ -435,6 +295,16 @@ def _new_epoch(kit: PitKit) -> None:
     committed(now)
     if level(now, meter) != before_cents:
         raise BrokenError(f"Wagers of the former epoch moved the meter {meter} after a new epoch was adopted.")
+    since = len(now.wire.heard)
+    kit.adopt_again(now)
+    now.send_bytes(*now.made)
+    now.send(now.reset())
+    committed(now, since)
+    if (now_cents := level(now, meter)) != before_cents:
+        raise BrokenError(
+            f"An epoch was adopted a second time, and its events moved the meter {meter} from {before_cents} to"
+            f" {now_cents} cents a second time."
+        )
 
 
 @_clause("P18")
@@ -460,18 +330,14 @@ def _too_long(kit: PitKit) -> None:
 def _restart(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
-    table.send(table.lock(meter, _SEATS), *(table.reset() for _ in range(10)))
-    committed(table)
-    before_cents, since = level(table, meter), len(table.wire.heard)
-    kit.deeds.do("restart")
-    repeated(table, since, "its restart")
-    table.send_bytes(*table.made[-11:])
-    table.send(table.reset())
-    committed(table)
-    if (now_cents := level(table, meter)) != before_cents:
-        raise BrokenError(
-            f"After a restart and a resend the meter {meter} is at {now_cents} cents. Before: {before_cents}."
-        )
+    share, holds, before = kit.share(table, meter), Holding(table, meter), table.round
+    for _ in range(ENDS):
+        restart_while_streaming(kit, table, lambda: table.lock(meter, (1,), _ODD_PRICE_CENTS))
+    rounds = table.round - before
+    streamed_cents = share * _ODD_PRICE_CENTS * rounds
+    holds.moved(streamed_cents, f"{rounds} wagers of {_ODD_PRICE_CENTS} cents and {ENDS} ends of the pit's program")
+    take_back(table, rounds, (1,))
+    holds.moved(-streamed_cents, f"the void of {rounds} wagers, which were locked before the pit's program ended")
 
 
 @_clause("P21")
@@ -542,24 +408,59 @@ def _meters_numbers(kit: PitKit) -> None:
 def _to_the_cent(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
-    before_cents = level(table, meter)
-    table.send(table.lock(meter, (1,), _MUCH_CENTS))
-    committed(table)
-    share = Fraction(level(table, meter) - before_cents, _MUCH_CENTS).limit_denominator(10_000)
-    if share == 0:
-        raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
-    _take_back(table, 1, 1)
-    before_cents = level(table, meter)
+    share, holds = kit.share(table, meter), Holding(table, meter)
+    others = _but(levels(table), meter)
     for _ in range(_ODD_LOCKS):
         table.send(table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS))
     committed(table)
-    grown_cents = level(table, meter) - before_cents
-    exactly = share * 3 * _ODD_PRICE_CENTS * _ODD_LOCKS
-    if abs(grown_cents - exactly) > 1:
+    wagered = f"{3 * _ODD_LOCKS} wagers of {_ODD_PRICE_CENTS} cents, of which {share} goes on the meter"
+    holds.moved(share * 3 * _ODD_PRICE_CENTS * _ODD_LOCKS, wagered)
+    if (now := _but(levels(table), meter)) != others:
+        raise BrokenError(f"Wagers on a bet of the meter {meter} alone moved other meters: from {others} to {now}.")
+    if others:
+        _each_meter_of_a_bet(table, meter, max(others))
+    _no_part_lost_at_a_restart(kit, table, meter)
+
+
+def _but(levels_cents: dict[str, int], meter: str) -> dict[str, int]:
+    return {name: cents for name, cents in levels_cents.items() if name != meter}
+
+
+def _each_meter_of_a_bet(table: FarTable, meter: str, other: str) -> None:
+    """A bet of two meters must feed both meters, as a bet of one meter feeds that meter."""
+    grown_cents = []
+    for body in (table.lock(other, (1,), _MUCH_CENTS), table.lock(meter, (1,), _MUCH_CENTS, also=(other,))):
+        before_cents = level(table, other)
+        table.send(body)
+        committed(table)
+        grown_cents.append(level(table, other) - before_cents)
+    take_back(table, 2, (1,))
+    alone, beside = grown_cents
+    if abs(alone - beside) > 1:
         raise BrokenError(
-            f"{3 * _ODD_LOCKS} wagers of {_ODD_PRICE_CENTS} cents, of which {share} goes on {meter}, grew the meter by "
-            f"{grown_cents} cents instead of {float(exactly):.2f}."
+            f"A wager on a bet of {other} grew that meter by {alone} cents. The same wager on a bet of {meter} and"
+            f" {other} grew {other} by {beside} cents."
         )
+
+
+def _no_part_lost_at_a_restart(kit: PitKit, table: FarTable, meter: str) -> None:
+    """The meter carries nearly a cent when the pit's program ends. A small part of a cent makes that a whole cent."""
+    share, holds = kit.share(table, meter), Holding(table, meter)
+    grain = share.denominator  # a wager adds so many parts of a cent, or a multiple of them
+
+    def add(parts: int) -> None:
+        """Wager what adds `parts`/`grain` of a cent, and whole cents beside."""
+        price_cents = grain + parts * pow(share.numerator, -1, grain) % grain
+        table.send(table.lock(meter, (1,), price_cents))
+        committed(table)
+        holds.moved(share * price_cents, f"a wager of {price_cents} cents, of which {share} goes on the meter")
+
+    width = Fraction(2)
+    while width > (width := holds.below - holds.least) > _CLOSE:
+        add(ceil((1 - holds.least - width / 2) * grain) % grain)  # the upper half makes a cent, and the lower does not
+    add(floor((1 - holds.below) * grain))
+    kit.restart(table)
+    add(ceil((1 - holds.least) * grain) % grain)
 
 
 @_clause("P25")
@@ -577,15 +478,16 @@ def _refused_gives_nothing(kit: PitKit) -> None:
 def _void(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
-    before_cents = level(table, meter)
-    table.send(table.lock(meter, _SEATS, _ODD_PRICE_CENTS * 100))
+    share, holds = kit.share(table, meter), Holding(table, meter)
+    price_cents = _ODD_PRICE_CENTS * 100
+    table.send(table.lock(meter, _SEATS, price_cents), table.dealt(_SEATS, ()), table.lock(meter, _SEATS, price_cents))
     committed(table)
-    if level(table, meter) <= before_cents:
-        raise BrokenError(f"Seven wagers did not move the meter {meter}.")
-    table.send(table.void(_SEATS))
-    committed(table)
-    if (now_cents := level(table, meter)) != before_cents:
-        raise BrokenError(f"After a void the meter {meter} is at {now_cents} cents. Before the lock: {before_cents}.")
+    holds.moved(share * price_cents * 14, "two rounds with seven wagers each")
+    for voided, taken in (((3,), 1), (_SEATS, 6)):
+        table.send(table.void(voided))
+        committed(table)
+        what = "one wager" if taken == 1 else "the other six wagers"
+        holds.moved(-share * price_cents * taken, f"the void of {what} of the second round")
 
 
 # Hits and awards.
@@ -617,10 +519,14 @@ def _hit_of_a_fixed_amount(kit: PitKit) -> None:
 
 @_clause("P29")
 def _two_hits_divide(kit: PitKit) -> None:
-    _, before_cents, steps = hits(kit, [("", "1:1"), ("", "1:1")])
-    cents = [step.cents for step in steps]
-    if sum(cents) != before_cents or abs(cents[0] - cents[1]) > 1:
-        raise BrokenError(f"Two hits of one round won {cents} of a meter at {before_cents} cents. Each must have half.")
+    for restarts in (False, True):
+        _, before_cents, steps = hits(kit, [("", "1:1"), ("", "1:1")], restarts)
+        cents = [step.cents for step in steps]
+        if sum(cents) != before_cents or abs(cents[0] - cents[1]) > 1:
+            between = ", with a restart of the pit between them," if restarts else ""
+            raise BrokenError(
+                f"Two hits of one round{between} won {cents} of a meter at {before_cents} cents. Each must have half."
+            )
 
 
 @_clause("P30")
@@ -631,6 +537,13 @@ def _a_share(kit: PitKit) -> None:
     rest_cents = before_cents - step.cents
     if (now_cents := level(table, a_meter(table))) != rest_cents:
         raise BrokenError(f"After a tenth was won the meter is at {now_cents} cents. The rest is {rest_cents}.")
+    _, before_cents, steps = hits(kit, [("", "1:2"), ("", "1:10")])
+    cents, half_cents = [step.cents for step in steps], before_cents // 2
+    if cents != [half_cents, (before_cents - half_cents) // 10]:
+        raise BrokenError(
+            f"Hits of one round won half of a meter at {before_cents} cents and then a tenth of the rest. By the pit"
+            f" that is {cents}."
+        )
 
 
 @_clause("P31")
@@ -654,40 +567,71 @@ def _no_second_award(kit: PitKit) -> None:
 @_clause("P32")
 def _said_until_told(kit: PitKit) -> None:
     table = kit.table()
-    table.send(table.lock(a_meter(table), (1,)), table.dealt((1,), (1,)))
-    table.send(table.hit(1, 1100))
-    committed(table)
-    id_ = f"{table.table}/{table.epoch}/{len(table.made)}"
 
-    def said() -> list[AwardStep]:
+    def hit(cents: int) -> str:
+        """The id of a hit that was committed now."""
+        table.send(table.lock(a_meter(table), (1,)), table.dealt((1,), (1,)), table.hit(1, cents))
+        committed(table)
+        return f"{table.table}/{table.epoch}/{len(table.made)}"
+
+    def said(id_: str) -> list[AwardStep]:
         return [step for step in table.steps() if step.hit == id_]
 
-    if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
-        raise BrokenError(f"No award of the hit {id_} came.")
-    table.go()
-    table.come()
-    if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
-        raise BrokenError("The table came back and did not hear again of an award that its stream has not told yet.")
-    table.send(table.award(said()[-1]))
+    def must_be_said(id_: str, when: str) -> AwardStep:
+        if not table.wire.wait(lambda: bool(said(id_)), ANSWERS_WITHIN_S):
+            raise BrokenError(f"{when} no award of the hit {id_} came, which the stream has not told.")
+        return said(id_)[-1]
+
+    def must_not_be_said(id_: str, when: str) -> None:
+        if said(id_):
+            raise BrokenError(f"{when} a step of the hit {id_} was said again, which the stream has told.")
+
+    first = hit(1100)
+    must_be_said(first, "After the hit")
+    _come_back(table)
+    table.send(table.award(must_be_said(first, "After the table came back")))
+    second = hit(1200)
+    must_be_said(second, "After the hit")
+    kit.restart(table)
+    _come_back(table)
+    table.wire.wait(lambda: bool(said(first) or said(second)), ANSWERS_WITHIN_S)
+    must_not_be_said(first, "After the pit's restart")
+    table.send(table.award(must_be_said(second, "After the pit's restart")))
     committed(table)
-    table.go()
-    table.come()
+    _come_back(table)
     table.send(table.reset())
     committed(table)
-    table.wire.wait(lambda: bool(said()), QUIET_S)
-    if said():
-        raise BrokenError("An award's step was said again after the table's stream had told it.")
+    table.wire.wait(lambda: bool(said(first) or said(second)), QUIET_S)
+    for told in (first, second):
+        must_not_be_said(told, "After the table came back")
+
+
+def _come_back(table: FarTable) -> None:
+    """The table's program ends and starts again. What was heard before is forgotten."""
+    table.go()
+    table.come()
 
 
 @_clause("P33")
 def _decided(kit: PitKit) -> None:
-    table, _, (pending,) = hits(kit, [2200])
-    last = pending
+    table, _, (award, other) = hits(kit, [2200, 1300])
+    kit.must_refuse(table, award, "pay", which="nobody has verified")
+    last = award
     for deed, step in (("verify", "verified"), ("pay", "paid")):
-        kit.decide(deed, table, pending)
+        kit.decide(deed, table, award)
         last = _next_step(table, last, step)
         if last.cents != 2200:
             raise BrokenError(f"The award of 2200 cents is of {last.cents} cents in its step {step!r}.")
+    kit.decide("verify", table, other)
+    verified = _next_step(table, other, "verified")
+    kit.must_refuse(table, award, "pay", "reject", which="is paid")
+    kit.restart(table)
+    kit.decide("pay", table, other)  # so decisions are possible again
+    _next_step(table, verified, "paid")
+    kit.must_refuse(table, award, "pay", "reject", which="was paid before the pit's restart")
+    time.sleep(QUIET_S)
+    if after := [each for each in table.steps() if each.award == award.award and each.seq > last.seq]:
+        raise BrokenError(f"After the award {award.award} was paid, the pit said its step {after[-1].step!r}.")
 
 
 def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
@@ -711,6 +655,7 @@ def _rejected(kit: PitKit) -> None:
     table, before_cents, (pending,) = hits(kit, [("", "1:1")])
     kit.decide("reject", table, pending)
     _next_step(table, pending, "rejected")
+    kit.must_refuse(table, pending, "verify", "pay", "reject", which="is rejected")
     if (now_cents := level(table, a_meter(table))) != before_cents:
         raise BrokenError(f"A rejected award leaves its meter at {now_cents} cents. Before the hit: {before_cents}.")
 
@@ -732,8 +677,16 @@ def _tables_are_apart(kit: PitKit) -> None:
     committed(other)
     if any(ack.seq != at for ack in one.acks(since)):
         raise BrokenError("The events of one table moved the ack of another table.")
-    one.send(one.reset())
-    committed(one)
+    meter = a_meter(other)
+    locked_cents, holds = kit.share(other, meter) * LOCK_CENTS, Holding(other, meter)
+    one.round = other.round = max(one.round, other.round)
+    for table in (one, other):
+        table.send(table.lock(meter, (1,)))
+        committed(table)
+    holds.moved(2 * locked_cents, "a wager at each of two tables, in rounds of the same number")
+    other.send(other.void((1,)))
+    committed(other)
+    holds.moved(-locked_cents, "the void of one table's wager, in rounds of the same number")
 
 
 @_clause("P37")

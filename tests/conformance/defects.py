@@ -44,6 +44,13 @@ class Defect:
 _SERVICE, _LEDGER, _BOOKS = "controller/pit/service.py", "controller/pit/ledger.py", "controller/pit/books.py"
 _INCOMING, _INTAKE, _AWARDS = "controller/pit/incoming.py", "controller/pit/intake.py", "controller/pit/awards.py"
 
+
+def _at_a_start(name: str, clause: str, statement: str) -> Defect:
+    """What the pit does to its ledger at each start of its program."""
+    begins = "            self._session.begin(token)\n"
+    return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
+
+
 PIT_DEFECTS = (
     Defect(
         "the key is not retained",
@@ -127,6 +134,13 @@ PIT_DEFECTS = (
         "if False:",
     ),
     Defect(
+        "the key of any adopted table will do",
+        "P09",
+        _LEDGER,
+        "if not signature_holds(event.message, adopted.public_key):",
+        "if not any(signature_holds(event.message, each.public_key) for each in self._adoptions.heard().values()):",
+    ),
+    Defect(
         "bytes need not be canonical",
         "P10",
         _INCOMING,
@@ -141,7 +155,23 @@ PIT_DEFECTS = (
         "P14",
         _INCOMING,
         "if contract not in CONTRACTS_READ:",
-        "if contract != 3:",
+        "if contract != 4:",
+    ),
+    Defect(
+        "events of older versions are not booked",
+        "P14",
+        _INTAKE,
+        "tuple(self._take(number, table, self._as_now(event)))",
+        "tuple(\n"
+        "                self._take(number, table, self._as_now(event)) if event.message['contract'] == 4 else ()\n"
+        "            )",
+    ),
+    Defect(
+        "older words are not understood",
+        "P14",
+        _INTAKE,
+        "return replace(event, message=as_now(event.message, [*self._books.terms()]))",
+        "return event",
     ),
     Defect(
         "every table is adopted",
@@ -171,6 +201,16 @@ PIT_DEFECTS = (
         "        if head is None or head.adoption.epoch != event.epoch:",
     ),
     Defect(
+        "an epoch that is adopted again begins anew",
+        "P17",
+        _LEDGER,
+        "            self._adoptions.adopt(table, epoch, adoption.public_key)\n",
+        "            for of in ('event', 'hand'):\n"
+        "                anew = f\"UPDATE {of} SET epoch = epoch || '~' || number WHERE table_id = ? AND epoch = ?\"\n"
+        "                self._db.execute(anew, (table, epoch))\n"
+        "            self._adoptions.adopt(table, epoch, adoption.public_key)\n",
+    ),
+    Defect(
         "garbage ends the pit",
         "P18",
         _INCOMING,
@@ -184,13 +224,25 @@ PIT_DEFECTS = (
         "elif len(payload) > MOST_PAYLOAD_BYTES[kind]:",
         "elif len(payload) > 10**9:",
     ),
-    Defect(
+    _at_a_start(
         "the last event is lost at a start",
         "P20",
-        _LEDGER,
-        "            self._session.begin(token)\n",
-        "            self._session.begin(token)\n"
-        "            self._db.execute('DELETE FROM event WHERE number = (SELECT max(number) FROM event)')\n",
+        "DELETE FROM event WHERE number = (SELECT max(number) FROM event)",
+    ),
+    Defect(
+        "an ack comes half a second before its commit",
+        "P20",
+        _SERVICE,
+        "        received = self._ledger.receive(events, _BATCH_S)\n",
+        "        for table, payload in events:\n"
+        "            event, last = parse_object(payload), self._acked.get(table)\n"
+        "            if last is not None and (event.get('epoch'), event.get('seq')) == (last.epoch, last.seq + 1):\n"
+        "                self._acknowledge(link, table, Ack(last.epoch, last.seq + 1, str(event['chain'])))\n"
+        "        time.sleep(0.5)\n"
+        "        received = self._ledger.receive(events, _BATCH_S)\n",
+    ),
+    _at_a_start(
+        "no wager can be voided after a start", "P20", "UPDATE wager SET voided_by = 0 WHERE voided_by IS NULL"
     ),
     Defect(
         "the time of acks goes back",
@@ -221,6 +273,9 @@ PIT_DEFECTS = (
         "account: wagered_cents * part",
         "account: Fraction(int(wagered_cents * part))",
     ),
+    _at_a_start("parts of a cent are lost at a start", "P24", "UPDATE fund SET remainder = '0'"),
+    Defect("a wager goes on every meter", "P24", _BOOKS, "if name in meters}", "if meters}"),
+    Defect("a wager goes on one meter of its bet", "P24", _BOOKS, "if name in meters}", "if name in [*meters][:1]}"),
     Defect(
         "refused wagers count",
         "P25",
@@ -234,6 +289,24 @@ PIT_DEFECTS = (
         _BOOKS,
         "self._shares(stake, -price_cents * len(voided))",
         "self._shares(stake, -price_cents * (len(voided) - 1))",
+    ),
+    Defect(
+        "a void takes every seat of its bet",
+        "P26",
+        _BOOKS,
+        "            seat\n            for seat in seats\n",
+        "            seat\n"
+        "            for (seat,) in self._db.execute('SELECT seat FROM wager WHERE stake = ?', (stake,)).fetchall()\n",
+    ),
+    Defect(
+        "a void takes every round of its table",
+        "P26",
+        _INTAKE,
+        "        hand = self._hand(table, event)\n        has_hit",
+        "        for (other,) in self._db.execute('SELECT number FROM hand WHERE table_id = ?', (table,)).fetchall():\n"
+        "            for spot, seats in wagers:\n"
+        "                self._books.void_wagers(number, other, spot, seats)\n"
+        "        hand = self._hand(table, event)\n        has_hit",
     ),
     Defect(
         "a meter that is won stays",
@@ -251,11 +324,27 @@ PIT_DEFECTS = (
         "return [cents] + [0] * (hits - 1)",
     ),
     Defect(
+        "the cent that is left over is nobody's",
+        "P29",
+        "controller/pit/meters.py",
+        "return [each + (place < left) for place in range(hits)]",
+        "return [each for place in range(hits)]",
+    ),
+    _at_a_start("a start between two hits of a round parts them", "P29", "UPDATE lock SET share = share || ' '"),
+    Defect(
         "every share is the whole",
         "P30",
         _INTAKE,
         "            if not 0 < won <= 1:",
         "            won = Fraction(1)\n            if not 0 < won <= 1:",
+    ),
+    Defect(
+        "a second share is of the level before the first",
+        "P30",
+        _BOOKS,
+        "won = floor(level.cents * share)",
+        "of_round = 'SELECT coalesce(sum(cents), 0) FROM lock WHERE hand = ? AND meter = ?'\n"
+        "        won = floor((level.cents + self._db.execute(of_round, (hand, meter)).fetchone()[0]) * share)",
     ),
     Defect(
         "a repeated hit has a second award",
@@ -286,6 +375,8 @@ PIT_DEFECTS = (
         "UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?",
         "UPDATE step SET heard = 0 WHERE award = ? AND seq <= ?",
     ),
+    _at_a_start("every step is said again after a start", "P32", "UPDATE step SET heard = 0"),
+    _at_a_start("no step is said again after a start", "P32", "UPDATE step SET heard = 1"),
     Defect(
         "steps have one number",
         "P33",
@@ -293,12 +384,32 @@ PIT_DEFECTS = (
         "step.payload(self._key)",
         "__import__('dataclasses').replace(step, seq=1).payload(self._key)",
     ),
+    _at_a_start(
+        "a paid award is payable after a start", "P33", "UPDATE award SET step = 'verified' WHERE step = 'paid'"
+    ),
+    Defect("an award is paid twice", "P33", _AWARDS, '"paid": ("verified",),', '"paid": ("verified", "paid"),'),
+    Defect("nobody need verify", "P33", _AWARDS, '"paid": ("verified",),', '"paid": ("pending", "verified"),'),
+    Defect(
+        "a paid award can be rejected",
+        "P33",
+        _AWARDS,
+        '"rejected": ("pending", "verified"),',
+        '"rejected": ("pending", "verified", "paid"),',
+    ),
     Defect(
         "a rejected amount is the house's",
         "P34",
         _BOOKS,
         '"house" if meter is None else f"meter:{meter}", award=award',
         '"house", award=award',
+    ),
+    Defect("nobody can reject", "P34", _AWARDS, '"rejected": ("pending", "verified"),', '"rejected": (),'),
+    Defect(
+        "a rejected award is payable",
+        "P34",
+        _AWARDS,
+        '"verified": ("pending",),',
+        '"verified": ("pending", "rejected"),',
     ),
     Defect(
         "awards are retained",
@@ -316,6 +427,13 @@ PIT_DEFECTS = (
         "            wrong = type(ack)(before.epoch, ack.seq, ack.chain).payload(other, now_text(), self._key)\n"
         "            self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n"
         "        self._acked[table] = ack\n",
+    ),
+    Defect(
+        "rounds of the same number are one round",
+        "P36",
+        _BOOKS,
+        "key = (table, epoch, shoe, round_)",
+        'key = ("every table", "every epoch", shoe, round_)',
     ),
     Defect(
         "a test hit is paid from each meter",

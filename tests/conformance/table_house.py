@@ -10,7 +10,7 @@ from pathlib import Path
 from controller.bench.daemon import ROOT, Broker, Table, TableFiles, comes_true
 from controller.bench.far_shoe import FarShoe
 from controller.conformance.clauses import clauses
-from controller.conformance.deeds import TABLE_DEEDS, Deeds, NotTriedError
+from controller.conformance.deeds import TABLE_DEEDS, DeedFailedError, Deeds
 from controller.conformance.main import try_table
 from controller.conformance.report import Report
 from controller.conformance.wire import Address
@@ -61,11 +61,11 @@ class Person(Deeds):
         assert deed in self._deeds, deed
 
     def do(self, deed: str, **names: str) -> None:
-        """Do it. Raises NotTriedError where the table does not let this person."""
+        """Do it. Raises DeedFailedError where the table does not let this person."""
         try:
             self._deeds[deed](**names)
         except (TableError, AssertionError) as error:
-            raise NotTriedError(f"{deed}: {error}") from error
+            raise DeedFailedError(f"{deed}: {error}") from error
 
     def begin(self) -> None:
         """Start the table, open a shoe, turn its first card and burn."""

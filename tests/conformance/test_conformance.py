@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
+import re
 import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from controller.conformance import pit_checks
 from controller.conformance.checking import Checks
 from controller.conformance.clauses import clauses
-from controller.conformance.deeds import TABLE_DEEDS, read_commands
-from controller.conformance.far_table import FarTable
+from controller.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.conformance.far_table import FarTable, in_words_of
 from controller.conformance.main import main
 from controller.conformance.pit_checks import CHECKS as PIT_CHECKS
 from controller.conformance.report import Line, Report, Result
 from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
 from controller.conformance.wire import Address, Wire, now_text
 from controller.contract.canonical import parse_object
+from controller.contract.old_events import as_now
 from controller.contract.pit_words import AwardStep
 from controller.keys import SigningKey, signature_holds
-from tests.conformance.defects import PIT_DEFECTS, Defect
+from tests.conformance.defects import PIT_DEFECTS, ROOT, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
 from tests.conformance.table_defects import TABLE_DEFECTS
 from tests.conformance.table_house import try_reference_table
@@ -33,6 +39,8 @@ from tests.support.waiting import PATIENCE_S
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 """Clauses of a pit that are tried in a few seconds."""
+
+_ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "shoe"}
 
 _AT_ONCE_AT_A_TABLE = ("T01", "T05", "T24", "T29", "T30", "T31", "T32", "T33", "T34")
 """The same of a table."""
@@ -86,8 +94,61 @@ def test_a_defect_can_be_planted(defect: Defect) -> None:
     compile(defect.planted(), defect.file, "exec")
 
 
+@pytest.mark.parametrize("page", ["docs/conformance.md", "docs/promises.md", "docs/tests.md"])
+def test_the_pages_count_the_planted_defects(page: str) -> None:
+    planted = len(PIT_DEFECTS) + len(TABLE_DEFECTS)
+    assert re.search(rf"\b{planted}\b", (ROOT / page).read_text("utf-8")), f"{page} does not say {planted}"
+
+
+def test_a_kit_says_old_events_in_the_words_of_their_version() -> None:
+    """`version_2.json.gz` has what tables said under version 2, without chains."""
+    evenings = json.loads(gzip.decompress((ROOT / "tests/sheets/version_2.json.gz").read_bytes()))
+    evenings_of_royal9_last = sorted(evenings, key=lambda name: name.startswith("royal9:"))
+    then = {event["type"]: event for name in evenings_of_royal9_last for event in evenings[name]}
+    table = object.__new__(FarTable)  # no broker is needed for bodies
+    table.round = 0
+    for body in (
+        table.lock("grand", (1, 2)),
+        table.void((1,)),
+        table.dealt((1, 2), (1,)),
+        table.hit(1, ("grand", "1:1", 5)),
+    ):
+        ours, theirs = in_words_of(2, body), then[str(body["type"])]
+        assert ours.keys() == theirs.keys() - _ENVELOPE | {"type", "round"}
+        of_royal9 = json.loads(json.dumps(body).replace('"spot": "kit"', '"spot": "royal9"'))
+        assert as_now(ours, ["grand"]) == of_royal9
+        assert in_words_of(3, body).keys() < body.keys() or body["type"] == "wagers_locked"
+
+
+def test_a_deed_that_is_refused_breaks_its_clause_and_a_deed_that_nobody_can_do_is_not_tried() -> None:
+    wanted = clauses("P")[:3]
+    deeds = Deeds(PIT_DEEDS, {"pay": "echo the award {award} is paid >&2; exit 4", "verify": "true"}, asks=False)
+    checks: Checks[Deeds] = Checks()
+    for clause, deed in zip(wanted, ("pay", "verify", "reject"), strict=True):
+        checks.clause(clause.number)(partial(_do, deed))
+    lines = checks.lines(deeds, wanted, lambda line: None)
+    assert [line.result for line in lines] == [Result.BROKEN, Result.KEPT, Result.NOT_TRIED]
+    assert "ended with 4" in lines[0].why
+    assert "the award kit-1.1 is paid" in lines[0].why
+    assert deeds.refusal("verify", award="kit-1.1") is None
+    assert "is paid" in (deeds.refusal("pay", award="kit-1.1") or "")
+
+
+def _do(deed: str, deeds: Deeds) -> None:
+    deeds.do(deed, award="kit-1.1")
+
+
+@pytest.mark.parametrize(("said", "refusal"), [("", None), ("it is paid", "it is paid")])
+def test_a_person_who_is_asked_for_a_deed_can_say_that_it_was_refused(
+    said: str, refusal: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{said}\n"))
+    assert Deeds(PIT_DEEDS, {}, asks=True).refusal("pay", award="kit-1.1", table="kit-1") == refusal
+
+
 @needs_mosquitto
-def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
+def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pit_checks, "ENDS", 1)
     report = try_reference_pit(tmp_path, only=_AT_ONCE)
     assert not _told(report)
     assert len(report.lines) == len(_AT_ONCE)
@@ -130,7 +191,10 @@ def test_a_message_without_a_field_breaks_the_clause_that_looks_at_the_field() -
 
 
 @needs_mosquitto
-def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
+def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pit_checks, "ENDS", 1)
     assert not _told(try_tiny_pit(tmp_path, only=_AT_ONCE))
 
 

@@ -55,6 +55,9 @@ class Books:
         event, ms = line.get("event", {}), line["ms"]
         hand = tuple(event.get(name) for name in ("table", "epoch", "shoe", "round"))
         self.head |= {hand[:2]: (event["seq"], event["chain"])} if event else {}
+        if "royal9_seats" in event:  # of version 1 or 2
+            bet = {"price_cents": event.get("royal9_price_cents"), "seats": event["royal9_seats"]}
+            event["progressive"] = [{"meters": [METER], **bet}]
         match line | event:
             case {"adopt": [table, epoch, key]}:
                 self.adopted[table] = epoch, key
@@ -72,7 +75,11 @@ class Books:
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
                 award = {"award": f"{event['table']}.{len(self.awards) + 1}", "hit": event["id"]}
                 award |= {name: event[name] for name in ("table", "seat", "tier")}
-                shared = {"hand": hand, "meter": METER if of_meter else None, "share": (of_meter or {}).get("share")}
+                shared = {
+                    "hand": hand,
+                    "meter": METER if of_meter else None,
+                    "share": (of_meter or {}).get("share", "1:1"),
+                }
                 same = [each for each in self.awards if of_meter and shared.items() <= each.items()]
                 award |= shared
                 if of_meter:
@@ -91,6 +98,7 @@ class Books:
 
     def take(self, award: Row, step: str, by: str, ms: int) -> None:
         self.seq = max(self.seq + 1, ms)
+        award["step"] = step
         kept = {name: award[name] for name in ("award", "hit", "table", "seat", "tier", "meter", "cents")}
         self.steps.append({**kept, "step": step, "by": by, "at": at(self.seq), "seq": self.seq})
 
@@ -192,8 +200,11 @@ def main(act: str, path: str, *words: str) -> None:
     if act == "run":
         host, _, port = words[0].rpartition(":")
         asyncio.run(Pit(Books(path)).run(host, int(port)))
-    else:
-        Books(path).write(**({"adopt": words} if act == "adopt" else {"decided": words[0], "as": act}))
+        return
+    books, after = Books(path), {"verified": ["pending"], "paid": ["verified"], "rejected": ["pending", "verified"]}
+    if any(each["award"] == words[0] and each["step"] not in after[act] for each in books.awards):
+        sys.exit(f"The award cannot be {act} now.")
+    books.write(**({"adopt": words} if act == "adopt" else {"decided": words[0], "as": act}))
 
 
 if __name__ == "__main__":
