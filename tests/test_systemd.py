@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tomllib
@@ -26,7 +27,7 @@ SCREEN = ROOT / "systemd" / "table-screen.service"
 KIOSK = ROOT / "systemd" / "table-kiosk.service"
 PIT = ROOT / "systemd" / "table-pit.service"
 PIT_PAGE = ROOT / "systemd" / "table-pit-page.service"
-HA = ROOT / "config" / "ha" / "environment"
+HA = ROOT / "config" / "ha"
 PITCTL = ROOT / "debian" / "pitctl.sh"
 UNITS = sorted((ROOT / "systemd").glob("*.service"))
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
@@ -114,7 +115,7 @@ def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
     assert _asked(PIT_PAGE, page_parser).ledger == ledger
     assert (page["User"], page["ProtectSystem"]) == (pit["User"], "strict")
     assert {"StateDirectory", "ReadWritePaths"}.isdisjoint(page)
-    assert page["InaccessiblePaths"] == f"-{ledger}.key"
+    assert page["InaccessiblePaths"] == f"-{ledger}.key -{ledger.with_name('pgpass')}"
 
 
 @pytest.mark.parametrize(("unit", "parser"), [(PIT, pit_parser), (PIT_PAGE, page_parser)], ids=["pit", "page"])
@@ -126,12 +127,27 @@ def test_what_a_unit_of_the_pit_starts_is_a_command_that_there_is(
     assert str(asked.private_key) == f"/run/{read_unit(unit)['Service']['LoadCredential'].partition(':')[0]}"
 
 
-def test_pit_page_and_commands_take_the_ledger_of_two_machines_from_one_file(tmp_path: Path) -> None:
-    both = _environment(HA.read_text("utf-8"))
-    pit, page = _asked(PIT, pit_parser, both), _asked(PIT_PAGE, page_parser, both)
-    assert (pit.ledger, pit.replicated, page.ledger) == (both["LEDGER"], True, both["LEDGER"])
+def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tmp_path: Path) -> None:
+    both, of_page, of_people = (
+        _environment((HA / name).read_text("utf-8"))
+        for name in ("environment", "environment.page", "environment.people")
+    )
+    files = {unit: read_unit(unit)["Service"]["EnvironmentFile"].splitlines() for unit in (PIT, PIT_PAGE)}
+    assert files[PIT] == ["-/etc/table-pit/environment"]
+    assert files[PIT_PAGE] == [
+        *files[PIT],
+        "-/etc/table-pit/environment.page",
+    ]  # systemd: the later line has the last word
+    pit, page = _asked(PIT, pit_parser, both), _asked(PIT_PAGE, page_parser, both | of_page)
+    assert (pit.ledger, pit.replicated, page.ledger) == (both["LEDGER"], True, of_page["LEDGER"])
+    roles = re.findall(r"^CREATE ROLE (\w+)", (HA / "roles.sql").read_text("utf-8"), re.MULTILINE)
+    ledgers = [each["LEDGER"] for each in (both, of_people, of_page)]
+    assert ledgers == [f"postgresql://{role}@10.20.0.1,10.20.0.2/pit" for role in roles]
     assert pit.signing_key == OF_THE_PACKAGE_KEY
     assert Path(both["PGPASSFILE"]).parent == OF_THE_PACKAGE_KEY.parent
+    hidden = {path.removeprefix("-") for path in read_unit(PIT_PAGE)["Service"]["InaccessiblePaths"].split()}
+    assert {both["PGPASSFILE"], of_people["PGPASSFILE"]} <= hidden
+    assert of_page["PGPASSFILE"] not in hidden
     # `pitctl`, with its file in the place of the machine's, and in Python's place a program that shows what it is told.
     command = tmp_path / "pitctl"
     command.write_text(PITCTL.read_text("utf-8").replace("/etc/table-pit/environment", str(tmp_path / "file")), "utf-8")
@@ -139,13 +155,16 @@ def test_pit_page_and_commands_take_the_ledger_of_two_machines_from_one_file(tmp
     told = tmp_path / "python3"
     told.write_text('#!/bin/sh\necho "$LEDGER" "$PGPASSFILE" "$@"\n', "utf-8")
     told.chmod(0o755)
-    for file, given in (
-        (HA.read_text("utf-8"), f"{both['LEDGER']} {both['PGPASSFILE']}"),
-        (f'LEDGER="{both["LEDGER"]}"\n', f"{both['LEDGER']} "),
-        (f"  LEDGER='{both['LEDGER']}' \n", f"{both['LEDGER']} "),  # systemd takes this line too
-        ("", " "),
+    shipped, theirs = ((HA / name).read_text("utf-8") for name in ("environment", "environment.people"))
+    for file, people, given in (
+        (shipped, theirs, f"{of_people['LEDGER']} {of_people['PGPASSFILE']}"),
+        (shipped, "", f"{both['LEDGER']} {both['PGPASSFILE']}"),
+        (f'LEDGER="{both["LEDGER"]}"\n', "", f"{both['LEDGER']} "),
+        (f"  LEDGER='{both['LEDGER']}' \n", "", f"{both['LEDGER']} "),  # systemd takes this line too
+        ("", "", " "),
     ):
         (tmp_path / "file").write_text(file, "utf-8")
+        (tmp_path / "file.people").write_text(people, "utf-8")
         shown = subprocess.run(
             ["sh", str(command), "account"], capture_output=True, text=True, env={"PATH": os.defpath}
         )

@@ -83,6 +83,13 @@ CREATE TABLE leadership (
 );
 INSERT INTO leadership VALUES ('', '', 0, '-infinity', 0, 0);
 """
+_RIGHTS = """
+DO $$ BEGIN
+    REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON event, ledger_form FROM people;
+    GRANT UPDATE (epoch) ON event TO people; -- a stream that a thief's key was adopted for is set aside
+EXCEPTION WHEN undefined_object THEN NULL; -- a house without the roles of config/ha/roles.sql
+END $$
+"""
 _LEADS = "until > clock_timestamp() AND NOT pg_try_advisory_xact_lock_shared(tableoid::int, term::int)"
 """Whether the row's holder leads, for every connection but the holder's own."""
 _DIALECT = (
@@ -387,6 +394,7 @@ class LedgerDatabase:
         for here, there in _DIALECT:
             schema = schema.replace(here, there)
         self._connection.execute(schema.encode())
+        self._connection.execute(_RIGHTS)
         self.execute("INSERT INTO ledger_form VALUES (?)", (FORM,))
 
 

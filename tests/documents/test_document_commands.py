@@ -57,6 +57,7 @@ _ORDINARY = {
     "patronictl",
     "poweroff",
     "python3",
+    "psql",
     "raspi-config",
     "rm",
     "sed",

@@ -47,7 +47,8 @@ BROKER = "10.20.0.10"
 PROGRAMS = "patroni", "etcd", "mosquitto"
 
 _HOUSE_NETWORK, _NETWORK = "10.20.0.", "127.20.0."  # in the shipped files, and here
-_PASSWORD = "WRITE-YOUR-OWN-1"  # as in the shipped file
+_PASSWORD = "WRITE-YOUR-OWN-1"  # of PostgreSQL's superuser, as in the shipped file
+_LEADERS_PASSWORD = "WRITE-YOUR-OWN-4"
 _PATIENCE_S = 180.0
 _LOOK_S = 0.1
 _POSTGRES = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
@@ -216,7 +217,7 @@ class House:
         for machine in self.machines.values():
             ends.callback(machine.stop)
         at = ",".join(f"{self.machines[name].address}:{self.ports[5432]}" for name in NAMES[:2])
-        self.ledger = f"postgresql://postgres:{_PASSWORD}@{at}/postgres?target_session_attrs=read-write"
+        self.ledger = f"postgresql://leader:{_LEADERS_PASSWORD}@{at}/pit?target_session_attrs=read-write"
         self._ends = ends
 
     def begin(self) -> None:
@@ -229,6 +230,7 @@ class House:
             assert (wrong := machine.wrong()) == "", wrong
             machine.start_services()
         self.await_(lambda: self.primary() and self.is_replicated(), "a primary with a synchronous standby")
+        self._make_roles()
         self.await_(self._has_ledger, "a ledger that both copies have")
         with redirect_stdout(None):
             pit_command(["key", "--ledger", self.ledger, "--signing-key", str(self.key)])
@@ -247,6 +249,15 @@ class House:
             yield
         machine.start()
         machine.start_pit()
+
+    def _make_roles(self) -> None:
+        """The database and its roles, as the page says: by the shipped file, on the primary."""
+        command = ["psql", self._superusers(self.primary() or "one", "postgres"), "--no-psqlrc", "--quiet"]
+        passwords = f"{_LEADERS_PASSWORD}\nWRITE-YOUR-OWN-5\nWRITE-YOUR-OWN-6\n"
+        made = subprocess.run(
+            [*command, "--file", str(CONFIG / "roles.sql")], input=passwords, capture_output=True, text=True
+        )
+        assert made.returncode == 0, made.stderr
 
     def _has_ledger(self) -> bool:
         with suppress(TableError):  # the copies may still be coming
@@ -331,7 +342,7 @@ class House:
         """The machine whose pit leads."""
         leads = "SELECT who FROM leadership WHERE until > clock_timestamp() AND NOT pg_is_in_recovery()"
         for at in NAMES[:2]:
-            for (who,) in self._query(at, leads) if self.machines[at].has_power else ():
+            for (who,) in self._query(at, leads, "pit") if self.machines[at].has_power else ():
                 return next((name for name in NAMES if f"process {self.machines[name].pit}," in str(who)), None)
         return None
 
@@ -352,11 +363,14 @@ class House:
                 return bool(standbys - {"witness"})
         return False
 
-    def _query(self, name: str, statement: str) -> list[tuple[object, ...]]:
-        at = f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/postgres"
-        with suppress(psycopg.Error), psycopg.connect(at, connect_timeout=2) as db:
+    def _query(self, name: str, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        with suppress(psycopg.Error), psycopg.connect(self._superusers(name, database), connect_timeout=2) as db:
             return db.execute(statement.encode()).fetchall()
         return []
+
+    def _superusers(self, name: str, database: str) -> str:
+        """The address by which PostgreSQL's superuser looks at a machine."""
+        return f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/{database}"
 
 
 def play(

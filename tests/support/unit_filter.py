@@ -18,7 +18,7 @@ from pathlib import Path
 _KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000  # libseccomp's SCMP_ACT_KILL_PROCESS, …_ERRNO, …_ALLOW
 
 
-_LISTS = ("SystemCallFilter", "DeviceAllow")
+_LISTS = ("EnvironmentFile", "SystemCallFilter", "DeviceAllow")
 """The keys that a unit gives more than once; each adds to those before. Any other key given twice is an error."""
 
 

@@ -1,0 +1,88 @@
+"""The database's three roles, as config/ha/roles.sql makes them: what each may do, and what the server refuses them."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from controller.pit.ledger import Ledger
+from controller.pit.standing import read_account, read_standing
+from tests.pit.evening import TableEvening
+from tests.pit.postgresql import Server, needs_postgresql
+from tests.pit.test_meters import balanced, give, opened
+from tests.support.errors import raising
+
+pytestmark = needs_postgresql
+_ROLES = Path(__file__).resolve().parents[2] / "config" / "ha" / "roles.sql"
+
+
+@pytest.fixture
+def at(server: Server) -> dict[str, str]:
+    """The ledger's address for each role, in a database that the shipped file has just made."""
+    words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(_ROLES)]
+    made = subprocess.run(words, input="one\ntwo\nthree\n", capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    return {role: server.url.replace("postgres@/postgres", f"{role}@/pit") for role in ("leader", "people", "reader")}
+
+
+def test_each_role_does_its_own_work_and_the_server_refuses_the_rest(at: dict[str, str]) -> None:
+    with raising("ledger_missing"):
+        read_standing(at["reader"])
+    with raising("ledger_unusable"):
+        Ledger(at["people"])  # only the pit begins a ledger
+    table = TableEvening("t-0")
+    with closing(opened(at["leader"])) as pit:
+        give(pit, table, table.lock(1), table.hit(1, "straight", "big"), table.finish((1, "straight")))
+        with closing(Ledger(at["people"], begin=False)) as people:
+            people.take_step("t-0.1", "verified", "Ann")
+            people.take_step("t-0.1", "paid", "Ben")
+            people.adopt("t-2", "9" * 32, "8" * 64)
+        give(pit, table, table.lock(1))
+        balanced(pit)
+    assert read_standing(at["reader"]).paid_cents > 0
+    assert read_account(at["reader"]).findings == ()
+    names = _tables(at["leader"])
+    assert len(names) > 20
+    for name in names:
+        for statement in (f"DELETE FROM {name}", f"TRUNCATE {name}", f"INSERT INTO {name} DEFAULT VALUES"):
+            assert _refused(at["reader"], statement), statement
+    for statement in (
+        "UPDATE leadership SET term = term + 1",
+        "SELECT * FROM award FOR UPDATE",
+        "CREATE TABLE mine ()",
+        "CREATE TEMPORARY TABLE mine ()",
+    ):
+        assert _refused(at["reader"], statement), statement
+    for statement in (
+        "INSERT INTO event (table_id, epoch, seq, body) SELECT table_id, epoch, seq + 1, body FROM event",
+        "UPDATE event SET body = ''",
+        "DELETE FROM event",
+        "TRUNCATE event",
+        "UPDATE ledger_form SET form = 1",
+        "DROP TABLE event",
+        "CREATE TABLE mine ()",
+    ):
+        assert _refused(at["people"], statement), statement
+    for role, address in at.items():
+        for statement in ("CREATE ROLE thief", "COPY event TO PROGRAM 'true'", "ALTER SYSTEM SET fsync = off"):
+            assert _refused(address, statement), (role, statement)
+
+
+def _tables(address: str) -> list[str]:
+    with psycopg.connect(address) as db:
+        return [name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
+
+
+def _refused(address: str, statement: str) -> bool:
+    """Whether the server refuses the statement for want of the right, and for nothing else."""
+    with psycopg.connect(address, autocommit=True) as db:
+        try:
+            db.execute(statement.encode())
+        except errors.InsufficientPrivilege:
+            return True
+    return False
