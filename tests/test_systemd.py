@@ -141,8 +141,9 @@ def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tm
     pit, page = _asked(PIT, pit_parser, both), _asked(PIT_PAGE, page_parser, both | of_page)
     assert (pit.ledger, pit.replicated, page.ledger) == (both["LEDGER"], True, of_page["LEDGER"])
     roles = re.findall(r"^CREATE ROLE (\w+)", (HA / "roles.sql").read_text("utf-8"), re.MULTILINE)
+    verified = "sslmode=verify-full&sslrootcert=/etc/table-pit/tls/machines-ca.crt"
     ledgers = [each["LEDGER"] for each in (both, of_people, of_page)]
-    assert ledgers == [f"postgresql://{role}@10.20.0.1,10.20.0.2/pit" for role in roles]
+    assert ledgers == [f"postgresql://{role}@10.20.0.1,10.20.0.2/pit?{verified}" for role in roles]
     assert pit.signing_key == OF_THE_PACKAGE_KEY
     assert Path(both["PGPASSFILE"]).parent == OF_THE_PACKAGE_KEY.parent
     hidden = {path.removeprefix("-") for path in read_unit(PIT_PAGE)["Service"]["InaccessiblePaths"].split()}

@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -92,8 +93,10 @@ class Machine:
         self._house = house
         self._folder = house.folder / name
         self._folder.mkdir()
+        house.certify(self._folder / "tls", self.address)
         if _POSTGRES is not None:
-            shutil.chown(self._folder, _POSTGRES)
+            for each in (self._folder, self._folder / "tls", *(self._folder / "tls").iterdir()):
+                shutil.chown(each, _POSTGRES)
         self._running: list[subprocess.Popen[bytes]] = []
         self.pit = 0
         """The process of its pit."""
@@ -179,10 +182,18 @@ class Machine:
             text = text.replace("#tags:\n#  nofailover", "tags:\n  nofailover")
         for port, here in self._house.ports.items():
             text = text.replace(f":{port}", f":{here}")
+        text = text.replace("/etc/patroni/tls", str(self._folder / "tls")).replace(
+            "/etc/etcd/tls", str(self._folder / "tls")
+        )
         text = text.replace("/var/lib/postgresql/15/pit", str(self._folder / "data"))
         text = text.replace("/var/lib/postgresql/pit.pgpass", str(self._folder / "pgpass"))
         text = text.replace("/var/run/postgresql", str(self._folder))
         text = text.replace("/usr/lib/postgresql/15/bin", str(_postgresql()))
+        if self._house.network is None:  # on the loopback every connection comes from 127.0.0.1
+            text = text.replace(f"{_HOUSE_NETWORK}0/29", "127.0.0.1/32")
+            text = text.replace(
+                "ETCD_ENABLE_V2", "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION=true\nETCD_ENABLE_V2"
+            )
         return text.replace(_HOUSE_NETWORK, self.address.removesuffix(str(NAMES.index(self.name) + 1)))
 
     def _run(
@@ -192,7 +203,7 @@ class Machine:
             process = subprocess.Popen(
                 [*self._on, *(_AS_POSTGRES if as_postgres else ()), *command],
                 cwd="/" if as_postgres else ROOT,
-                env={**os.environ, **(env or {})},
+                env={**os.environ, **({"HOME": str(self._folder)} if as_postgres else {}), **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -213,12 +224,28 @@ class House:
         self.ports = {port: surroundings.free_port() for port in (2379, 2380, 5432, 8008)}
         self.broker_port = surroundings.free_port()
         self.key = folder / "pit.key"
+        self._ca = BenchCa()
+        self.certify(folder / "tls", "people")
         self.machines = {name: Machine(self, name) for name in NAMES}
         for machine in self.machines.values():
             ends.callback(machine.stop)
         at = ",".join(f"{self.machines[name].address}:{self.ports[5432]}" for name in NAMES[:2])
-        self.ledger = f"postgresql://leader:{_LEADERS_PASSWORD}@{at}/pit?target_session_attrs=read-write"
+        self.ledger = (
+            f"postgresql://leader:{_LEADERS_PASSWORD}@{at}/pit?target_session_attrs=read-write&{self._verified()}"
+        )
         self._ends = ends
+
+    def certify(self, folder: Path, name: str) -> None:
+        """Make this folder, with a certificate of the machines' own CA for the name."""
+        folder.mkdir()
+        certificate, key = self._ca.issue(name)
+        for file, pem in (("ca.crt", self._ca.certificate), ("machine.crt", certificate), ("machine.key", key)):
+            (folder / file).write_bytes(pem)
+        (folder / "machine.key").chmod(0o600)
+
+    def _verified(self) -> str:
+        """How the database's servers are verified."""
+        return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
 
     def begin(self) -> None:
         """Start the machines. The pit beside the primary leads."""
@@ -357,8 +384,11 @@ class House:
 
     def is_replicated(self) -> bool:
         """Whether Patroni has a synchronous standby that may take over. The witness may not."""
+        ours = ssl.create_default_context(cafile=self.folder / "tls" / "ca.crt")
+        ours.load_cert_chain(self.folder / "tls" / "machine.crt", self.folder / "tls" / "machine.key")
         for machine in self.machines.values():
-            with suppress(OSError), urlopen(f"http://{machine.address}:{self.ports[8008]}/cluster", timeout=2) as said:
+            at = f"https://{machine.address}:{self.ports[8008]}/cluster"
+            with suppress(OSError), urlopen(at, timeout=2, context=ours) as said:
                 standbys = {each["name"] for each in json.load(said)["members"] if each["role"] == "sync_standby"}
                 return bool(standbys - {"witness"})
         return False
@@ -370,7 +400,7 @@ class House:
 
     def _superusers(self, name: str, database: str) -> str:
         """The address by which PostgreSQL's superuser looks at a machine."""
-        return f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/{database}"
+        return f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
 
 
 def play(

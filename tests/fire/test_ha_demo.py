@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ssl
+import subprocess
 import tempfile
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
+import psycopg
 import pytest
 
-from tests.fire.ha_demo import CONFIG, NAMES, missing, play
+from controller.cli.certs import BenchCa
+from tests.fire.ha_demo import CONFIG, NAMES, House, missing, play
 from tests.pit.postgresql import needs_postgresql
 from tests.support.network import HERE, Network, needs_keepalived, needs_namespaces
 
@@ -40,3 +46,55 @@ def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wage
         f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements, {hands} hands dealt"
         f" meanwhile, {refused} locks without the progressive wager, which was taken before and after; {said[-1]}"
     )
+
+
+@pytest.mark.proof
+@needs_postgresql
+@pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
+def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_path: Path) -> None:
+    """etcd, Patroni and PostgreSQL, tried without a certificate, with a table's, and with the machines' own."""
+    with tempfile.TemporaryDirectory(prefix="ha-doors-") as folder, ExitStack() as ends:
+        house = House(Path(folder), 1.0, ends, None)
+        house.begin()
+        tables = BenchCa()  # the CA of the tables is another
+        for name, pem in zip(("crt", "key"), tables.issue("royal9-01"), strict=True):
+            (tmp_path / f"table.{name}").write_bytes(pem)
+        stranger, table, ours = (ssl.create_default_context(cafile=house.folder / "tls" / "ca.crt") for _ in range(3))
+        table.load_cert_chain(tmp_path / "table.crt", tmp_path / "table.key")
+        ours.load_cert_chain(house.folder / "tls" / "machine.crt", house.folder / "tls" / "machine.key")
+        evil = b'{"postgresql": {"parameters": {"archive_command": "true"}}}'
+        for machine in house.machines.values():
+            doors = (
+                Request(f"https://{machine.address}:{house.ports[8008]}/config", evil, method="PATCH"),
+                Request(f"https://{machine.address}:{house.ports[8008]}/restart", b"{}", method="POST"),
+                Request(f"https://{machine.address}:{house.ports[8008]}/cluster"),
+                Request(f"https://{machine.address}:{house.ports[2379]}/v2/keys/thief?value=1", b"", method="PUT"),
+                Request(f"https://{machine.address}:{house.ports[2379]}/v2/keys/service/pit/leader"),
+                Request(f"https://{machine.address}:{house.ports[2380]}/members"),
+            )
+            for door in doors:
+                assert [_shut(door, who) for who in (stranger, table)] == [True, True], door.full_url
+                plain = Request(door.full_url.replace("https:", "http:"), door.data, method=door.get_method())
+                assert _shut(plain, None), plain.full_url
+            assert not any(_shut(door, ours) for door in doors if door.get_method() == "GET"), "they are doors"
+        at, port = house.machines["one"].address, house.ports[5432]
+        for way in ("sslmode=disable user=leader dbname=pit", "sslmode=disable user=postgres dbname=postgres"):
+            with pytest.raises(psycopg.OperationalError, match="no encryption"):
+                psycopg.connect(f"host={at} port={port} password=WRITE-YOUR-OWN-4 {way}")
+        for way in ("user=leader dbname=postgres", "user=reader dbname=template1", "user=leader dbname=replication"):
+            with pytest.raises(psycopg.OperationalError, match=r"no pg_hba\.conf entry"):
+                psycopg.connect(f"host={at} port={port} password=WRITE-YOUR-OWN-4 {way}")
+        socket = ["setpriv", "--reuid=nobody", "--clear-groups", "psql", f"host={folder}/one port={port} user=postgres"]
+        another = subprocess.run([*socket, "--command", "SELECT 1"], capture_output=True, text=True, cwd="/")
+        assert "Peer authentication failed" in another.stderr, another
+
+
+def _shut(door: Request, who: ssl.SSLContext | None) -> bool:
+    """Whether the door does not do what it was asked."""
+    try:
+        with urlopen(door, timeout=5, context=who) as said:
+            return bool(said.status >= 400)
+    except HTTPError as refusal:
+        return refusal.code in (400, 401, 403)
+    except (URLError, OSError):
+        return True
