@@ -52,6 +52,8 @@ _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
 _RETRY_S = 0.5
+_UNHEARD_S = 10.0  # without an answer of the broker; a pit that cannot be heard keeps nobody else from leading
+_LOOKED_S = 1.0  # for which the pit goes by its last look whether it leads; another may lead after three seconds
 _CLOCK_BEHIND_FROM_MS = 1000  # two machines with right clocks differ by less
 _NO_OWN = 0, "", 0
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
@@ -108,6 +110,8 @@ class Pit:
         self._stands = False  # on this connection all that the broker retains has come
         self._listening = False  # the pit has looked at all that the broker retains, and speaks
         self._ended: str | None = None  # why this connection came to its end
+        self._heard_s = time.monotonic()  # when the broker last sent or answered anything, on whatever connection
+        self._looked_s = -math.inf  # when the pit last looked whether it leads
         self._rival = Rival()
         self._rival_told = False  # whether people know of the rival that is there now
         self._cuts = Cuts()
@@ -153,10 +157,15 @@ class Pit:
             link.dial(self._tls_context())
         except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
             raise _ConnectionEndedError(f"cannot reach the broker {self._host}:{self._port}: {error}") from error
+        begun_s = time.monotonic()
         try:
             while True:
                 self._take_in(link)
-                self._ledger.refuse_if_taken_over()
+                if self._ended is None and time.monotonic() - self._heard_s > _UNHEARD_S:
+                    if time.monotonic() - begun_s > _UNHEARD_S:
+                        raise _ConnectionEndedError(f"the broker {self._host}:{self._port} does not answer")
+                    continue  # nobody hears us: our time to lead runs out, and a pit that is heard may lead
+                self._look_who_leads()
                 self._hear_answers()
                 if self._listening and self._ledger.others_wrote():
                     self._follow_others(link)  # before a hit is committed: its table has heard what the hit can win
@@ -191,6 +200,11 @@ class Pit:
         self._boots.clear()
         self._steps_said.clear()
         self._meters_said = None
+
+    def _look_who_leads(self) -> None:
+        """Go on leading. Raises TableError where another pit leads now."""
+        self._ledger.refuse_if_taken_over()
+        self._looked_s = time.monotonic()
 
     def _take_in(self, link: Link) -> None:
         """Wait for the network, then run paho's loop until no message waits."""
@@ -432,6 +446,8 @@ class Pit:
     def _publish(
         self, link: Link, topic: str, payload: bytes, retain: bool = False, properties: Properties | None = None
     ) -> None:
+        if time.monotonic() - self._looked_s > _LOOKED_S:  # a pit that stood still meanwhile says nothing old
+            self._look_who_leads()
         said = link.publish(topic, payload, qos=1, retain=retain, properties=properties)
         self._on_the_way[said.mid] = topic
 
@@ -489,6 +505,7 @@ class Pit:
     def link_stands(self) -> None:
         """The broker has taken the pit's subscriptions."""
         self._stands = True
+        self._heard_s = time.monotonic()
 
     def link_ended(self, why: str) -> None:
         """The connection has ended."""
@@ -496,6 +513,7 @@ class Pit:
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """A table's message, for the ledger."""
+        self._heard_s = time.monotonic()
         self._arrived.append((topic, payload))
         self._arrived_bytes += len(payload)
 
@@ -510,6 +528,7 @@ class Pit:
 
     def link_answered(self, token: int, reason_code: int) -> None:
         """The broker's answer to a message."""
+        self._heard_s = time.monotonic()
         self._answered.append((token, reason_code))
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import psycopg
 import pytest
+from paho.mqtt.client import MQTTMessageInfo
 
 from controller.errors import TableError
-from controller.pit import ledger_database
+from controller.pit import ledger_database, service
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.ledger_database import LedgerDatabase
+from controller.pit.service import Pit
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, Far, House, PitProcess, ack
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
@@ -296,6 +298,65 @@ def test_the_commands_take_the_url_and_the_key_of_the_package(
     for command in (["events", *where, "t-0"], ["alarms", *where], ["account"]):
         assert main(command) == 0
     assert table.sent[0].decode() in capsys.readouterr().out
+
+
+# A leader and its broker.
+
+
+class _Sent:
+    """A connection that only notes what is published."""
+
+    def __init__(self) -> None:
+        self.topics: list[str] = []
+
+    def publish(self, topic: str, *_: object, **__: object) -> MQTTMessageInfo:
+        self.topics.append(topic)
+        return MQTTMessageInfo(len(self.topics))
+
+
+def test_a_leader_that_stood_still_says_nothing_before_it_has_looked_who_leads(database: str) -> None:
+    with closing(opened(database)) as first, closing(Ledger(database)) as second:
+        pit, sent = Pit(first, "nowhere", 1, "pit/v1", False, KEY), _Sent()
+        link: Any = sent
+        pit._look_who_leads()
+        pit._say_meters(link)
+        assert sent.topics == ["pit/v1/meters"]
+        expire(database)
+        second.serve(quiet)
+        pit._looked_s -= 5.0  # as if the process had been frozen since
+        database_of(first)._prolonged_at_s -= 5.0
+        acked = first.acks()["t-0"]
+        for speak in (lambda: pit._acknowledge(link, "t-0", acked), lambda: pit._publish(link, "pit/v1/key", b"")):
+            assert code_of(speak) == "leadership_lost"
+        assert sent.topics == ["pit/v1/meters"]
+
+
+@needs_mosquitto
+def test_a_leader_whose_broker_hangs_gives_up_its_place(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "_METERS_AT_LEAST_EVERY_S", 0.1)
+    monkeypatch.setattr(service, "_UNHEARD_S", 0.5)
+    monkeypatch.setattr(ledger_database, "LEADS_FOR_S", 0.6)
+    ended: list[str] = []
+
+    def lead(first: Ledger) -> None:
+        ended.append(code_of(Pit(first, "127.0.0.1", house.broker.port, "pit/v1", False, KEY).run))
+
+    with ExitStack() as ends:
+        house = House(tmp_path, ends)
+        heard = Far(house.broker.port, "pit/v1/meters")
+        ends.callback(heard.close)
+        first = ends.enter_context(closing(opened(database)))
+        pit = threading.Thread(target=lead, args=(first,))
+        pit.start()
+        heard.next()
+        house.broker.process.send_signal(signal.SIGSTOP)
+        second = ends.enter_context(closing(Ledger(database)))
+        second.serve(quiet)  # stands by until nobody leads
+        house.broker.process.send_signal(signal.SIGCONT)
+        pit.join(PATIENCE_S)
+        assert ended == ["leadership_lost"]
 
 
 # What a replica confirms.
