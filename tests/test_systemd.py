@@ -18,6 +18,7 @@ import pytest
 
 from controller.pit.__main__ import OF_THE_PACKAGE_KEY
 from controller.pit.__main__ import parser as pit_parser
+from controller.pit.machines import write_files
 from controller.pit_page.__main__ import parser as page_parser
 from tests.support.unit_filter import read_unit
 
@@ -128,8 +129,10 @@ def test_what_a_unit_of_the_pit_starts_is_a_command_that_there_is(
 
 
 def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tmp_path: Path) -> None:
+    write_files(HA, tmp_path / "machines")
+    one = tmp_path / "machines" / "one"
     both, of_page, of_people = (
-        _environment((HA / name).read_text("utf-8"))
+        _environment((one / name).read_text("utf-8"))
         for name in ("environment", "environment.page", "environment.people")
     )
     files = {unit: read_unit(unit)["Service"]["EnvironmentFile"].splitlines() for unit in (PIT, PIT_PAGE)}
@@ -144,6 +147,8 @@ def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tm
     verified = "sslmode=verify-full&sslrootcert=/etc/table-pit/tls/machines-ca.crt"
     ledgers = [each["LEDGER"] for each in (both, of_people, of_page)]
     assert ledgers == [f"postgresql://{role}@10.20.0.1,10.20.0.2/pit?{verified}" for role in roles]
+    passwords = (one / "pgpass").read_text("utf-8") + (one / "pgpass.page").read_text("utf-8")
+    assert [line.split(":")[2:4] for line in passwords.splitlines()] == [["pit", role] for role in roles]
     assert pit.signing_key == OF_THE_PACKAGE_KEY
     assert Path(both["PGPASSFILE"]).parent == OF_THE_PACKAGE_KEY.parent
     hidden = {path.removeprefix("-") for path in read_unit(PIT_PAGE)["Service"]["InaccessiblePaths"].split()}
@@ -156,7 +161,7 @@ def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tm
     told = tmp_path / "python3"
     told.write_text('#!/bin/sh\necho "$LEDGER" "$PGPASSFILE" "$@"\n', "utf-8")
     told.chmod(0o755)
-    shipped, theirs = ((HA / name).read_text("utf-8") for name in ("environment", "environment.people"))
+    shipped, theirs = ((one / name).read_text("utf-8") for name in ("environment", "environment.people"))
     for file, people, given in (
         (shipped, theirs, f"{of_people['LEDGER']} {of_people['PGPASSFILE']}"),
         (shipped, "", f"{both['LEDGER']} {both['PGPASSFILE']}"),

@@ -22,6 +22,7 @@ from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
 from controller.pit.keeping import Kept, back_up, restore
 from controller.pit.ledger import Ledger, Place, read_alarms, read_log
+from controller.pit.machines import NAMES, write_files
 from controller.pit.meters import money
 from controller.pit.service import Pit, say
 from controller.pit.settings import DEFAULT, MOST_VOIDS_IN_A_SHOE, load
@@ -130,6 +131,12 @@ def parser() -> argparse.ArgumentParser:
     what = "print every alarm that was kept, oldest first; also while the pit runs"
     alarms = _add(commands, "alarms", what, _alarms, ledger="read only")
     alarms.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
+
+    what = "write the files of a pit on two machines, with new passwords, from one file of names and addresses"
+    machines = commands.add_parser("machines", help=what)
+    machines.add_argument("models", type=Path, metavar="MODELS", help=f"the folder of {NAMES} and of the models")
+    machines.add_argument("into", type=Path, metavar="FOLDER", help="made new, with a folder for each machine")
+    machines.set_defaults(command=_machines)
 
     award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
     acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
@@ -262,6 +269,13 @@ def _key(options: argparse.Namespace) -> int:
     if isinstance(options.ledger, Path) and not options.ledger.is_file():
         raise missing(options.ledger)
     print(fingerprint(load_or_make_key(_key_file(options)).public))
+    return 0
+
+
+def _machines(options: argparse.Namespace) -> int:
+    for folder in write_files(options.models, options.into):
+        print(folder)
+    print("Carry each folder to its machine by hand, and delete it here: the files hold the passwords.")
     return 0
 
 

@@ -38,6 +38,7 @@ from controller.contract.canonical import parse_object
 from controller.errors import TableError
 from controller.pit.__main__ import main as pit_command
 from controller.pit.ledger import Ledger
+from controller.pit.machines import write_files
 from tests.support.network import Network
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,9 +48,7 @@ BROKER = "10.20.0.10"
 """The address before both brokers, by the shipped file."""
 PROGRAMS = "patroni", "etcd", "mosquitto"
 
-_HOUSE_NETWORK, _NETWORK = "10.20.0.", "127.20.0."  # in the shipped files, and here
-_PASSWORD = "WRITE-YOUR-OWN-1"  # of PostgreSQL's superuser, as in the shipped file
-_LEADERS_PASSWORD = "WRITE-YOUR-OWN-4"
+_NETWORK = "127.20.0."
 _PATIENCE_S = 180.0
 _LOOK_S = 0.1
 _POSTGRES = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
@@ -62,13 +61,11 @@ _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
 def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -> str:
-    """The shipped file, which is that of machine one, as the page says to change it on machine two."""
-    text = (CONFIG / "keepalived.conf").read_text("utf-8").replace("/etc/mosquitto", str(broker_files))
-    if machine == "one":
-        return text
-    text = text.replace("router_id one", "router_id two").replace("priority 100", "priority 90")
-    other = {"10.20.0.1": "10.20.0.2", "10.20.0.2": "10.20.0.1"}
-    return re.sub(r"10\.20\.0\.[12]\b", lambda found: other[found[0]], text)
+    """The machine's file, by the shipped names."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(CONFIG, Path(folder) / "machines")
+        text = (Path(folder) / "machines" / machine / "keepalived.conf").read_text("utf-8")
+    return text.replace("/etc/mosquitto", str(broker_files))
 
 
 def answering(folder: Path) -> str:
@@ -167,34 +164,21 @@ class Machine:
         return found.stdout + found.stderr
 
     def _shipped(self, name: str) -> str:
-        """A shipped file, with this machine's name, addresses and folders in place of those of machine one."""
-        text = (CONFIG / name).read_text("utf-8")
-        cluster = [line for line in text.splitlines() if line.startswith(("ETCD_INITIAL_CLUSTER=", "  hosts:"))]
-        for line in cluster:
-            text = text.replace(line, f"@{cluster.index(line)}")
-        own = ("name: one", "ETCD_NAME=one")
-        for word in own:
-            text = text.replace(word, word.replace("one", self.name))
-        text = text.replace(f"{_HOUSE_NETWORK}1:", f"{_HOUSE_NETWORK}{NAMES.index(self.name) + 1}:")
-        for line in cluster:
-            text = text.replace(f"@{cluster.index(line)}", line)
-        if self.name == "witness":
-            text = text.replace("#tags:\n#  nofailover", "tags:\n  nofailover")
+        """A file as `pitctl machines` wrote it for this machine, with this house's ports and folders."""
+        text = (self._house.files / self.name / name).read_text("utf-8")
         for port, here in self._house.ports.items():
             text = text.replace(f":{port}", f":{here}")
-        text = text.replace("/etc/patroni/tls", str(self._folder / "tls")).replace(
-            "/etc/etcd/tls", str(self._folder / "tls")
-        )
+        text = text.replace("/etc/patroni/tls", str(self._folder / "tls"))
+        text = text.replace("/etc/etcd/tls", str(self._folder / "tls"))
         text = text.replace("/var/lib/postgresql/15/pit", str(self._folder / "data"))
         text = text.replace("/var/lib/postgresql/pit.pgpass", str(self._folder / "pgpass"))
         text = text.replace("/var/run/postgresql", str(self._folder))
         text = text.replace("/usr/lib/postgresql/15/bin", str(_postgresql()))
         if self._house.network is None:  # on the loopback every connection comes from 127.0.0.1
-            text = text.replace(f"{_HOUSE_NETWORK}0/29", "127.0.0.1/32")
             text = text.replace(
                 "ETCD_ENABLE_V2", "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION=true\nETCD_ENABLE_V2"
             )
-        return text.replace(_HOUSE_NETWORK, self.address.removesuffix(str(NAMES.index(self.name) + 1)))
+        return text
 
     def _run(
         self, name: str, command: Sequence[str], env: dict[str, str] | None = None, as_postgres: bool = True
@@ -227,12 +211,12 @@ class House:
         self._ca = BenchCa()
         self.certify(folder / "tls", "people")
         self.machines = {name: Machine(self, name) for name in NAMES}
+        self.files = self._written()
         for machine in self.machines.values():
             ends.callback(machine.stop)
         at = ",".join(f"{self.machines[name].address}:{self.ports[5432]}" for name in NAMES[:2])
-        self.ledger = (
-            f"postgresql://leader:{_LEADERS_PASSWORD}@{at}/pit?target_session_attrs=read-write&{self._verified()}"
-        )
+        leaders = self._password("pgpass", r":leader:(.+)")
+        self.ledger = f"postgresql://leader:{leaders}@{at}/pit?target_session_attrs=read-write&{self._verified()}"
         self._ends = ends
 
     def certify(self, folder: Path, name: str) -> None:
@@ -246,6 +230,22 @@ class House:
     def _verified(self) -> str:
         """How the database's servers are verified."""
         return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
+
+    def _written(self) -> Path:
+        """What `pitctl machines` writes for these machines."""
+        models, names = self.folder / "models", {name: machine.address for name, machine in self.machines.items()}
+        shutil.copytree(CONFIG, models)
+        shipped = tomllib.loads((models / "machines.toml").read_text("utf-8"))
+        names["network"] = shipped["network"] if self.network else "127.0.0.0/8"
+        (models / "machines.toml").write_text(tomli_w.dumps(shipped | names), "utf-8")
+        write_files(models, self.folder / "machines")
+        return self.folder / "machines"
+
+    def _password(self, name: str, pattern: str) -> str:
+        """A password in a file of machine one."""
+        found = re.search(pattern, (self.files / "one" / name).read_text("utf-8"))
+        assert found is not None
+        return found[1]
 
     def begin(self) -> None:
         """Start the machines. The pit beside the primary leads."""
@@ -279,11 +279,10 @@ class House:
 
     def _make_roles(self) -> None:
         """The database and its roles, as the page says: by the shipped file, on the primary."""
-        command = ["psql", self._superusers(self.primary() or "one", "postgres"), "--no-psqlrc", "--quiet"]
-        passwords = f"{_LEADERS_PASSWORD}\nWRITE-YOUR-OWN-5\nWRITE-YOUR-OWN-6\n"
-        made = subprocess.run(
-            [*command, "--file", str(CONFIG / "roles.sql")], input=passwords, capture_output=True, text=True
-        )
+        primary = self.primary() or "one"
+        file = self.files / primary.replace("witness", "one") / "roles.sql"
+        command = ["psql", self._superusers(primary, "postgres"), "--no-psqlrc", "--quiet", "--file", str(file)]
+        made = subprocess.run(command, capture_output=True, text=True)
         assert made.returncode == 0, made.stderr
 
     def _has_ledger(self) -> bool:
@@ -400,7 +399,8 @@ class House:
 
     def _superusers(self, name: str, database: str) -> str:
         """The address by which PostgreSQL's superuser looks at a machine."""
-        return f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
+        superusers = self._password("patroni.yml", r"username: postgres\n +password: \"(.+)\"")
+        return f"postgresql://postgres:{superusers}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
 
 
 def play(

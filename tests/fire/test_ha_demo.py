@@ -80,10 +80,10 @@ def test_each_door_of_the_machines_is_shut_to_whoever_is_on_their_network(tmp_pa
         at, port = house.machines["one"].address, house.ports[5432]
         for way in ("sslmode=disable user=leader dbname=pit", "sslmode=disable user=postgres dbname=postgres"):
             with pytest.raises(psycopg.OperationalError, match="no encryption"):
-                psycopg.connect(f"host={at} port={port} password=WRITE-YOUR-OWN-4 {way}")
+                psycopg.connect(f"host={at} port={port} password=any {way}")
         for way in ("user=leader dbname=postgres", "user=reader dbname=template1", "user=leader dbname=replication"):
             with pytest.raises(psycopg.OperationalError, match=r"no pg_hba\.conf entry"):
-                psycopg.connect(f"host={at} port={port} password=WRITE-YOUR-OWN-4 {way}")
+                psycopg.connect(f"host={at} port={port} password=any {way}")
         socket = ["setpriv", "--reuid=nobody", "--clear-groups", "psql", f"host={folder}/one port={port} user=postgres"]
         another = subprocess.run([*socket, "--command", "SELECT 1"], capture_output=True, text=True, cwd="/")
         assert "Peer authentication failed" in another.stderr, another

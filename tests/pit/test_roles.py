@@ -11,6 +11,7 @@ import pytest
 from psycopg import errors
 
 from controller.pit.ledger import Ledger
+from controller.pit.machines import write_files
 from controller.pit.standing import read_account, read_standing
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import Server, needs_postgresql
@@ -18,14 +19,15 @@ from tests.pit.test_meters import balanced, give, opened
 from tests.support.errors import raising
 
 pytestmark = needs_postgresql
-_ROLES = Path(__file__).resolve().parents[2] / "config" / "ha" / "roles.sql"
+_MODELS = Path(__file__).resolve().parents[2] / "config" / "ha"
 
 
 @pytest.fixture
-def at(server: Server) -> dict[str, str]:
+def at(server: Server, tmp_path: Path) -> dict[str, str]:
     """The ledger's address for each role, in a database that the shipped file has just made."""
-    words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(_ROLES)]
-    made = subprocess.run(words, input="one\ntwo\nthree\n", capture_output=True, text=True, check=False)
+    write_files(_MODELS, tmp_path / "machines")
+    words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(tmp_path / "machines" / "two" / "roles.sql")]
+    made = subprocess.run(words, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     return {role: server.url.replace("postgres@/postgres", f"{role}@/pit") for role in ("leader", "people", "reader")}
 
