@@ -23,6 +23,8 @@ LOCK_CENTS = 500
 """The price of a wager that `lock` locks, where no other price is given."""
 
 _NAMED_SPOTS_SINCE = 3
+SPOT = "kit"
+"""The progressive bet on which the kit's seats wager."""
 
 
 class FarTable:
@@ -37,7 +39,7 @@ class FarTable:
         self.epoch = epoch or os.urandom(5).hex()
         self.key = key or SigningKey(os.urandom(32))
         self.made: list[bytes] = []
-        self.round = 0
+        self.shoe, self.round = 1, 0
         self._boot = 0
         self._address = address
         self.come()
@@ -68,7 +70,7 @@ class FarTable:
             "digest": NO_CHAIN,
             "public_key": (key or self.key).public.hex(),
             "phase": "wagers_open",
-            "shoe": 1,
+            "shoe": self.shoe,
             "round": self.round or None,
             "next_round": self.round + 1,
             "fault": None,
@@ -99,7 +101,7 @@ class FarTable:
             "seq": seq,
             "at": now_text(),
             "clock_synchronised": True,
-            "shoe": 1,
+            "shoe": self.shoe,
             "round": None,
             "chain": self.chain_of(seq),
             **body,
@@ -126,18 +128,20 @@ class FarTable:
         price_cents: int = LOCK_CENTS,
         refused: Sequence[int] = (),
         also: Sequence[str] = (),
+        spots: Sequence[str] = (SPOT,),
     ) -> Message:
         """Wagers of the next round are locked: these seats wager on a bet that feeds this meter, others are refused.
 
-        The bet feeds the meters `also` too.
+        The bet feeds the meters `also` too. With several `spots`, there is such a bet at each.
         """
         self.round += 1
-        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
+        bet = {"price_cents": price_cents, "meters": [meter, *also], "refused_seats": list(refused)}
+        bet |= {"seats": list(seats), "refusal": "pit_stale" if refused else None}
         return {
             "type": "wagers_locked",
             "round": self.round,
             "by": "dealer",
-            "progressive": [{**bet, "seats": list(seats), "refusal": "pit_stale" if refused else None}],
+            "progressive": [{"spot": spot, **bet} for spot in spots],
             "wagers": [],
             "refused": [],
             "in_play": [],
@@ -153,7 +157,7 @@ class FarTable:
             "witness": None,
             "reason": "misdeal",
             "simulated": False,
-            "progressive": [{"spot": "kit", "seats": list(seats)}],
+            "progressive": [{"spot": SPOT, "seats": list(seats)}],
             "settlement": None,
             "hands": [],
             "held": [],
@@ -175,8 +179,8 @@ class FarTable:
             "last_hand": False,
             "cards_left": 400,
             "dragon_bonus": None,
-            "progressive": [{"spot": "kit", "seats": list(seats)}],
-            "awards": [{"spot": "kit", "seat": seat, "tier": "kit"} for seat in winners],
+            "progressive": [{"spot": SPOT, "seats": list(seats)}],
+            "awards": [{"spot": SPOT, "seat": seat, "tier": "kit"} for seat in winners],
             "actives": None,
             "settlement": None,
             "not_read": [],
@@ -190,13 +194,13 @@ class FarTable:
         else:
             meter, share, shown_cents = won
             progressive = {"meter": meter, "share": share, "shown_cents": shown_cents}
-        bet = {"spot": "kit", "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
+        bet = {"spot": SPOT, "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
         return {"type": "hit", "round": self.round, **_HANDS, **bet, "not_read": [], "doubts": []}
 
     def award(self, step: AwardStep) -> Message:
         """The table's echo of an award's step: the step is in the table's journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
-        return {"type": "award", "round": self.round, "spot": "kit", **{name: getattr(step, name) for name in fields}}
+        return {"type": "award", "round": self.round, "spot": SPOT, **{name: getattr(step, name) for name in fields}}
 
     # Sending them, and hearing.
 

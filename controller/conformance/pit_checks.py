@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
 from controller.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.conformance.deeds import NotTriedError
-from controller.conformance.far_table import LOCK_CENTS, FarTable, in_words_of
+from controller.conformance.far_table import LOCK_CENTS, SPOT, FarTable, in_words_of
 from controller.conformance.pit_kit import (
     Holding,
     PitKit,
@@ -29,7 +30,7 @@ from controller.conformance.pit_kit import (
     restart_while_streaming,
     take_back,
 )
-from controller.conformance.wire import NO_CHAIN, Heard, Message, Wire, first_heard
+from controller.conformance.wire import NO_CHAIN, Heard, Message, Wire, at_text, first_heard
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, moment_ms
@@ -38,7 +39,8 @@ from controller.keys import SigningKey, signature_holds
 _METERS_WATCHED_S = 6.0
 _MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
-_ODD_LOCKS = 30
+_ODD_LOCKS = 10
+_DAY_MS = 24 * 60 * 60 * 1000
 _CLOSE = Fraction(1, 4)
 _SEATS = (1, 2, 3, 4, 5, 6, 7)
 ENDS = 5
@@ -179,17 +181,20 @@ def _window_again(kit: PitKit) -> None:
 @_clause("P09")
 def _forged(kit: PitKit) -> None:
     neighbour, table = kit.table(), kit.new_table()
-    event = parse_object(table.event(table.reset()))
-    wrong_chain = {**event, "chain": "ab" * 32}
-    not_committed(table, canonical(wrong_chain), "an event that was changed after it was signed")
-    for key, whose in (
-        (SigningKey(os.urandom(32)), "another key"),
-        (neighbour.key, "the key of another adopted table"),
-    ):
-        forged = table.event(table.reset(), signer=key, chain="cd" * 32)
-        not_committed(table, forged, f"an event that {whose} has signed")
-    unsigned = {name: value for name, value in event.items() if name != "signature"}
-    not_committed(table, canonical({**unsigned, "chain": "ef" * 32}), "an event without a signature")
+    meter = a_meter(table)
+    for body in (table.reset(), table.lock(meter, _SEATS), table.hit(1, 4400)):  # a pit may look at some types alone
+        for forged, how in _forgeries(table, body, neighbour.key):
+            not_committed(table, forged, f"an event {body['type']} {how}")
+
+
+def _forgeries(table: FarTable, body: Message, neighbour: SigningKey) -> Iterator[tuple[bytes, str]]:
+    """Each has the number of the table's next event at the moment when it is asked for."""
+    yield canonical(parse_object(table.event(body)) | {"chain": "ab" * 32}), "that was changed after it was signed"
+    yield table.event(body, signer=SigningKey(os.urandom(32)), chain="ab" * 32), "that another key has signed"
+    yield table.event(body, signer=neighbour, chain="ab" * 32), "that another adopted table's key has signed"
+    unsigned = parse_object(table.event(body, chain="ab" * 32))
+    del unsigned["signature"]
+    yield canonical(unsigned), "without a signature"
 
 
 @_clause("P10")
@@ -410,11 +415,22 @@ def _to_the_cent(kit: PitKit) -> None:
     meter = a_meter(table)
     share, holds = kit.share(table, meter), Holding(table, meter)
     others = _but(levels(table), meter)
-    for _ in range(_ODD_LOCKS):
-        table.send(table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS))
-    committed(table)
-    wagered = f"{3 * _ODD_LOCKS} wagers of {_ODD_PRICE_CENTS} cents, of which {share} goes on the meter"
-    holds.moved(share * 3 * _ODD_PRICE_CENTS * _ODD_LOCKS, wagered)
+
+    def wagered(what: str, spots: Sequence[str] = (SPOT,), **other: object) -> None:
+        """Rounds with three wagers on each of these bets. `other` are fields of the events."""
+        locks = [table.lock(meter, (1, 3, 6), _ODD_PRICE_CENTS, spots=spots) for _ in range(_ODD_LOCKS)]
+        table.send_bytes(*[table.make(lock, **other) for lock in locks])
+        committed(table)
+        wagered_cents = len(locks) * len(spots) * 3 * _ODD_PRICE_CENTS
+        holds.moved(share * wagered_cents, f"{_ODD_LOCKS} rounds with three wagers of {_ODD_PRICE_CENTS} cents {what}")
+
+    begun = table.round
+    wagered("on a bet of the meter")
+    wagered("on each of two bets of the meter", (SPOT, f"{SPOT}_2"))
+    wagered("at a table that was cut off for a day", at=at_text(time.time_ns() // 1_000_000 - _DAY_MS))
+    wagered("at a table whose clock is not set", at=at_text(1000), clock_synchronised=False)
+    table.shoe, table.round = table.shoe + 1, begun
+    wagered("in the next shoe, whose rounds are numbered anew")
     if (now := _but(levels(table), meter)) != others:
         raise BrokenError(f"Wagers on a bet of the meter {meter} alone moved other meters: from {others} to {now}.")
     if others:
@@ -480,14 +496,17 @@ def _void(kit: PitKit) -> None:
     meter = a_meter(table)
     share, holds = kit.share(table, meter), Holding(table, meter)
     price_cents = _ODD_PRICE_CENTS * 100
-    table.send(table.lock(meter, _SEATS, price_cents), table.dealt(_SEATS, ()), table.lock(meter, _SEATS, price_cents))
+    table.send(
+        table.lock(meter, _SEATS, price_cents),
+        table.dealt(_SEATS, ()),
+        table.lock(meter, _SEATS, price_cents, spots=(SPOT, f"{SPOT}_2")),
+    )
     committed(table)
-    holds.moved(share * price_cents * 14, "two rounds with seven wagers each")
-    for voided, taken in (((3,), 1), (_SEATS, 6)):
+    holds.moved(share * price_cents * 21, "two rounds with seven wagers, of which the second has two bets")
+    for voided, what, taken in (((3,), "one wager", 1), (_SEATS, "the bet's other six wagers", 6)):
         table.send(table.void(voided))
         committed(table)
-        what = "one wager" if taken == 1 else "the other six wagers"
-        holds.moved(-share * price_cents * taken, f"the void of {what} of the second round")
+        holds.moved(-share * price_cents * taken, f"the void of {what} in the second round")
 
 
 # Hits and awards.
@@ -495,12 +514,15 @@ def _void(kit: PitKit) -> None:
 
 @_clause("P27")
 def _hit_of_a_meter(kit: PitKit) -> None:
+    meter = a_meter(kit.table())
+    others = _but(levels(kit.table()), meter)
     table, before_cents, (step,) = hits(kit, [("", "1:1")])
-    meter = a_meter(table)
     if (step.table, step.seat, step.tier, step.meter) != (table.table, 1, "kit", meter):
         raise BrokenError(f"The award of a hit at seat 1 on {meter} says seat {step.seat}, {step.tier}, {step.meter}.")
     if step.cents != before_cents:
         raise BrokenError(f"The award of the meter {meter} is of {step.cents} cents. The meter was at {before_cents}.")
+    if (now := _but(levels(table), meter)) != others:
+        raise BrokenError(f"A hit of the meter {meter} moved other meters: from {others} to {now}.")
     if level(table, meter) == before_cents:
         raise BrokenError(
             f"The meter {meter} was won and stays at {before_cents} cents: a meter that was won must begin again."

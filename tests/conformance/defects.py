@@ -141,6 +141,20 @@ PIT_DEFECTS = (
         "if not any(signature_holds(event.message, each.public_key) for each in self._adoptions.heard().values()):",
     ),
     Defect(
+        "an event without a signature is taken",
+        "P09",
+        _LEDGER,
+        "if not signature_holds(event.message, adopted.public_key):",
+        'if "signature" in event.message and not signature_holds(event.message, adopted.public_key):',
+    ),
+    Defect(
+        "signatures of locked wagers are not looked at",
+        "P09",
+        _LEDGER,
+        "if not signature_holds(event.message, adopted.public_key):",
+        'if event.type != "wagers_locked" and not signature_holds(event.message, adopted.public_key):',
+    ),
+    Defect(
         "bytes need not be canonical",
         "P10",
         _INCOMING,
@@ -277,6 +291,31 @@ PIT_DEFECTS = (
     Defect("a wager goes on every meter", "P24", _BOOKS, "if name in meters}", "if meters}"),
     Defect("a wager goes on one meter of its bet", "P24", _BOOKS, "if name in meters}", "if name in [*meters][:1]}"),
     Defect(
+        "a shoe's rounds are those of the shoe before",
+        "P24",
+        _BOOKS,
+        "(table, epoch, shoe, round_)\n",
+        "(table, epoch, 1, round_)\n",
+    ),
+    Defect(
+        "one bet of a table counts",
+        "P24",
+        _INTAKE,
+        "for bet in _bets(message) if (locked",
+        "for bet in _bets(message)[:1] if (locked",
+    ),
+    Defect(
+        "wagers of an hour ago do not count",
+        "P24",
+        _INTAKE,
+        '            case "wagers_locked":\n',
+        '            case "wagers_locked" if (moment_ms(str(message["at"])) or 0) < time_ns() // 10**6 - 3_600_000:\n'
+        "                pass\n"
+        '            case "wagers_locked":\n',
+        "import re\n",
+        "import re\nfrom time import time_ns\nfrom controller.contract.pit_words import moment_ms\n",
+    ),
+    Defect(
         "refused wagers count",
         "P25",
         _INTAKE,
@@ -309,11 +348,27 @@ PIT_DEFECTS = (
         "        hand = self._hand(table, event)\n        has_hit",
     ),
     Defect(
+        "a void takes every bet of its seats",
+        "P26",
+        _INTAKE,
+        "for spot, seats in wagers}",
+        "for _, seats in wagers for (spot,) in self._db.execute('SELECT spot FROM stake WHERE hand = ?', (hand,))}",
+    ),
+    Defect(
         "a meter that is won stays",
         "P27",
         _BOOKS,
         'self.post("hit", {f"meter:{meter}": -won}, "awards", event)',
         'self.post("hit", {"house": -won}, "awards", event)\n        again = Reseed(0, 0)',
+    ),
+    Defect(
+        "a hit takes from every meter",
+        "P27",
+        _BOOKS,
+        '        self.post("hit", {f"meter:{meter}": -won}, "awards", event)\n',
+        '        self.post("hit", {f"meter:{meter}": -won}, "awards", event)\n'
+        "        for name in self.terms().keys() - {meter}:\n"
+        '            self.post("hit", {f"meter:{name}": -100}, "house", event)\n',
     ),
     Defect("a fixed award is of a dollar more", "P28", _AWARDS, "cents = won\n", "cents = won + 100\n"),
     Defect(
