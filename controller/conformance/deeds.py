@@ -87,7 +87,7 @@ class Deeds:
             return f"the command for {deed!r} did not end within {_WITHIN_S} s: {line}"
         if run.returncode == 0:
             return None
-        said = (run.stderr or run.stdout).strip()[-300:]
+        said = " ".join((run.stderr or run.stdout).split())[-300:]  # a line of the report
         return f"the command for {deed!r} ended with {run.returncode}: {line}: {said}"
 
 

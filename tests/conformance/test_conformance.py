@@ -122,7 +122,7 @@ def test_a_kit_says_old_events_in_the_words_of_their_version() -> None:
 
 def test_a_deed_that_is_refused_breaks_its_clause_and_a_deed_that_nobody_can_do_is_not_tried() -> None:
     wanted = clauses("P")[:3]
-    deeds = Deeds(PIT_DEEDS, {"pay": "echo the award {award} is paid >&2; exit 4", "verify": "true"}, asks=False)
+    deeds = Deeds(PIT_DEEDS, {"pay": "printf 'the award\\n{award} is paid' >&2; exit 4", "verify": "true"}, asks=False)
     checks: Checks[Deeds] = Checks()
     for clause, deed in zip(wanted, ("pay", "verify", "reject"), strict=True):
         checks.clause(clause.number)(partial(_do, deed))
