@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from controller.contract.bounds import MOST_AHEAD_MS
 from controller.contract.envelope import Stamp
+
+_HELD_AHEAD_MS = 2000
+_BEHIND_FROM_MS = 1000  # two machines with right clocks differ by less
 
 
 def now_text() -> str:
@@ -35,30 +39,52 @@ def number_text(number: int) -> str:
 
 
 class Moments:
-    """Times of messages that a table believes only in order.
+    """Times of the pit's acks. A table believes acks only in order, so these times never go back.
 
-    These times do not go back when the clock is set back, nor when a pit starts whose clock stands behind the times
-    that an earlier program of the pit has said.
+    They do not go back where the clock is set back, where the pit starts again, nor where the pit of another machine
+    takes over. For that the ledger holds a time that no ack has passed. That time is two seconds ahead, so that a
+    stream of acks needs a write every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a machine takes
+    over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
+
+    A time more than a day ahead of the clock was wrong, and is passed over: no table with a set clock has taken it.
     """
 
-    def __init__(self) -> None:
-        self._last_ms = 0
+    def __init__(self, held_ms: int, hold: Callable[[int], None]) -> None:
+        """`held_ms` is the time that the ledger holds, in ms since 1970, and `hold` has the ledger hold another."""
+        self._last_ms = self._held_ms = held_ms
+        self._said_ms = held_ms - _HELD_AHEAD_MS  # the latest time that the pit has certainly said
+        self._hold = hold
 
-    def heard(self, at_ms: int) -> int:
-        """The pit once said this time. Returns how many milliseconds the clock stands behind it; 0 where it does not.
-
-        A time more than a day ahead of the clock is no start for the next time: no table with a set clock takes it.
-        """
-        now_ms = _now_ms()
-        if at_ms <= now_ms + MOST_AHEAD_MS:
+    def heard(self, at_ms: int) -> None:
+        """The pit once said this time."""
+        if at_ms <= highest_number():
             self._last_ms = max(self._last_ms, at_ms)
-        return max(0, at_ms - now_ms)
+        self._said_ms = max(self._said_ms, at_ms)
 
     def next(self) -> str:
-        """Now, or the time given last."""
+        """Now, or the time given last where the clock stands behind it."""
         now_ms = _now_ms()
-        self._last_ms = now_ms if self._last_ms > now_ms + MOST_AHEAD_MS else max(self._last_ms, now_ms)
+        if self._last_ms > highest_number():
+            self._last_ms = self._held_ms = 0
+        if now_ms > self._last_ms:
+            self._last_ms = now_ms
+            self._said_ms = max(self._said_ms, now_ms)
+        if self._last_ms > self._held_ms:
+            held_ms = max(self._last_ms, now_ms + _HELD_AHEAD_MS)
+            self._hold(held_ms)
+            self._held_ms = held_ms
         return Stamp(self._last_ms, True).text()
+
+    def behind(self) -> tuple[str, str, int] | None:
+        """The clock's time, a later time that the pit has said, and the seconds between them; None if below a second.
+
+        Each time that the pit has said is told once.
+        """
+        now_ms, said_ms = _now_ms(), self._said_ms
+        if said_ms < now_ms + _BEHIND_FROM_MS:
+            return None
+        self._said_ms = 0
+        return Stamp(now_ms, True).text(), Stamp(said_ms, True).text(), (said_ms - now_ms) // 1000
 
 
 def _now_ms() -> int:

@@ -19,8 +19,12 @@ CREATE TABLE event (
 CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
 INSERT INTO meters_message VALUES (1);
 """
+_ACK_TIME = """
+CREATE TABLE ack_time (held_ms INTEGER NOT NULL) STRICT; -- no ack has a later time, in ms since 1970
+INSERT INTO ack_time VALUES (0);
+"""
 NEW = (
-    *(_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
+    *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA),
 )
 """The statements that make a new ledger."""
@@ -29,6 +33,6 @@ FROM_FORM = {
     3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
     5: (awards.FROM_FORM_5,),
-    6: (doubts.SCHEMA, decisions.FROM_FORM_6),
+    6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -488,6 +488,17 @@ class Ledger:
             self._db.execute("UPDATE meters_message SET next_seq = ?", (first + count,))
         return range(first, first + count)
 
+    def held_ack_time(self) -> int:
+        """A time that no ack of this ledger's pits has passed, in ms since 1970; 0 before the first ack."""
+        with self._reading():
+            (held_ms,) = self._db.execute("SELECT held_ms FROM ack_time").fetchone()
+            return int(held_ms)
+
+    def hold_ack_time(self, held_ms: int) -> None:
+        """From now on no ack passes this time, in ms since 1970."""
+        with self._db.transaction():
+            self._db.execute("UPDATE ack_time SET held_ms = ?", (held_ms,))
+
     def awards(self) -> list[Award]:
         """Every award as it stands, oldest first."""
         with self._reading():

@@ -40,7 +40,7 @@ from controller.delivery.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_
 from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
-from controller.pit.clock import Moments, now_text, number_text
+from controller.pit.clock import Moments, number_text
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ack, Ledger
 from controller.pit.sayings import Sayings
@@ -54,8 +54,6 @@ _METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write
 _RETRY_S = 0.5
 _UNHEARD_S = 10.0  # without an answer of the broker; a pit that cannot be heard keeps nobody else from leading
 _LOOKED_S = 1.0  # for which the pit goes by its last look whether it leads; another may lead after three seconds
-_CLOCK_BEHIND_FROM_MS = 1000  # two machines with right clocks differ by less
-_NO_OWN = 0, "", 0
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 _BATCH_BYTES = 4_000_000
@@ -90,8 +88,7 @@ class Pit:
         self._key = key
         self._rotations = rotations
         self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
-        self._moments = Moments()  # of acks: no table believes an ack that is older than the ack before
-        self._latest_own = _NO_OWN  # of our acks ahead of the clock: the latest time, its text, by how many ms
+        self._moments = Moments(ledger.held_ack_time(), ledger.hold_ack_time)
         self._host = host
         self._port = port
         self._root = root
@@ -174,6 +171,7 @@ class Pit:
                 if self._stands and not self._listening:
                     self._begin_to_speak(link)
                 if self._listening:
+                    self._look_at_clock()
                     if self._awards_wait or self._awards_due:
                         self._look_whether_awards_wait()
                     self._say_steps(link)
@@ -313,24 +311,24 @@ class Pit:
             return
         ack = AckWord.read(parse_object(payload))
         at_ms = None if ack is None else moment_ms(ack.at)
-        if at_ms is not None and ack is not None and (behind_ms := self._moments.heard(at_ms)) > 0:
-            self._latest_own = max(self._latest_own, (at_ms, ack.at, behind_ms))
+        if at_ms is not None:
+            self._moments.heard(at_ms)
         try:
             self._ledger.hear_own_ack(table, payload)
         except RefusedError as alarm:
             self._alarm(table, alarm)
 
-    def _alarm_of_clock(self) -> None:
-        """Tell people where the clock stands behind what the pit has said, by the latest of its retained acks."""
-        (_, at, behind_ms), self._latest_own = self._latest_own, _NO_OWN
-        if behind_ms < _CLOCK_BEHIND_FROM_MS:
+    def _look_at_clock(self) -> None:
+        """Tell people where the clock stands behind a time that the pit has said."""
+        if (behind := self._moments.behind()) is None:
             return
+        now, said, by_s = behind
         self._alarm(
             "",
             RefusedError(
                 "clock_behind",
-                f"The pit's clock stands at {now_text()}. That is {math.ceil(behind_ms / 1000)} s before {at}, the time"
-                " of an acknowledgement that this pit has said.",
+                f"The pit's clock stands at {now}. That is {by_s} s before {said}, when this pit acknowledged by its"
+                " clock of then.",
                 "Set the clock of this machine, and of each machine on which the pit has run. Until the clock is past"
                 " that time, acknowledgements repeat it. Where that time is more than a day ahead, acknowledgements"
                 " have this clock's time.",
@@ -340,12 +338,11 @@ class Pit:
 
     def _begin_to_speak(self, link: Link) -> None:
         """Begin to publish on this connection: the pit has read its own retained acks."""
-        self._alarm_of_clock()
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
             say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         self._listening = True
-        key = PitKeyWord(self._key.public.hex(), now_text(), self._rotations).payload(self._key)
+        key = PitKeyWord(self._key.public.hex(), self._moments.next(), self._rotations).payload(self._key)
         self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
         for table, ack in self._ledger.acks().items():
             self._acknowledge(link, table, ack)

@@ -207,4 +207,4 @@ class Evening:
 def as_form_6(path: Path) -> None:
     """The ledger as the version before this one kept it."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE decision; DROP TABLE doubt; PRAGMA user_version = 6")
+        db.executescript("DROP TABLE decision; DROP TABLE doubt; DROP TABLE ack_time; PRAGMA user_version = 6")

@@ -16,7 +16,7 @@ import pytest
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
 from controller.keys import SigningKey
-from tests.pit.house import EPOCH, KEY, ROOT, TABLE, House, ack
+from tests.pit.house import EPOCH, KEY, ROOT, TABLE, Far, House, ack
 from tests.support.brokers import needs_mosquitto
 from tests.support.waiting import PATIENCE_S, until
 
@@ -77,33 +77,84 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
     assert house.held() == [(n, event(n)) for n in range(1, last + 1)]
 
 
-_CLOCK_SET_BACK = """
+_SET_CLOCK = """
 import runpy, sys, time
-right = time.time_ns
-time.time_ns = lambda: right() - {behind_s} * 1_000_000_000
+from pathlib import Path
+right, moved_s = time.time_ns, Path({moved_s!r})
+time.time_ns = lambda: right() + int(moved_s.read_text()) * 1_000_000_000
 sys.argv = sys.argv[2:]
 runpy.run_module("controller.pit", run_name="__main__")
 """
-"""A pit's program on a machine whose clock stands behind."""
+"""A pit's program on a machine whose clock a file moves by so many seconds."""
+
+HOUR_S = 3600
+TEN_YEARS_S = 10 * 365 * 24 * HOUR_S
 
 
-def test_started_with_its_clock_behind_the_pit_says_no_earlier_time_and_tells_people(house: House) -> None:
+class Clock:
+    """The clock of a pit's machine, right at first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "moved_s"
+        self.move(0)
+        self.program = (sys.executable, "-c", _SET_CLOCK.format(moved_s=str(self._file)))
+
+    def move(self, by_s: int) -> None:
+        """From now on the clock is by so many seconds ahead, or behind."""
+        new = self._file.with_name("moved_s.new")
+        new.write_text(str(by_s))
+        new.rename(self._file)
+
+
+def times_until(far: Far, seq: int) -> list[str]:
+    """The times of the next acks, up to the ack of event `seq`."""
+    said = [json.loads(far.next().payload)]
+    while said[-1]["seq"] < seq:
+        said.append(json.loads(far.next().payload))
+    return [word["at"] for word in said]
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["by its retained acks", "by its ledger alone"])
+def test_a_machine_whose_clock_is_behind_takes_over_and_says_no_earlier_time(
+    house: House, tmp_path: Path, remembers: bool
+) -> None:
     far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(event(1))
-    far.ack(ack(1))
-    last = house.far().next()
+    before = times_until(far, 1)[-1]
+    pit.ended(signal.SIGKILL)
+    if not remembers:
+        far.publish(f"pit/v1/{TABLE}/ack", b"", retain=True)
+        far.ack(b"")
+
+    other = Clock(tmp_path)
+    other.move(-20)
+    pit = house.pit(program=other.program)
+    until(pit.err, "clock_behind")
+    far.send_events(event(2))
+    assert min(times_until(far, 2)) >= before
+
+
+@pytest.mark.parametrize(("ahead_s", "goes_back"), [(HOUR_S, False), (TEN_YEARS_S, True)], ids=["an hour", "ten years"])
+def test_a_clock_that_is_set_back_while_the_pit_runs_takes_back_only_times_a_day_ahead(
+    house: House, tmp_path: Path, ahead_s: int, goes_back: bool
+) -> None:
+    clock, far = Clock(tmp_path), house.far()
+    far.say_state()
+    pit = house.pit("--adopt-new", program=clock.program)
+    until(pit.err, "connected")
+    clock.move(ahead_s)
+    far.send_events(event(1))
+    before = times_until(far, 1)[-1]
+    clock.move(0)
+    far.send_events(event(2))
+    after = times_until(far, 2)
+    assert f"before {before}" in until(pit.err, "clock_behind")[-1]
+    assert (after[-1] < before) is goes_back
     pit.ended(signal.SIGKILL)
 
-    pit = house.pit(program=(sys.executable, "-c", _CLOCK_SET_BACK.format(behind_s=3600)))
-    alarm = "\n".join(until(pit.err, "connected"))
-    assert "clock_behind" in alarm
-    assert json.loads(last.payload)["at"] in alarm
-    far.send_events(event(2))
-    said = [json.loads(far.next().payload)]
-    while said[-1]["seq"] < 2:
-        said.append(json.loads(far.next().payload))
-    assert min(word["at"] for word in said) >= json.loads(last.payload)["at"]
+    house.pit(program=clock.program)
+    assert min(times_until(far, 2)) >= after[-1]
 
 
 def test_after_a_broker_restart_without_memory_the_acks_are_retained_again(house: House) -> None:

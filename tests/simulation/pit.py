@@ -49,7 +49,6 @@ class Pit:
         self._uncommitted: list[tuple[str, bytes]] = []
         self._life = 0
         self._levels_said: list[bytes] = []
-        self._moments = Moments()
         self.start()
 
     def start(self) -> None:
@@ -59,6 +58,7 @@ class Pit:
         with unsynced():
             self.ledger = Ledger(self._path)
         self.ledger.serve()
+        self._moments = Moments(self.ledger.held_ack_time(), self.ledger.hold_ack_time)
         self.ledger.set_terms(self._terms)
         self._seqs = iter(self.ledger.meters_seqs(1000))
         self.up = True

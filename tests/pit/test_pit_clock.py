@@ -1,0 +1,118 @@
+"""The times of the pit's acks: they never go back, whatever becomes of the clock, of the program and of the machine."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from controller.contract.pit_words import moment_ms
+from controller.pit import clock
+from controller.pit.clock import Moments
+
+NOW_MS = 1_767_225_600_000
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+
+
+class World:
+    """A ledger with the time that it holds, and the clock of the machine on which the pit runs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ms = NOW_MS
+        self.held_ms = 0
+        self.writes = 0
+        monkeypatch.setattr(clock, "_now_ms", lambda: self.now_ms)
+        self.start()
+
+    def start(self) -> None:
+        self.moments = Moments(self.held_ms, self._hold)
+
+    def _hold(self, held_ms: int) -> None:
+        self.held_ms = held_ms
+        self.writes += 1
+
+    def ack_ms(self) -> int:
+        at_ms = moment_ms(self.moments.next())
+        assert at_ms is not None
+        assert at_ms <= self.held_ms, "no ack passes what the ledger holds"
+        return at_ms
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(monkeypatch)
+
+
+def test_times_follow_the_clock_with_a_write_every_two_seconds(world: World) -> None:
+    said = []
+    for _ in range(1000):
+        world.now_ms += 10
+        said.append(world.ack_ms())
+    assert said == [*range(NOW_MS + 10, NOW_MS + 10_010, 10)]
+    assert world.writes == 5
+    assert world.moments.behind() is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_set_killed_and_taken_over_within_a_day_no_time_goes_back(world: World, seed: int) -> None:
+    chance, said = random.Random(seed), []
+    for _ in range(200):
+        match chance.randrange(4):
+            case 0:
+                world.now_ms = NOW_MS + chance.randrange(DAY_MS)
+            case 1:
+                world.start()
+            case 2:
+                world.now_ms += chance.randrange(10_000)
+            case _:
+                said.append(world.ack_ms())
+    assert all(before <= after for before, after in pairwise(said))
+    assert world.held_ms <= NOW_MS + DAY_MS + 20_000, "no start makes the held time creep"
+
+
+def test_pits_that_start_again_and_again_behind_the_held_time_do_not_move_it(world: World) -> None:
+    world.ack_ms()
+    world.now_ms -= HOUR_MS
+    for _ in range(100):
+        world.start()
+        assert world.ack_ms() == NOW_MS + 2000
+    assert world.writes == 1
+
+
+def test_a_time_more_than_a_day_ahead_was_wrong_and_is_held_no_more(world: World) -> None:
+    world.now_ms += DAY_MS + 1
+    ahead_ms = world.ack_ms()
+    world.now_ms = NOW_MS
+    assert world.ack_ms() == NOW_MS
+    assert world.moments.behind() is not None
+    world.start()
+    world.now_ms -= 20_000
+    assert world.ack_ms() >= NOW_MS, "the true time is held again"
+    world.moments.heard(ahead_ms)
+    assert world.ack_ms() < ahead_ms
+
+
+def test_a_clock_that_stands_behind_is_told_once_for_each_time_said(world: World) -> None:
+    world.ack_ms()
+    world.now_ms -= 999
+    assert world.moments.behind() is None
+    world.now_ms -= 19_001
+    assert world.moments.behind() == ("2025-12-31T23:59:40.000Z", "2026-01-01T00:00:00.000Z", 20)
+    world.ack_ms()
+    assert world.moments.behind() is None
+    world.now_ms += 30_000
+    world.ack_ms()
+    world.now_ms -= 5_000
+    assert world.moments.behind() == ("2026-01-01T00:00:05.000Z", "2026-01-01T00:00:10.000Z", 5)
+
+
+def test_a_start_soon_after_the_last_ack_is_no_clock_behind(world: World) -> None:
+    world.ack_ms()
+    world.start()
+    assert world.moments.behind() is None
+    world.now_ms -= 999
+    assert world.moments.behind() is None, "the ledger holds a time ahead of the last ack"
+    world.now_ms -= 20_000
+    assert world.moments.behind() is not None
