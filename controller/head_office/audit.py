@@ -21,7 +21,7 @@ from controller.errors import TableError
 from controller.head_office import decided
 from controller.head_office.decided import Decision
 from controller.head_office.remembered import Seen
-from controller.head_office.replay import Award, Replay, Terms, money, standing
+from controller.head_office.replay import Award, Replay, Terms, money, standing, whole
 from controller.keys import signature_holds
 
 STATEMENT_FORM = 2
@@ -354,7 +354,7 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
 
 def _stated(award: dict[str, Any]) -> str:
     """How an award stands in the pit's words."""
-    return standing(_text(award["step"]), _whole(award["cents"]), _whole(award["house_cents"]))
+    return standing(_text(award["step"]), _cents(award["cents"]), _cents(award["house_cents"]))
 
 
 _FIGURES = {
@@ -379,7 +379,7 @@ def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
         if name not in said:
             continue
         keys = ("level_cents", "reserve_cents")
-        house.meters[name] = {key: _whole(said[name][key]) for key in keys} | {"wagered_cents": meter.wagered_cents}
+        house.meters[name] = {key: _cents(said[name][key]) for key in keys} | {"wagered_cents": meter.wagered_cents}
         until = f" to {meter.place}" if meter.place else ""
         for key, stands in meter.figures().items():
             shown = money(stands) if key.endswith("cents") else str(stands)
@@ -402,20 +402,18 @@ def _hit(award: Award) -> Hit:
 
 
 def _money(value: object) -> str:
-    return money(_whole(value))
+    return money(_cents(value))
+
+
+def _cents(value: object) -> int:
+    """The value, which must be an amount that a pit can hold. Raises ValueError."""
+    return whole(value, -MOST_SEQ, MOST_SEQ)
 
 
 def _text(value: object) -> str:
     """The value, which must be a text. Raises TypeError."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is no text")
-    return value
-
-
-def _whole(value: object) -> int:
-    """The value, which must be a whole number that the pit can hold. Raises TypeError."""
-    if not is_count(value, -MOST_SEQ, MOST_SEQ):
-        raise TypeError(f"{value!r:.60} is no whole number that a pit holds")
     return value
 
 

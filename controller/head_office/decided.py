@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from controller.contract.bounds import MOST_CENTS, MOST_SEQ, is_count
-from controller.head_office.replay import Replay, Terms
+from controller.contract.bounds import MOST_CENTS, MOST_SEQ
+from controller.head_office.replay import Replay, Terms, whole
 
 _MOST_TERMS = 100  # of a meter: more of them, in a forged statement, would take hours
 _SHARE = re.compile("[0-9]{1,9}(/[1-9][0-9]{0,8})?")
@@ -30,13 +30,13 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
     Raises KeyError, TypeError or ValueError where the statement holds no such decisions.
     """
     decisions: list[Decision] = []
-    last = _whole(stated["position"], MOST_SEQ)
+    last = whole(stated["position"], 0, MOST_SEQ)
     had: dict[str, list[Terms]] = {}
     for each in stated["decisions"]:
         decide: Callable[[Replay], None]
         match each:
             case {"terms": {"meter": str(meter), **said}}:
-                seed, most = (_whole(said[key], MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
+                seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
                 before = had.setdefault(meter, [])
                 before.append(Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most))
                 if len(before) > _MOST_TERMS:
@@ -45,12 +45,12 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
                 terms = may[len(before) - 1] if len(before) <= len(may) else before[-1]
                 decide = partial(Replay.set_terms, meter=meter, terms=terms)
             case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
-                decide = partial(Replay.decide, id_=award, step=step, cents=_whole(cents, MOST_SEQ))
+                decide = partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
             case {"table": str(table), "set_aside_as": str(stream)}:
                 decide = partial(Replay.set_aside, table=table, stream=stream)
             case _:
                 raise ValueError(f"{each!r:.100} is no decision")
-        decisions.append((_whole(each["after"], last), decide))
+        decisions.append((whole(each["after"], 0, last), decide))
     if [after for after, _ in decisions] != sorted(after for after, _ in decisions):
         raise ValueError("the decisions are not in order")
     return decisions, [] if approved is None else _amiss(had, approved)
@@ -67,12 +67,6 @@ def _amiss(had: Approved, approved: Approved) -> list[str]:
 
 def _shown(terms: Sequence[Terms]) -> str:
     return ", then ".join(map(str, terms)) or "none"
-
-
-def _whole(value: object, most: int) -> int:
-    if not is_count(value, 0, most):
-        raise ValueError(f"{value!r:.60} is no whole number to {most}")
-    return value
 
 
 def _share(value: object) -> Fraction:

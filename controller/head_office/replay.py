@@ -240,11 +240,13 @@ class Replay:
 
     def _place(self, stream: str, event: Mapping[str, Any]) -> Place:
         self._streams.add((event["table"], stream))
-        return Place(event["table"], stream, *(_whole(event[name], 1, MOST_CENTS) for name in ("shoe", "round")))
+        return Place(event["table"], stream, *(whole(event[name], 1, MOST_CENTS) for name in ("shoe", "round")))
 
     def _lock(self, place: Place, bets: list[dict[str, Any]]) -> None:
         _each_once([bet["spot"] for bet in bets])
-        locked = [bet for bet in bets if (_seats(bet["seats"]), _whole(bet["price_cents"], 0, MOST_WAGER_CENTS))[0]]
+        for bet in bets:
+            whole(bet["price_cents"], 0, MOST_WAGER_CENTS)
+        locked = [bet for bet in bets if _seats(bet["seats"])]
         if unknown := {name for bet in locked for name in _each_once(bet["meters"])} - self.meters.keys():
             raise ValueError(f"no meter is named {min(unknown)}")
         for bet in locked:
@@ -271,7 +273,9 @@ class Replay:
                 meter.late.append((cents, number, since, len(meter.won)))
 
     def _hit(self, place: Place, event: Mapping[str, Any]) -> None:
-        _whole(event["seat"], 1, MOST_SEAT), _each_once([event["spot"]]), _each_once([event["tier"]])
+        whole(event["seat"], 1, MOST_SEAT)
+        _each_once([event["spot"]])
+        _each_once([event["tier"]])
         meter: str | None = None
         won: _Won | None = None
         fixed_cents = 0
@@ -279,7 +283,7 @@ class Replay:
             case {"progressive": {"meter": str(name), "share": str(share)}, "fixed": None} if name in self.meters:
                 meter, won = name, self._win(place, name, _share(share))
             case {"progressive": None, "fixed": {"cents": cents}}:
-                fixed_cents = _whole(cents, 0, MOST_CENTS)
+                fixed_cents = whole(cents, 0, MOST_CENTS)
             case _:
                 raise ValueError("a hit wins a share of a known meter, or a fixed amount")
         self._of_table[place.table] = number = self._of_table.get(place.table, 0) + 1
@@ -305,7 +309,7 @@ class Replay:
             self.findings.append(f"{event['id']} tells of an award for {event['hit']}, which is no hit")
         else:
             (step,) = _each_once([event["step"]])
-            award.told.append((step, _whole(event["cents"], 0, MOST_CENTS)))
+            award.told.append((step, whole(event["cents"], 0, MOST_CENTS)))
 
     def _reject(self, award: Award) -> None:
         own_cents = award.own_cents
@@ -344,7 +348,8 @@ def money(cents: int) -> str:
     return f"{sign}{whole // 100:,}.{whole % 100:02d}"
 
 
-def _whole(value: object, least: int, most: int) -> int:
+def whole(value: object, least: int, most: int) -> int:
+    """The value, which must be a whole number within these bounds. Raises ValueError."""
     if not is_count(value, least, most):
         raise ValueError(f"{value!r:.60} is no whole number from {least} to {most}")
     return value
@@ -364,7 +369,7 @@ def _each_once(names: list[str]) -> set[str]:
 
 
 def _seats(value: list[object]) -> set[int]:
-    seats = [_whole(seat, 1, MOST_SEAT) for seat in value]
+    seats = [whole(seat, 1, MOST_SEAT) for seat in value]
     if len({*seats}) < len(seats):
         raise ValueError("a seat is named twice")
     return {*seats}

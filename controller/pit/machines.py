@@ -6,11 +6,11 @@ machine to machine. The passwords are made here, so nobody thinks one up, types 
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import secrets
 import tomllib
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -31,6 +31,7 @@ _EXAMPLES: Mapping[str, str] = {
     "broker": "an address with its network, as in 10.20.0.10/24",
     "interface": "the name of a network interface, as in eth0",
 }
+_INTERFACE = re.compile(r"[A-Za-z0-9._-]{1,15}")
 
 
 def write_files(models: Path, into: Path) -> list[Path]:
@@ -93,39 +94,42 @@ def _read(path: Path) -> dict[str, str]:
     return names
 
 
-def _wrong(names: dict[str, Any]) -> Iterator[str]:
+def _wrong(names: Mapping[str, Any]) -> Iterator[str]:
     """Everything that is wrong, a line each."""
     for key in names.keys() - _EXAMPLES.keys():
         yield f"`{key}` is not known here"
-    for key, example in _EXAMPLES.items():
-        if key not in names:
-            yield f"`{key}` is missing: {example}"
-        elif not _fits(key, names[key]):
-            yield f"`{key}` is {names[key]!r}, and must be {example}"
-    machines = [names.get(machine) for machine in _MACHINES]
-    if not all(_fits(key, names.get(key)) for key in _EXAMPLES):
+    unfit = [key for key in _EXAMPLES if not _fits(key, names.get(key))]
+    for key in unfit:
+        told = f"is {names[key]!r}, and must be" if key in names else "is missing:"
+        yield f"`{key}` {told} {_EXAMPLES[key]}"
+    if unfit:
         return
-    if len({*machines, names["broker"].partition("/")[0]}) < len(machines) + 1:
+    addresses = [names[machine] for machine in _MACHINES]
+    if len({*addresses, names["broker"].partition("/")[0]}) <= len(addresses):
         yield "two machines, or a machine and the broker, have one address"
-    network = ipaddress.ip_network(names["network"])
+    network = IPv4Network(names["network"])
     for machine in _MACHINES:
-        if ipaddress.ip_address(names[machine]) not in network:
+        if IPv4Address(names[machine]) not in network:
             yield f"`{machine}` is {names[machine]}, which is not in the `network` {network}"
 
 
 def _fits(key: str, value: object) -> bool:
+    """Whether the value is of the key's kind."""
     if not isinstance(value, str):
         return False
+    if key == "interface":
+        return _INTERFACE.fullmatch(value) is not None
     try:
-        if key == "interface":
-            return re.fullmatch(r"[A-Za-z0-9._-]{1,15}", value) is not None
-        if key == "network":
-            return ipaddress.IPv4Network(value) is not None
-        if key == "broker":
-            return "/" in value and ipaddress.IPv4Interface(value) is not None
-        return ipaddress.IPv4Address(value) is not None
+        match key:
+            case "network":
+                IPv4Network(value)
+            case "broker":
+                IPv4Interface(value)
+            case _:
+                IPv4Address(value)
     except ValueError:
         return False
+    return key != "broker" or "/" in value
 
 
 def _invalid(path: Path, wrong: list[str]) -> TableError:
