@@ -253,6 +253,8 @@ def _roads(options: Namespace) -> int:
 def _add_screen(parser: ArgumentParser) -> None:
     where = "the address of the pages; 0.0.0.0:8080 lets other machines look too (default: %(default)s)"
     parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
+    names = "other names by which browsers and Prometheus ask, for example royal9-01.house"
+    parser.add_argument("--names", nargs="*", default=(), metavar="NAME", help=names)
     mine = "also show finished rounds with their frames, to whoever has the printed address; run this as a supervisor"
     parser.add_argument("--supervisor", action="store_true", help=mine)
 
@@ -260,7 +262,7 @@ def _add_screen(parser: ArgumentParser) -> None:
 def _screen(options: Namespace) -> int:
     from controller.cli.screen import screen
 
-    return screen(options.table, options.listen, options.supervisor)
+    return screen(options.table, options.listen, options.names, options.supervisor)
 
 
 def _add_kiosk(parser: ArgumentParser) -> None:

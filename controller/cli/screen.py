@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from controller.config import load
@@ -10,9 +11,9 @@ from controller.control.past import past_of
 from controller.errors import TableError
 
 
-def screen(table: Path, listen: str, supervisor: bool = False) -> int:
-    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, finished rounds too. Raises TableError
-    `screen_missing` without its libraries."""
+def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bool = False) -> int:
+    """Serve the table's pages at `listen`, HOST:PORT, to whoever asks by one of `names`; for a `supervisor`, finished
+    rounds too. Raises TableError `screen_missing` without its libraries."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):
         do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
@@ -23,4 +24,4 @@ def screen(table: Path, listen: str, supervisor: bool = False) -> int:
         do = "Install the project with its extra `screen`; tools/setup.sh does."
         raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
     control = Path(load(table).file.control.socket)
-    return serve(Sockets(feed_of(control), past_of(control), control), host.strip("[]"), int(port), supervisor)
+    return serve(Sockets(feed_of(control), past_of(control), control), host.strip("[]"), int(port), names, supervisor)

@@ -24,8 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 1
     try:
-        host, port = options.broker
-        return serve(options.ledger, Hearing(host, port, options.root, tls_files(options)), *options.listen)
+        (broker, broker_port), (host, port) = options.broker, options.listen
+        hearing = Hearing(broker, broker_port, options.root, tls_files(options))
+        return serve(options.ledger, hearing, host, port, options.names)
     except TableError as error:
         print(error, file=sys.stderr)
         return 1
@@ -41,6 +42,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--listen", type=host_and_port, required=True, metavar="HOST:PORT", help="where browsers and Prometheus ask"
     )
+    names = "other names by which browsers and Prometheus ask, for example pit.house"
+    parser.add_argument("--names", nargs="*", default=(), metavar="NAME", help=names)
     add_broker(parser, "the page's")
     return parser
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -23,7 +24,7 @@ from controller.pit_page.look import DrawnUp, Look
 from controller.pit_page.metrics import pit_metrics
 from controller.pit_page.view import parts
 from controller.screen import web
-from controller.screen.audience import MOST, Audience
+from controller.screen.audience import Audience
 from controller.screen.wording import filled
 
 _PAGES = Path(__file__).with_name("pages")
@@ -90,8 +91,6 @@ def application(page: PitPage) -> ASGIApp:
         return HTMLResponse(_PAGE)
 
     async def events(_request: Request) -> Response:
-        if page.audience.browsers >= MOST:
-            return PlainTextResponse("There are too many browsers on this page.\n", 503)
         return StreamingResponse(page.audience.events(), media_type="text/event-stream")
 
     async def metrics(_request: Request) -> Response:
@@ -100,29 +99,28 @@ def application(page: PitPage) -> ASGIApp:
     async def icon(_request: Request) -> Response:
         return FileResponse(web.ICON)
 
-    return web.Headed(
-        Starlette(
-            routes=[
-                Route("/", html),
-                Route("/events", events),
-                Route("/metrics", metrics),
-                Route("/favicon.ico", icon),
-                Mount("/pages", StaticFiles(directory=_PAGES)),
-            ]
-        )
+    return Starlette(
+        routes=[
+            Route("/", html),
+            Route("/events", events),
+            Route("/metrics", metrics),
+            Route("/favicon.ico", icon),
+            Mount("/pages", StaticFiles(directory=_PAGES)),
+        ]
     )
 
 
 _PAGE = filled((_PAGES / "pit.html").read_text("utf-8"), "pit")
 
 
-def serve(at: Place, hearing: Hearing, host: str, port: int) -> int:
-    """Serve the page until SIGTERM or Ctrl-C. Raises TableError `screen_address`."""
+def serve(at: Place, hearing: Hearing, host: str, port: int, names: Collection[str]) -> int:
+    """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address`."""
     listening, address = web.listen(host, port)
     threading.Thread(target=hearing.run, daemon=True).start()
     print(f"The pit's page is at {address}", flush=True)
     page = PitPage(at, hearing)
-    asyncio.run(web.serve(application(page), listening, page.keep_looking(), page.keep_drawing_up()))
+    beside = page.keep_looking(), page.keep_drawing_up()
+    asyncio.run(web.serve(application(page), listening, (host, *names), *beside))
     return 0
 
 

@@ -10,10 +10,6 @@ from collections.abc import AsyncGenerator
 BEAT_S = 5.0
 """A page that hears nothing for twice this time says so, and connects again."""
 
-MOST = 300
-"""The most browsers at once, on both pages together."""
-
-
 _MOST_KIOSKS = 20
 
 

@@ -13,7 +13,7 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from operator import is_
 from pathlib import Path
@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 
 from controller.exposition import CONTENT_TYPE
 from controller.screen import web
-from controller.screen.audience import MOST, Audience, Kiosks
+from controller.screen.audience import Audience, Kiosks
 from controller.screen.feed import Feed
 from controller.screen.figures import past_view, rounds_of
 from controller.screen.hand_page import hand_page
@@ -143,19 +143,14 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
     async def page(_request: Request) -> Response:
         return HTMLResponse(_PLAYERS)
 
-    def streamed(audience: Audience) -> Response:
-        if screen.players.browsers + screen.technicians.browsers >= MOST:
-            return PlainTextResponse("There are too many browsers on this screen.\n", 503)
-        return StreamingResponse(audience.events(), media_type="text/event-stream")
-
     async def events(_request: Request) -> Response:
-        return streamed(screen.players)
+        return StreamingResponse(screen.players.events(), media_type="text/event-stream")
 
     async def technician(_request: Request) -> Response:
         return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
 
     async def technician_events(_request: Request) -> Response:
-        return streamed(screen.technicians)
+        return StreamingResponse(screen.technicians.events(), media_type="text/event-stream")
 
     async def rounds(request: Request) -> Response:
         await screen.look_back()
@@ -195,7 +190,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
         shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
         return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
 
-    app = Starlette(
+    return Starlette(
         routes=[
             Route("/", page),
             Route("/events", events),
@@ -212,7 +207,6 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ]
     )
-    return web.Headed(app)
 
 
 async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
@@ -230,20 +224,21 @@ async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
 _PLAYERS = filled((_PAGES / "players.html").read_text("utf-8"), "label", "link")
 
 
-def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> int:
+def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), supervisor: bool = False) -> int:
     """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the address's key.
 
-    Raises TableError `screen_address` where the server cannot listen there.
+    Browsers ask by `host`, by one of `names`, by the machine's own name, or by an address in numbers. Raises TableError
+    `screen_address` where the server cannot listen there.
     """
     listening, address = web.listen(host, port)
     key = secrets.token_urlsafe(24) if supervisor else None
     where = f"technician?key={key}" if key else ""
     print(f"The screen is at {address}{where}", flush=True)
-    asyncio.run(_serve(sockets, listening, key))
+    asyncio.run(_serve(sockets, listening, (host, *names), key))
     return 0
 
 
-async def _serve(sockets: Sockets, listening: socket.socket, key: str | None) -> None:
+async def _serve(sockets: Sockets, listening: socket.socket, names: Collection[str], key: str | None) -> None:
     screen = Screen(sockets)
     app = application(screen, sockets.control, key)
-    await web.serve(app, listening, screen.feed.run(), screen.keep_looking_back())
+    await web.serve(app, listening, names, screen.feed.run(), screen.keep_looking_back())

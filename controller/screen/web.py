@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.errors import TableError
 from controller.notify import notify
+from controller.screen.door import Connection, Known
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -61,12 +62,18 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     return listening, f"http://{shown}:{listening.getsockname()[1]}/"
 
 
-async def serve(app: ASGIApp, listening: socket.socket, *beside: Coroutine[Any, Any, None]) -> None:
-    """Serve `app` while the work `beside` goes on, which never ends by itself."""
+async def serve(
+    app: ASGIApp, listening: socket.socket, names: Collection[str], *beside: Coroutine[Any, Any, None]
+) -> None:
+    """Serve `app` while the work `beside` goes on, which never ends by itself. Browsers ask by the server's `names`, by
+    the machine's own name, or by an address in numbers."""
     config = uvicorn.Config(
-        app,
+        Headed(Known(app, names)),
+        http=Connection,
+        ws="none",
+        backlog=128,  # so many are accepted at once, before the door sees them
         lifespan="off",
-        log_level="warning",
+        log_level="error",  # a warning tells only what a stranger sent
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,

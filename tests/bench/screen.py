@@ -37,7 +37,7 @@ host, port, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 poll = selectors.DefaultSelector()
 for _ in range(many):
     line = socket.create_connection((host, port))
-    line.sendall(b"GET /events HTTP/1.1\\r\\nHost: screen\\r\\n\\r\\n")
+    line.sendall(b"GET /events HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n")
     poll.register(line, selectors.EVENT_READ)
 print("all are there", flush=True)
 while True:

@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from controller.screen import feed as feed_
-from controller.screen import server
+from controller.screen import server, web
 from controller.screen.audience import Audience
 from controller.screen.feed import Feed
 from controller.screen.server import Screen, Sockets, application
@@ -32,7 +32,7 @@ _FILES = sorted((Path(server.__file__).with_name("pages")).iterdir())
 
 def a_screen(key: str | None = None) -> ASGIApp:
     """The pages before no table."""
-    return application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key)
+    return web.Headed(application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key))
 
 
 def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> tuple[int, dict[str, str], str]:
@@ -149,10 +149,3 @@ async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_s
         "RecursionError",
     ]
     assert all("different versions" in line for line in told)
-
-
-def test_one_browser_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MOST", 0)
-    for path in ("/events", "/technician/events"):
-        status, _, text = answered(a_screen(), path)
-        assert (status, text) == (503, "There are too many browsers on this screen.\n")

@@ -1,0 +1,115 @@
+"""Who comes in at a server of pages: how long a request may take, how many connections there are, and by which name."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Collection
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class Connection(H11Protocol):
+    """One connection. Where there are too many, the address that has most gives one up.
+
+    That is the connection that has waited longest for its request; where all are being answered, it is the newest. So
+    half a request keeps nobody out, and one address keeps no other address out.
+    """
+
+    asked_within_s = 10.0
+    """From the connection's beginning, and from the end of each answer, the next whole request comes within this time.
+    An answer that waits in this server for a slow reader is read within this time too."""
+
+    most = 256
+    """The most connections at once. A process may open 1024 files, and a hundred browsers are a full house."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._since_s = 0.0
+        self._ends: asyncio.TimerHandle | None = None
+        self._place = b""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as H11Protocol does
+        super().connection_made(transport)
+        self._place = place_of(self.client)
+        self._await_request()
+        every = [each for each in self.connections if isinstance(each, Connection)]
+        if len(every) > self.most:
+            of_place = Counter(each._place for each in every)
+            fullest = max(of_place, key=lambda place: (of_place[place], place == self._place))
+            crowd = [each for each in every if each._place == fullest]
+            waiting = [each for each in crowd if not each._is_answered]
+            (min if waiting else max)(waiting or crowd, key=lambda each: each._since_s)._end()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unset()  # a timer would keep each connection of a flood in memory
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether a request has come whole, and its answer is under way."""
+        return bool(self.cycle) and not (self.cycle.more_body or self.cycle.response_complete)
+
+    def _await_request(self) -> None:
+        self._unset()
+        self._since_s = self.loop.time()
+        self._ends = self.loop.call_later(self.asked_within_s, self._end_late)
+
+    def _unset(self) -> None:
+        if self._ends is not None:
+            self._ends.cancel()
+
+    def _end_late(self) -> None:
+        if not self._is_answered:
+            self._end()
+
+    def _end(self) -> None:
+        self.connections.discard(self)
+        self.transport.abort()
+
+
+def place_of(client: tuple[str, int] | None) -> bytes:
+    """Where a connection comes from. A machine may take any of the 2^64 addresses of its IPv6 network."""
+    address = ip_address(client[0] if client else 0)
+    return address.packed[:8] if isinstance(address, IPv6Address) else address.packed
+
+
+class Known:
+    """Answers a request that asks by an address in numbers or by one of the server's names, and refuses any other name.
+
+    A page of elsewhere may let its own name lead to this server, and would then read here with a browser of the house.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        own = socket.gethostname()
+        self._app = app
+        self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", own, f"{own}.local", *names))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = self._knows(Headers(scope=scope).get("host", ""))
+        await (self._app if known else _UNKNOWN)(scope, receive, send)
+
+    def _knows(self, host: str) -> bool:
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+            return name in self._names or bool(ip_address(name))
+        except ValueError:
+            return False
+
+
+_UNKNOWN = PlainTextResponse(
+    "This server does not know itself by that name. Ask by its address in numbers, for example\n"
+    "http://192.0.2.10:8080/, or start the server with --names and the name.\n",
+    421,
+)
