@@ -43,7 +43,7 @@ from controller.pins.watch import Watch, keep_watching
 from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, Message
 from controller.record.journal_file import JournalGoneError, code_of
-from controller.second_person import Confirmed, SecondPerson
+from controller.second_person import BUTTON, Confirmed, SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.acts.itself import TESTS, HitTested, InputsTested, LampsTested
@@ -339,7 +339,7 @@ class Runtime:
                     act = act_of(item.request)
                     name = act.name if act else "a word of the pit"
                     # Whoever presses a simulated button learns of the refusal from this line alone.
-                    simulated = arrived.via.startswith("button ") and self._config.file.pins.driver == "simulated"
+                    simulated = arrived.via.startswith(BUTTON) and self._config.file.pins.driver == "simulated"
                     extra = EVERY_ONE if simulated else None
                     _log.info("refused %s: %s: %s", name, fact.code, language().refusal(fact.code), extra=extra)
                     continue
@@ -573,7 +573,7 @@ class Runtime:
         fault = self._fault_seen()
         request = pressed(name, self._debouncer.settled.get(KEY, False), replace(self._table, fault=fault))
         if request is not None:
-            self._put(_Asked(request, fault.id if fault else None, None, None), f"button {name}")
+            self._put(_Asked(request, fault.id if fault else None, None, None), f"{BUTTON}{name}")
 
     def _begin_test(self, test: LampsTested | HitTested | InputsTested) -> None:
         self._test, self._test_ends_ms = test, time.monotonic_ns() // 1_000_000 + _TEST_MS[type(test)]

@@ -8,6 +8,7 @@ A confirmation names the act that waits. At the socket the second person says th
 person turns the key once the lamp `fault` says that an act waits, and then holds the button of that act
 (`Act.confirmed_by`) for two seconds. Example: Smith asks to void round 12. Jones turns the key and holds `void`.
 A key that was turned before, a key turned for a test of the lamps, a short press and another button confirm nothing.
+The key confirms and does not ask: an act by two people begins at an account.
 
 To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
 holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
@@ -30,6 +31,9 @@ from controller.table.requests import ByTwo
 
 WAITS_S = 30.0
 """How long a request waits for its second person."""
+
+BUTTON = "button "
+"""How the way of a request begins that a button made."""
 
 HOLD_S = 2.0
 """How long the second person holds the button of the act, with the key turned."""
@@ -96,7 +100,13 @@ class SecondPerson:
     def propose(
         self, request: ByTwo, via: str, fault: str | None, shown: str | None, moment: Hashable, now_s: float
     ) -> None:
-        """The first person has asked: the request waits from now on."""
+        """The first person has asked: the request waits from now on, unless a button asked.
+
+        A button is nobody's account: whoever pressed it, by a key that another person turned, could then confirm the
+        request by an own account, and be two people.
+        """
+        if via.startswith(BUTTON):
+            return
         self._proposed += 1
         self._waiting = Proposal(self._proposed, request, via, fault, shown, moment, now_s, now_s + WAITS_S)
 

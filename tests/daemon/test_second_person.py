@@ -9,6 +9,7 @@ from controller.game.cards import Card
 from controller.second_person import HOLD_S, WAITS_S, Confirmed, SecondPerson
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.every import ACTS
+from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.stopped import ClearFault
 from controller.table.legality import Refuse
 from controller.table.requests import ByTwo
@@ -108,10 +109,20 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     assert by_key(asked(), moment=(1, 3, "wagers_open")) is None
 
 
-def test_whoever_asked_with_the_key_is_no_second_person() -> None:
+@pytest.mark.parametrize("request_", [VoidHand("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")])
+def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
+    """Anybody presses a button. Jones turned the key to test a lamp, Smith presses `void`, and Smith's account would
+    then be the second person of an act of Smith alone."""
     second = SecondPerson(BUTTONS)
-    second.propose(ClearFault("key"), "button deal", "1-1", None, HERE, ASKED_S)
-    assert by_key(second, "deal") == Refuse("not_two_people")
+    second.propose(request_, "button void", None, None, HERE, ASKED_S)
+    assert second.waiting(HERE, ASKED_S + 1) is None
+    assert second.confirm(1, "Smith", "socket smith(7)", HERE, ASKED_S + 1) == Refuse("no_proposal")
+
+
+def test_what_waits_goes_on_waiting_where_a_button_asks_for_something_else() -> None:
+    second = asked()
+    second.propose(VoidHand("key"), "button void", None, None, HERE, ASKED_S + 1)
+    assert isinstance(by_key(second), Confirmed)
 
 
 @pytest.mark.parametrize(
