@@ -52,6 +52,10 @@ class FarTable:
     def come(self) -> None:
         """Connect, and say the table's state, as at each start of a table's program."""
         self._boot += 1
+        self.connect()
+
+    def connect(self) -> None:
+        """Connect, and say the table's state, as after a cut of the network: the program is the same."""
         topics = (self.topics.ack, self.topics.award, self.topics.meters, self.topics.pit_key)
         self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
         self.say_state()

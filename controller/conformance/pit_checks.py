@@ -132,9 +132,14 @@ def _same_again(kit: PitKit) -> None:
     table.send(table.lock(meter, _SEATS))
     committed(table)
     before_cents = level(table, meter)
-    since = len(table.wire.heard)
+    since, said = len(table.wire.heard), table.acks()[-1]
     table.send_bytes(table.made[-1])
     repeated(table, since, "an event that the pit has")
+    if (moment_ms(table.acks(since)[0].at) or 0) <= (moment_ms(said.at) or 0):
+        raise BrokenError(
+            f"The ack of {said.at} was said again with the same `at`: for a table the same bytes again are no sign"
+            " of a pit, since anybody can repeat them."
+        )
     if (now_cents := level(table, meter)) != before_cents:
         raise BrokenError(
             f"Wagers that were told twice moved the meter {meter} from {before_cents} to {now_cents} cents."
@@ -507,6 +512,29 @@ def _void(kit: PitKit) -> None:
         table.send(table.void(voided))
         committed(table)
         holds.moved(-share * price_cents * taken, f"the void of {what} in the second round")
+    for won, left in (("1:10", Fraction(9, 10)), ("1:1", Fraction(0))):
+        table, holds, _ = _voided_after_a_hit(kit, price_cents, won)
+        what = f"the void of two wagers that were locked before a hit won {won} of the meter"
+        holds.moved(-share * price_cents * 2 * left, what)
+
+
+def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep]:
+    """Two wagers are locked, a hit of the next round wins this share of the meter, and the wagers are voided.
+
+    Returns the table, what its meter held after the hit, and the hit's award.
+    """
+    table = kit.table()
+    meter = a_meter(table)
+    table.send(table.lock(meter, (1, 2), price_cents))
+    committed(table)
+    before = table.round
+    table, _, (award,) = hits(kit, [("", won)])
+    holds, last = Holding(table, meter), table.round
+    table.round = before
+    table.send(table.void((1, 2)))
+    committed(table)
+    table.round = last
+    return table, holds, award
 
 
 # Hits and awards.
@@ -541,13 +569,16 @@ def _hit_of_a_fixed_amount(kit: PitKit) -> None:
 
 @_clause("P29")
 def _two_hits_divide(kit: PitKit) -> None:
-    for restarts in (False, True):
-        _, before_cents, steps = hits(kit, [("", "1:1"), ("", "1:1")], restarts)
+    for count, restarts in ((2, False), (2, True), (3, False)):
+        _, before_cents, steps = hits(kit, [("", "1:1")] * count, restarts)
         cents = [step.cents for step in steps]
-        if sum(cents) != before_cents or abs(cents[0] - cents[1]) > 1:
-            between = ", with a restart of the pit between them," if restarts else ""
+        each_cents, odd_cents = divmod(before_cents, count)
+        due_cents = [each_cents + (place < odd_cents) for place in range(count)]
+        if cents != due_cents:
+            between = ", with a restart of the pit before the last of them," if restarts else ""
             raise BrokenError(
-                f"Two hits of one round{between} won {cents} of a meter at {before_cents} cents. Each must have half."
+                f"{count} hits of one round{between} won {cents} of a meter at {before_cents} cents. Their parts are"
+                f" {due_cents}: cents that are left over go to the first hits, one each."
             )
 
 
@@ -611,7 +642,10 @@ def _said_until_told(kit: PitKit) -> None:
     first = hit(1100)
     must_be_said(first, "After the hit")
     _come_back(table)
-    table.send(table.award(must_be_said(first, "After the table came back")))
+    must_be_said(first, "After the table came back")
+    table.go()
+    table.connect()
+    table.send(table.award(must_be_said(first, "After the table's connection was cut, and stood again,")))
     second = hit(1200)
     must_be_said(second, "After the hit")
     kit.restart(table)
@@ -675,11 +709,74 @@ def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
 @_clause("P34")
 def _rejected(kit: PitKit) -> None:
     table, before_cents, (pending,) = hits(kit, [("", "1:1")])
-    kit.decide("reject", table, pending)
-    _next_step(table, pending, "rejected")
+    _reject(kit, table, pending)
     kit.must_refuse(table, pending, "verify", "pay", "reject", which="is rejected")
-    if (now_cents := level(table, a_meter(table))) != before_cents:
-        raise BrokenError(f"A rejected award leaves its meter at {now_cents} cents. Before the hit: {before_cents}.")
+    _must_hold(table, before_cents, "A whole level was won, and its award was rejected")
+    _rejected_of_a_shared_level(kit)
+    _rejected_before_a_later_level(kit)
+    for won in ("1:10", "1:1"):
+        before_cents = level(kit.table(), a_meter(kit.table()))
+        table, _, pending = _voided_after_a_hit(kit, _ODD_PRICE_CENTS * 100, won)
+        _reject(kit, table, pending)
+        table.send(table.void((1,)))
+        committed(table)
+        what = "wagers from before it were voided, its award was rejected, and then its own wager was voided"
+        _must_hold(table, before_cents, f"A hit won {won} of a level, {what}")
+
+
+def _reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
+    kit.decide("reject", table, award)
+    return _next_step(table, award, "rejected")
+
+
+def _must_hold(table: FarTable, due_cents: int, when: str) -> None:
+    meter = a_meter(table)
+    if (now_cents := level(table, meter)) != due_cents:
+        raise BrokenError(f"{when}. Then the meter {meter} is at {now_cents} cents, and must be at {due_cents}.")
+
+
+def _rejected_of_a_shared_level(kit: PitKit) -> None:
+    """The part of a rejected hit goes to the hit that shares the level; where that hit is paid, back on the meter."""
+    table, before_cents, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
+    begun_cents = level(table, a_meter(table))
+    _reject(kit, table, first)
+
+    def anew() -> list[AwardStep]:
+        return [step for step in table.steps() if step.award == second.award and step.seq > second.seq]
+
+    table.wire.wait(lambda: bool(anew()), ANSWERS_WITHIN_S)
+    if [(step.step, step.cents) for step in anew()[:1]] != [("pending", before_cents)]:
+        raise BrokenError(
+            f"Two hits share a level of {before_cents} cents, and the first is rejected. The second must be pending"
+            " again, with the whole level."
+        )
+    table.send(table.award(anew()[0]))
+    committed(table)
+    _must_hold(table, begun_cents, "Of two hits that share a level the first was rejected")
+    _reject(kit, table, anew()[0])
+    _must_hold(table, before_cents, "Both hits that share a level were rejected")
+    table, _, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
+    begun_cents = level(table, a_meter(table))
+    for deed, step in (("verify", "verified"), ("pay", "paid")):
+        kit.decide(deed, table, first)
+        _next_step(table, first, step)
+    _reject(kit, table, second)
+    _must_hold(table, begun_cents + second.cents, "Of two hits that share a level the first was paid, then the second"
+               " was rejected")  # fmt: skip
+
+
+def _rejected_before_a_later_level(kit: PitKit) -> None:
+    """The seed of a rejected hit stays on the meter as long as a later hit stands, which has won of it."""
+    table, before_cents, (first,) = hits(kit, [("", "1:1")])
+    begun_cents = level(table, a_meter(table))
+    table, later_cents, (second,) = hits(kit, [("", "1:1")])
+    now_cents = level(table, a_meter(table))
+    _reject(kit, table, first)
+    _must_hold(table, now_cents + first.cents, "Two rounds won the whole level one after the other, and the first hit"
+               " was rejected")  # fmt: skip
+    _reject(kit, table, second)
+    due_cents = before_cents + later_cents - begun_cents
+    _must_hold(table, due_cents, "Two rounds won the whole level one after the other, and both hits were rejected")
 
 
 @_clause("P35")
@@ -722,3 +819,32 @@ def _test_hit(kit: PitKit) -> None:
         raise BrokenError(f"A test hit moved the meter {meter} from {before_cents} to {now_cents} cents.")
     if steps := table.steps(since):
         raise BrokenError(f"A test hit made an award of {steps[0].cents} cents.")
+
+
+@_clause("P38")
+def _no_such_meter(kit: PitKit) -> None:
+    table, other = kit.new_table(), kit.new_table()
+    meter = a_meter(table)
+    table.send(table.lock(meter, (1,)))
+    committed(table)
+    lacked = _no_name_of(levels(table))
+    before = table.round
+    for body, what in (
+        (table.lock(lacked, (1,)), "a wager"),
+        (table.lock(meter, (1,), also=(lacked,)), "a wager on a bet of two meters"),
+        (table.hit(1, (lacked, "1:1", 0)), "a hit"),
+    ):
+        waits, later = table.event(body), table.event(table.reset(), table.next_seq + 1)
+        for payload in (waits, later):
+            since = len(table.wire.heard)
+            table.send_bytes(payload)
+            repeated(table, since, f"{what} on a meter that the pit does not have, or the event after it,")
+    other.send(other.lock(meter, (1,)))
+    committed(other)
+    table.round = before
+    table.send(table.lock(meter, (1,)), table.lock(lacked, (), refused=(1,)))
+    committed(table)
+
+
+def _no_name_of(meters: dict[str, int]) -> str:
+    return f"{max(meters, key=len)[:50]}_2"

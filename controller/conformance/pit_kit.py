@@ -298,8 +298,8 @@ def hits(
     """A round in which the first seats hit, each a share of a meter or an amount. Returns the
     table, the level of its meter before the hits, and the awards.
 
-    Several hits find a level that they cannot share without a cent left over. With `restarts` the pit's program ends,
-    and starts again, before the last hit comes.
+    Several hits find a level that they cannot share equally: one cent is lacking. With `restarts` the pit's program
+    ends, and starts again, before the last hit comes.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -308,7 +308,7 @@ def hits(
         table.send(table.lock(meter, seats, price_cents))
         committed(table)
         before_cents = level(table, meter)
-        if len(won) == 1 or before_cents % len(won):
+        if before_cents % len(won) == len(won) - 1:
             break
     since = len(table.wire.heard)
     each = [one if isinstance(one, int) else (one[0] or meter, one[1], before_cents) for one in won]

@@ -246,6 +246,8 @@ def _run(options: argparse.Namespace) -> int:
             ledger.serve(stand_by)
             said.clear()
             ledger.watch_voids(settings.most_voids_in_a_shoe if settings else MOST_VOIDS_IN_A_SHOE)
+            if options.settings is not None:
+                ledger.name_settings(options.settings)
             for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or DEFAULT):
                 say(change)
             key = load_or_make_key(key_file)

@@ -2,7 +2,8 @@
 
 A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
 of the contradiction. The alarm is kept with its round. Only one kind of event is not committed: a wager or a hit on a
-meter that the pit does not have. The table keeps that event, and sends it again until the settings name the meter.
+meter that the pit does not have. The table keeps that event, and sends it again until the settings name the meter. So
+no money is lost. Nor do more players wager on that meter: a table without acks refuses progressive bets, and deals on.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class Intake:
         self._books = books
         self._awards = awards
         self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
+        self.settings = "the file that `pitctl run --settings FILE` names"
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
         """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
@@ -74,8 +76,13 @@ class Intake:
             if meter not in known:
                 raise RefusedError(
                     "meter_unknown",
-                    f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have.",
-                    "Add the meter to the settings and start the pit again. The table sends the event until then.",
+                    f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have (event"
+                    f" {table}/{event.epoch}/{event.seq}, {_named(event)}). This event and all later events of the"
+                    " table wait there.",
+                    f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again. Then"
+                    " everything that waits is booked, and nothing is lost. Until then the table deals on and refuses"
+                    " progressive bets. Other tables go on. Look at the table's game file too: perhaps the name is"
+                    " wrong there.",
                 )
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:

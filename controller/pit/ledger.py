@@ -441,6 +441,10 @@ class Ledger:
         """From now on a shoe of a table with more voided rounds than this is an alarm."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
+    def name_settings(self, file: Path) -> None:
+        """People write meters into this file: the alarm about a meter that is not there names the file."""
+        self._intake.settings = str(file)
+
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
         """Give the meters these terms from now on. Returns each change as a line for people.
 

@@ -145,7 +145,8 @@ class Session:
                 f"Since the pit started at {since}, it has not heard all events of these tables:"
                 f" {', '.join(named)}. The tables may know of awards that were paid.",
                 "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
-                f" once the tables are heard. {_GONE}",
+                " once the tables are heard. Where `alarms` has `meter_unknown` of a table, add that meter first."
+                f" {_GONE}",
             )
 
     def _last_heard(self, table: str) -> str:

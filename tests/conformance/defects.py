@@ -112,6 +112,14 @@ PIT_DEFECTS = (
         "            return None",
     ),
     Defect(
+        "an ack is said again with its bytes",
+        "P06",
+        _SERVICE,
+        "payload = ack.payload(table, self._moments.next(), self._key)",
+        "same = self.__dict__.setdefault('_same', {})\n"
+        "        payload = same.setdefault((table, ack), ack.payload(table, self._moments.next(), self._key))",
+    ),
+    Defect(
         "another body is booked",
         "P07",
         _LEDGER,
@@ -355,6 +363,20 @@ PIT_DEFECTS = (
         "for _, seats in wagers for (spot,) in self._db.execute('SELECT spot FROM stake WHERE hand = ?', (hand,))}",
     ),
     Defect(
+        "a void after a hit takes all that the wager added",
+        "P26",
+        _BOOKS,
+        "of_meter, of_reserve = self._left(meter, fed, now)",
+        "of_meter, of_reserve = left_after(())",
+    ),
+    Defect(
+        "a void after a hit takes nothing",
+        "P26",
+        _BOOKS,
+        "of_meter, of_reserve = self._left(meter, fed, now)",
+        "of_meter = of_reserve = Fraction(fed == now)",
+    ),
+    Defect(
         "a meter that is won stays",
         "P27",
         _BOOKS,
@@ -384,6 +406,20 @@ PIT_DEFECTS = (
         "controller/pit/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [each for place in range(hits)]",
+    ),
+    Defect(
+        "every odd cent is the first hit's",
+        "P29",
+        "controller/pit/meters.py",
+        "return [each + (place < left) for place in range(hits)]",
+        "return [each + left * (place == 0) for place in range(hits)]",
+    ),
+    Defect(
+        "odd cents are the last hits'",
+        "P29",
+        "controller/pit/meters.py",
+        "return [each + (place < left) for place in range(hits)]",
+        "return [each + (hits - place <= left) for place in range(hits)]",
     ),
     _at_a_start("a start between two hits of a round parts them", "P29", "UPDATE lock SET share = share || ' '"),
     Defect(
@@ -424,6 +460,15 @@ PIT_DEFECTS = (
         "_STEP_AGAIN_AFTER_S = 1e9",
     ),
     Defect(
+        "only a new start of its program is a return of the table",
+        "P32",
+        _SERVICE,
+        "        self._boots[table] = boot\n",
+        "        self._boots[table] = boot or self._boots.get(table)\n",
+        "_STEP_AGAIN_AFTER_S = 5.0",
+        "_STEP_AGAIN_AFTER_S = 1e9",
+    ),
+    Defect(
         "a step is said for ever",
         "P32",
         _AWARDS,
@@ -457,6 +502,51 @@ PIT_DEFECTS = (
         _BOOKS,
         '"house" if meter is None else f"meter:{meter}", award=award',
         '"house", award=award',
+    ),
+    Defect(
+        "a rejected hit leaves its seed on the meter",
+        "P34",
+        _BOOKS,
+        'self.post("unseed", back, f"meter:{meter}", award=award)',
+        "del back",
+    ),
+    Defect(
+        "a seed comes out of what a later hit has left",
+        "P34",
+        _AWARDS,
+        "        while (lock := self._books.last_lock(meter)) is not None:\n",
+        "        if award.lock is not None and award.lock != self._books.last_lock(meter):\n"
+        "            self._books.undo_lock(award.number, award.lock)\n"
+        "            return\n"
+        "        while (lock := self._books.last_lock(meter)) is not None:\n",
+    ),
+    Defect(
+        "a seed comes out although a hit of its level is paid",
+        "P34",
+        _AWARDS,
+        "standing = \"SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'\"",
+        "standing = \"SELECT 1 FROM award WHERE lock = ? AND step NOT IN ('rejected', 'paid')\"",
+    ),
+    Defect(
+        "the part of a rejected hit goes to nobody who shares the level",
+        "P34",
+        _AWARDS,
+        'if standing and all(other.step != "paid" for other in standing):',
+        "if False:",
+    ),
+    Defect(
+        "the part of a rejected hit goes to a hit that is paid",
+        "P34",
+        _AWARDS,
+        'if standing and all(other.step != "paid" for other in standing):',
+        "if standing:",
+    ),
+    Defect(
+        "what the house bore of a void it bears for ever",
+        "P34",
+        _BOOKS,
+        'self.post("void", amounts, "wagers", award=award)',
+        "del amounts",
     ),
     Defect("nobody can reject", "P34", _AWARDS, '"rejected": ("pending", "verified"),', '"rejected": (),'),
     Defect(
@@ -499,6 +589,31 @@ PIT_DEFECTS = (
         "                for meter in self._books.levels():\n"
         '                    self._books.post("hit", {f"meter:{meter}": -100}, "awards", number)\n'
         '            case "hit":\n',
+    ),
+    Defect(
+        "a wager on a meter that the pit lacks is passed over",
+        "P38",
+        _INTAKE,
+        'case {"type": "wagers_locked", "progressive": list(bets)}:',
+        'case {"type": "no wager", "progressive": list(bets)}:',
+    ),
+    Defect(
+        "a wager is booked on those of its meters that the pit has",
+        "P38",
+        _INTAKE,
+        "if meter not in known:",
+        "if not {*known}.intersection(named_well):",
+    ),
+    Defect(
+        "a hit on a meter that the pit lacks is passed over",
+        "P38",
+        _INTAKE,
+        'case {"type": "hit", "progressive": {"meter": meter}}:',
+        'case {"type": "no hit", "progressive": {"meter": meter}}:',
+        "                yield from self._hit(number, table, event)\n",
+        "                of = message.get('progressive')\n"
+        "                if not isinstance(of, dict) or of['meter'] in self._books.terms():\n"
+        "                    yield from self._hit(number, table, event)\n",
     ),
 )
 """Every clause has a defect of its own at least."""

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from nacl.exceptions import BadSignatureError
@@ -35,10 +36,16 @@ def at(ms: int = 0) -> str:
 class Books:
     def __init__(self, path: str) -> None:
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        self.key, self.level, self.read, self.seq = SigningKey(bytes(range(32))), SEED, 0, 0
+        self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
+        self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
         self.adopted, self.head, self.wagers = Row(), Row(), Row()
         self.awards, self.steps = list[Row](), list[Row]()
         self.catch_up()
+
+    def level(self) -> Fraction:
+        seeds = SEED * (1 + sum(win["stands"] and win["share"] == 1 for win in self.wins))
+        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.voided]
+        return Fraction(seeds + PART * (self.wagered - sum(left)) - self.given)
 
     def write(self, **line: object) -> None:
         os.write(self.file, canonical({**line, "ms": time.time_ns() // 1_000_000}) + b"\n")
@@ -64,37 +71,52 @@ class Books:
             case {"decided": award, "as": step}:
                 (found,) = (each for each in self.awards if each["award"] == award)
                 self.take(found, step, "Ann", ms)
-                if step == "rejected" and found["meter"]:
-                    self.level += found["cents"] - (SEED if found["share"] == "1:1" else 0)
+                if step == "rejected" and (win := found["win"]):
+                    stand = [each for each in win["awards"] if each["step"] != "rejected"]
+                    if stand and all(each["step"] != "paid" for each in stand):
+                        self.divide(found["cents"] + sum(each["cents"] for each in stand), stand, ms)
+                    else:
+                        self.given -= found["cents"]
+                    for last in reversed([it for it in self.wins if it["stands"]]):
+                        if any(each["step"] != "rejected" for each in last["awards"]):
+                            break
+                        last["stands"] = False
             case {"type": "wagers_locked", "progressive": bets}:
                 for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
-                    self.wagers[hand, seat] = bet["price_cents"]
-                    self.level += bet["price_cents"] * PART
+                    self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
+                    self.wagered += bet["price_cents"]
             case {"type": "void", "progressive": bets}:
-                self.level -= sum(self.wagers.pop((hand, seat), 0) for bet in bets for seat in bet["seats"]) * PART
+                places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
+                self.voided += [self.wagers.pop(place) for place in places if place in self.wagers]
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
-                award = {"award": f"{event['table']}.{len(self.awards) + 1}", "hit": event["id"]}
+                award = {"award": f"{event['table']}.{len(self.awards) + 1}", "hit": event["id"], "win": None}
                 award |= {name: event[name] for name in ("table", "seat", "tier")}
-                shared = {
-                    "hand": hand,
-                    "meter": METER if of_meter else None,
-                    "share": (of_meter or {}).get("share", "1:1"),
-                }
-                same = [each for each in self.awards if of_meter and shared.items() <= each.items()]
-                award |= shared
+                self.awards.append(award | {"meter": METER if of_meter else None, "cents": 0})
                 if of_meter:
-                    won = sum(each["cents"] for each in same)
-                    if not same:
-                        won = int(self.level * Fraction(*map(int, award["share"].split(":"))))
-                        self.level += (SEED if award["share"] == "1:1" else 0) - won
-                self.awards.append(award)
-                same.append(award)
-                for place, each in enumerate(same):
-                    each["cents"] = fixed["cents"] if fixed else won // len(same) + (place < won % len(same))
-                    self.take(each, "pending", "pit", ms)
+                    self.win((hand, of_meter.get("share", "1:1")), self.awards[-1], ms)
+                else:
+                    self.divide(fixed["cents"], self.awards[-1:], ms)
             case {"type": "award", "hit": hit, "step": step, "cents": cents}:
                 told = {"hit": hit, "step": step, "cents": cents}
                 self.steps = [each for each in self.steps if not told.items() <= each.items()]
+
+    def win(self, of: tuple[Any, str], award: Row, ms: int) -> None:
+        win = next((it for it in self.wins if it["of"] == of), None)
+        if win is None:
+            share = Fraction(*map(int, of[1].split(":")))
+            win = {"of": of, "share": share, "cents": int(self.level() * share), "awards": list[Row](), "stands": True}
+            self.given += win["cents"]
+            self.wins.append(win)
+            for wager in self.wagers.values():
+                wager["won"].append(win)
+        award["win"] = win
+        win["awards"].append(award)
+        self.divide(win["cents"], win["awards"], ms)
+
+    def divide(self, cents: int, awards: list[Row], ms: int) -> None:
+        for place, each in enumerate(awards):
+            each["cents"] = cents // len(awards) + (place < cents % len(awards))
+            self.take(each, "pending", "pit", ms)
 
     def take(self, award: Row, step: str, by: str, ms: int) -> None:
         self.seq = max(self.seq + 1, ms)
@@ -107,6 +129,12 @@ class Books:
         epoch, key = self.adopted[table]
         unsigned = {name: value for name, value in event.items() if name != "signature"}
         VerifyKey(bytes.fromhex(key)).verify(canonical(unsigned), base64.b64decode(event["signature"], validate=True))
+        meters = set[str]()
+        match event:
+            case {"type": "hit", "progressive": {"meter": meter}}:
+                meters = {meter}
+            case {"type": "wagers_locked", "progressive": bets}:
+                meters = {meter for bet in bets if bet["seats"] for meter in bet["meters"]}
         seq = self.head.get((table, epoch), (0, ""))[0] + 1
         named = (event["table"], event["epoch"], event["seq"], event["id"]) == (
             table,
@@ -114,7 +142,13 @@ class Books:
             seq,
             f"{table}/{epoch}/{seq}",
         )
-        if named and canonical(event) == body and len(body) <= 250_000 and event["contract"] in (1, 2, 3, 4):
+        if (
+            named
+            and canonical(event) == body
+            and len(body) <= 250_000
+            and event["contract"] in (1, 2, 3, 4)
+            and meters <= {METER}
+        ):
             self.write(event=event)
 
 
@@ -192,7 +226,7 @@ class Pit:
                     self.said[table] = step["seq"]
                     self.say(f"{table}/award", step, retain=False)
             seq = max(seq + 1, time.time_ns() // 1_000_000)
-            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level)}})
+            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}})
             await asyncio.sleep(0.3)
 
 

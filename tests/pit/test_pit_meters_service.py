@@ -217,7 +217,9 @@ def test_a_hit_on_an_unknown_meter_is_an_alarm_and_is_settled_once_the_settings_
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
     far.send_events(table.lock(1), table.finish(), table.hit(1, "banker_personal", "banker_personal"), table.finish())
-    until(pit.err, "meter_unknown")
+    told = until(pit.err, "meter_unknown")[-1] + until(pit.err, "")[0]
+    for named in (TABLE, f"{TABLE}/{EPOCH}/3", "[meters.banker_personal]", settings):
+        assert named in told
     far.ack(ack(2))
     pit.ended(signal.SIGTERM)
     more = house.ledger.with_name("more.toml")
