@@ -11,5 +11,5 @@ for name in LEDGER PGPASSFILE; do
     value=$(said $name)
     [ -z "$value" ] || export "$name=$value"
 done
-if [ "$(id -u)" -eq 0 ]; then exec runuser -u table-pit -- "$here/python3" -I -m controller.pit "$@"; fi
-exec "$here/python3" -I -m controller.pit "$@"
+if [ "$(id -u)" -eq 0 ]; then exec runuser -u table-pit -- "$here/python3" -I -m controller.pit.reference "$@"; fi
+exec "$here/python3" -I -m controller.pit.reference "$@"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from controller.errors import TableError
-from controller.pins.devices import InputWiring, LampWiring
+from controller.basics.errors import TableError
+from drivers.devices import InputWiring, LampWiring
 
 
 class GpioModule(Protocol):

@@ -19,7 +19,8 @@ from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.delivery.mqtt_link import (
+from controller.basics.errors import TableError
+from controller.contract.wire.mqtt_link import (
     CONNECT_TIMEOUT_S,
     RUN,
     Cuts,
@@ -30,8 +31,7 @@ from controller.delivery.mqtt_link import (
     new_run,
     user_properties,
 )
-from controller.errors import TableError
-from controller.pins.devices import BrokerListener
+from drivers.devices import BrokerListener
 
 _log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.surroundings import EXAMPLE_TABLE, example_table, free_port, python
+from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table, free_port, python
 from tests.support import forks, waiting
 
-TABLECTL = python("-m", "controller.cli.main")
+TABLECTL = python("-m", "controller.people.cli.main")
 COMMANDS = [
     ["check", "absent.toml"],
     ["deal"],
@@ -38,7 +38,9 @@ def test_a_fork_says_and_ends_as_a_start_does(command: list[str], monkeypatch: p
 
 
 def _pit(folder: Path) -> list[str]:
-    return python("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{free_port()}", "--ledger", str(folder / "l"))
+    return python(
+        "-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{free_port()}", "--ledger", str(folder / "l")
+    )
 
 
 def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +104,7 @@ import os, subprocess, sys
 from pathlib import Path
 
 def test_of_what_it_starts():
-    command = [sys.executable, "-m", "controller.cli.main", "deal", "config/tables/royal9.toml", "-"]
+    command = [sys.executable, "-m", "controller.people.cli.main", "deal", "config/tables/royal9.toml", "-"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as deals:
         told = [Path(f"/proc/{deals.pid}/{name}").read_text() for name in ("cmdline", "status")]
         deals.stdin.close()

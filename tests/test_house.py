@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.cli.surroundings import simulated_table
-from controller.game import games
+from controller.people.cli.surroundings import simulated_table
+from controller.rules.game import games
 from drivers import shoe as shoes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,130 +29,133 @@ class Room(NamedTuple):
 
 
 # A module belongs to the longest name here that it starts with.
+_WIRE = ("controller.contract.keys", "controller.contract.wire")
 ROOMS = {
-    "controller.game": Room(("controller.game",), third_party=False),
-    "controller.roads": Room(("controller.roads",), third_party=False),
-    "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
-    "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
+    "controller.basics": Room(("controller.basics",), third_party=False),
+    "controller.rules": Room(("controller.rules",), third_party=False),
+    "controller.rules.game": Room(("controller.rules.game",), third_party=False),
+    "controller.rules.roads": Room(("controller.rules.roads",), third_party=False),
+    "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=False),
+    "controller.contract.keys": Room(("controller.contract", "controller.basics")),
+    "controller.contract.wire": Room(("controller.contract", "controller.basics")),
     "controller.words": Room(("controller.words",), third_party=False),
-    "controller.record": Room(
-        (
-            *("controller.record", "controller.table", "controller.game", "controller.contract"),
-            *("controller.keys", "controller.clock", "controller.disk", "controller.errors"),
-        )
+    "controller.table": Room(
+        ("controller.table", "controller.rules.game", "controller.contract"), never=_WIRE, third_party=False
     ),
-    "controller.pins": Room(("controller.pins", "controller.table", "controller.game", "controller.errors")),
-    "controller.delivery": Room(
-        (
-            *("controller.delivery", "controller.record", "controller.table", "controller.game", "controller.contract"),
-            *("controller.pins.devices", "controller.keys", "controller.clock"),
-            *("controller.answer", "controller.beat", "controller.errors"),
-        )
-    ),
-    "controller": Room(
-        ("controller",),
+    "controller.daemon": Room(
+        ("controller", "drivers.devices", "drivers.header_map"),
         never=(
-            *("controller.app", "controller.header", "controller.control"),
-            *("controller.cli", "controller.bench", "controller.pit"),
+            *("controller.daemon.app", "controller.daemon.header", "controller.daemon.control"),
+            *("controller.pit", "controller.people", "controller.bench"),
         ),
     ),
-    "controller.hand_record": Room(
+    "controller.daemon.record": Room(
         (
-            *("controller.record", "controller.table", "controller.contract", "controller.errors"),
+            *("controller.daemon.record", "controller.daemon.clock"),
+            *("controller.table", "controller.rules.game", "controller.contract", "controller.basics"),
+        )
+    ),
+    "controller.daemon.pins": Room(
+        (
+            *("controller.daemon.pins", "controller.table", "controller.rules.game", "controller.basics.errors"),
+            "drivers.devices",
+        )
+    ),
+    "controller.daemon.delivery": Room(
+        (
+            *("controller.daemon.delivery", "controller.daemon.record", "controller.daemon.clock"),
+            *("controller.daemon.answer", "controller.daemon.beat", "drivers.devices"),
+            *("controller.table", "controller.rules.game", "controller.contract", "controller.basics.errors"),
+        )
+    ),
+    "controller.daemon.hand_record": Room(
+        (
+            *("controller.daemon.record", "controller.table", "controller.contract", "controller.basics.errors"),
             *("drivers.shoe", "drivers.line.bad_bytes"),
         )
     ),
-    "controller.control": Room(
-        ("controller",),
-        never=("controller.app", "controller.header", "controller.cli", "controller.bench", "controller.pit"),
-    ),
-    "controller.config": Room(
-        (
-            *("controller.config", "controller.table", "controller.game", "controller.contract", "controller.pins"),
-            *("controller.delivery.mqtt_tls", "controller.errors", "drivers.shoe", "drivers.line.brand"),
+    "controller.daemon.control": Room(
+        ("controller", "drivers.header_map"),
+        never=(
+            *("controller.daemon.app", "controller.daemon.header"),
+            *("controller.pit", "controller.people", "controller.bench"),
         ),
     ),
-    "controller.screen": Room(
+    "controller.daemon.config": Room(
         (
-            *("controller.screen", "controller.roads", "controller.words", "controller.notify"),
-            *("controller.exposition", "controller.errors"),
+            *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
+            *(
+                "controller.basics.errors",
+                "drivers.devices",
+                "drivers.header_map",
+                "drivers.shoe",
+                "drivers.line.brand",
+            ),
         ),
     ),
-    "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.bench", "controller.pit")),
-    "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),
-    "controller.pit": Room(
-        (
-            "controller.pit",
-            "controller.contract",
-            "controller.keys",
-            "controller.delivery.mqtt_link",
-            "controller.delivery.mqtt_tls",
-            "controller.delivery.broker_options",
-            "controller.notify",
-            "controller.errors",
-        )
+    "controller.daemon.app": Room(
+        ("controller", "drivers"), never=("controller.pit", "controller.people", "controller.bench")
     ),
-    "controller.pit_page": Room(
-        (
-            *("controller.pit_page", "controller.pit", "controller.screen", "controller.words", "controller.contract"),
-            *("controller.delivery.mqtt_link", "controller.delivery.mqtt_tls", "controller.delivery.broker_options"),
-            *("controller.exposition", "controller.errors"),
-        )
-    ),
-    "controller.head_office": Room(  # it judges a pit by the contract alone
-        ("controller.head_office", "controller.contract", "controller.keys", "controller.errors"),
+    "controller.daemon.header": Room(("controller.daemon.header", "controller.basics.errors", "drivers")),
+    "controller.pit": Room(()),
+    "controller.pit.reference": Room(("controller.pit.reference", "controller.contract", "controller.basics")),
+    "controller.pit.head_office": Room(  # it judges a pit by the contract alone
+        ("controller.pit.head_office", "controller.contract", "controller.basics.errors"),
+        never=("controller.contract.wire",),
         third_party=False,
     ),
-    "controller.par": Room(
-        ("controller.par", "controller.game", "controller.table", "controller.config", "controller.errors"),
+    "controller.pit.conformance": Room(  # the kit knows a pit and a table by the contract alone
+        ("controller.pit.conformance", "controller.contract", "controller.basics.errors")
+    ),
+    "controller.people": Room(()),
+    "controller.people.exposition": Room(()),
+    "controller.people.screen": Room(
+        (
+            *("controller.people.screen", "controller.people.exposition", "controller.rules.roads"),
+            *("controller.words", "controller.basics"),
+        ),
+    ),
+    "controller.people.pit_page": Room(
+        (
+            *("controller.people.pit_page", "controller.people.screen", "controller.people.exposition"),
+            *("controller.pit.reference", "controller.contract", "controller.words", "controller.basics"),
+        )
+    ),
+    "controller.people.par": Room(
+        (
+            *("controller.people.par", "controller.daemon.config", "controller.table", "controller.rules.game"),
+            "controller.basics.errors",
+        ),
         third_party=False,
     ),
-    "controller.care": Room(
+    "controller.people.care": Room(
         (
-            *("controller.care", "controller.config", "controller.record", "controller.pins", "controller.table"),
-            *("controller.contract", "controller.delivery.mqtt_tls", "controller.digest", "controller.keys"),
-            *("controller.clock", "controller.errors", "drivers.line.port"),
+            *("controller.people.care", "controller.daemon.config", "controller.daemon.record"),
+            *("controller.daemon.clock", "controller.table", "controller.contract", "controller.basics"),
+            *("drivers.devices", "drivers.header_map", "drivers.line.port"),
         )
     ),
-    "controller.conformance": Room(  # the kit knows a pit and a table by the contract alone
-        (
-            *("controller.conformance", "controller.contract", "controller.keys", "controller.delivery.mqtt_link"),
-            *("controller.delivery.mqtt_tls", "controller.delivery.broker_options", "controller.errors"),
-        )
-    ),
-    "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
-    "controller.cli.setup": Room(
+    "controller.people.cli": Room(("controller", "drivers"), never=("controller.bench",)),
+    "controller.people.cli.setup": Room(
         ("controller", "drivers"), never=("controller.bench", "controller.pit", "drivers.sim")
     ),
     "controller.bench": Room(("controller", "drivers")),
-    "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
+    "drivers.devices": Room(("controller.table.facts",), third_party=False),
+    "drivers.header_map": Room(("drivers.devices",), third_party=False),
+    "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.rules.game.cards")),
     "drivers": Room(
         (
-            "drivers",
-            "controller.pins.devices",
-            "controller.errors",
-            "controller.delivery.mqtt_link",
-            "controller.table.facts",
-            "controller.game.cards",
+            *("drivers", "controller.basics.errors", "controller.contract.wire.mqtt_link"),
+            *("controller.table.facts", "controller.rules.game.cards"),
         ),
         never=("drivers.sim",),
     ),
     # The far ends of the wires are written from the wire's description, so they can contradict the drivers.
-    "drivers.sim": Room(("drivers.sim", "controller.pins.devices", "controller.errors")),
+    "drivers.sim": Room(("drivers.sim", "drivers.devices", "controller.basics.errors")),
 }
 NOT_IN_THE_DAEMON = {
-    "rich",
-    "pytest",
-    "hypothesis",
-    "jsonschema",
-    "controller.pit",
-    "controller.pit_page",
-    "controller.head_office",
-    "controller.conformance",
-    "controller.par",
-    "controller.care",
-    "controller.cli",
-    "drivers.sim",
+    *("rich", "pytest", "hypothesis", "jsonschema", "drivers.sim"),
+    *("controller.pit", "controller.people", "controller.bench"),
 }
 
 
@@ -206,8 +209,10 @@ def test_a_module_imports_only_what_its_room_may() -> None:
 
 
 GAMES = {game.__name__: game.__module__.rpartition(".")[2] for game in games.GAMES}
-ITS_OWN = {"controller.par.splits": "lucky9"} | {f"controller.par.{file}": file for file in GAMES.values()}
-"""The modules outside of `controller.game` that are about one game alone, and which."""
+ITS_OWN = {"controller.people.par.splits": "lucky9"} | {
+    f"controller.people.par.{file}": file for file in GAMES.values()
+}
+"""The modules outside of `controller.rules.game` that are about one game alone, and which."""
 
 
 def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
@@ -215,7 +220,9 @@ def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
     version has both, and the far ends of the wires are those of one game and of one brand."""
     elsewhere = {}
     for module in MODULES:
-        if _within(module, ("drivers.shoe", "drivers.sim", "controller.game", "controller.record.old_facts")):
+        if _within(
+            module, ("drivers.shoe", "drivers.sim", "controller.rules.game", "controller.daemon.record.old_facts")
+        ):
             continue
         said = {name for name in shoes.NAMES if f"drivers.shoe.{name}" in _imports(module)}
         for node in _nodes(module):
@@ -235,26 +242,30 @@ def test_every_room_is_lived_in(room: str) -> None:
 
 
 def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit() -> None:
-    program = "import sys, controller.app; print(*sys.modules)"
+    program = "import sys, controller.daemon.app; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert NOT_IN_THE_DAEMON.isdisjoint(run.stdout.split())
 
 
 DARK = {
-    *("", ".cli", ".cli.colours", ".cli.command", ".cli.commands", ".cli.files", ".cli.main"),
-    *(".errors", ".header", ".pins", ".pins.devices"),
+    *("controller", "controller.people", "controller.people.cli", "controller.people.cli.colours"),
+    *("controller.people.cli.command", "controller.people.cli.commands", "controller.people.cli.files"),
+    *("controller.people.cli.main", "controller.basics", "controller.basics.errors"),
+    *("controller.daemon", "controller.daemon.header"),
 }
 """All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""
 
 
 def test_darkening_the_lamps_loads_the_pins_and_nothing_else(tmp_path: Path) -> None:
     table = simulated_table(tmp_path, 1)
-    program = f"import sys; from controller.cli.main import main; main(['dark', {str(table)!r}]); print(*sys.modules)"
+    program = (
+        f"import sys; from controller.people.cli.main import main; main(['dark', {str(table)!r}]); print(*sys.modules)"
+    )
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     loaded = set(run.stdout.split())
-    assert {name for name in loaded if _within(name, ("controller",))} == {f"controller{name}" for name in DARK}
+    assert {name for name in loaded if _within(name, ("controller",))} == DARK
     heavy = {"asyncio", "sqlite3", "ssl", "json", "logging", "cattrs", "cryptography", "paho", "serial", "rich"}
     assert heavy.isdisjoint(loaded)
 

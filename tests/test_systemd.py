@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 import pytest
 
-from controller.pit.__main__ import OF_THE_PACKAGE_KEY
-from controller.pit.__main__ import parser as pit_parser
-from controller.pit.machines import write_files
-from controller.pit_page.__main__ import parser as page_parser
+from controller.people.pit_page.__main__ import parser as page_parser
+from controller.pit.reference.__main__ import OF_THE_PACKAGE_KEY
+from controller.pit.reference.__main__ import parser as pit_parser
+from controller.pit.reference.machines import write_files
 from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,7 +174,7 @@ def test_pit_page_and_commands_have_a_role_each_in_the_ledger_of_two_machines(tm
         shown = subprocess.run(
             ["sh", str(command), "account"], capture_output=True, text=True, env={"PATH": os.defpath}
         )
-        assert shown.stdout == f"{given} -I -m controller.pit account\n"
+        assert shown.stdout == f"{given} -I -m controller.pit.reference account\n"
 
 
 def _environment(lines: str) -> dict[str, str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.delivery.mqtt_link import await_thread
-from controller.delivery.mqtt_tls import TlsFiles, wrong_with
+from controller.contract.wire.mqtt_link import await_thread
+from controller.contract.wire.mqtt_tls import TlsFiles, wrong_with
 
 TABLE, PIT, BETS = "hil", "pit", "bets"
 """The three clients, by the common names of their certificates."""

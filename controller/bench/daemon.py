@@ -20,16 +20,16 @@ from typing import Any
 import pytest
 import tomli_w
 
+from controller.basics.errors import TableError
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.far_shoe import stay_unheard
 from controller.bench.jumpers import Jumpers
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.clock import since_boot_ms
-from controller.config.problems import meant
-from controller.config.table_file import TableFile
-from controller.errors import TableError
-from controller.record.journal import Verified, verify
+from controller.daemon.clock import since_boot_ms
+from controller.daemon.config.problems import meant
+from controller.daemon.config.table_file import TableFile
+from controller.daemon.record.journal import Verified, verify
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
 from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,7 +196,7 @@ class Table:
         self.file = files.for_daemon
         self.table_id = files.table_id
         self.journal = Path(files.values["journal"]["path"])
-        self.program: Sequence[str] = ("-m", "controller.cli.main")
+        self.program: Sequence[str] = ("-m", "controller.people.cli.main")
         self._log = folder / "daemon.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._ended_ms = 0

@@ -19,7 +19,7 @@ from paho.mqtt.client import Client, MQTTMessage
 
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 from controller.bench.daemon import comes_true
-from controller.delivery.mqtt_link import await_thread
+from controller.contract.wire.mqtt_link import await_thread
 from drivers.sim.pit import LEVELS
 from drivers.sim.signing import canonical, public_hex, signature, signed
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, Protocol
 
-from controller.clock import since_boot_ms
+from controller.daemon.clock import since_boot_ms
 from drivers.sim.line import Line
 from drivers.sim.rules import a_card
 from drivers.sim.shoe import maker

@@ -40,6 +40,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from controller import __version__
+from controller.basics.errors import TableError
 from controller.bench.broker_certs import TABLE, BrokerCerts
 from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
 from controller.bench.far_pit import Event, FarPit
@@ -47,10 +48,9 @@ from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe, far_shoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
-from controller.cli.surroundings import EXAMPLE_TABLE, example_table, mosquitto_program
-from controller.errors import TableError
-from controller.pins.devices import PRESENT_INPUT
+from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table, mosquitto_program
 from controller.table.faults import FAULTS
+from drivers.devices import PRESENT_INPUT
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins

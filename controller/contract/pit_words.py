@@ -1,7 +1,7 @@
 """What the pit says: its key, its acks, the steps of awards, the meters. Each type here is one word in both directions.
 
 `payload` makes the bytes that are published. `read` takes a received JSON object, and gives None where that is no such
-word (`schemas/` has the same rules). Neither proves who said the word: `signature_holds` (`controller/keys.py`) does.
+word (`schemas/` has the same rules). Neither proves who said the word: `signature_holds` (`keys.py`) does.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Self
 
 from controller.contract.bounds import EPOCH, MOST_SEAT, MOST_SEQ, MOST_WAGER_CENTS, NAME, TABLE, is_count
 from controller.contract.canonical import canonical
-from controller.game.wagers import Wager
+from controller.rules.game.wagers import Wager
 
 BET_RECOGNITION = "bet recognition"
 """The name under which a wager that came over the network is journalled."""

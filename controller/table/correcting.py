@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.contract import events
-from controller.game.hands import Done, SeatHands, cards_of
-from controller.game.seating import Actives, next_actives
-from controller.game.settlement import Settlement
+from controller.rules.game.hands import Done, SeatHands, cards_of
+from controller.rules.game.seating import Actives, next_actives
+from controller.rules.game.settlement import Settlement
 from controller.table import paying, shoe_life
 from controller.table.acts.corrections import CorrectionFact
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown

@@ -11,11 +11,11 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game.bets import Row, ratio_text
-from controller.game.cards import Card, total
-from controller.game.hands import Done, SeatHands, TwoHands
-from controller.game.play import Call, Choose, Draw, Reveal
-from controller.game.seating import NOBODY, next_actives
+from controller.rules.game.bets import Row, ratio_text
+from controller.rules.game.cards import Card, total
+from controller.rules.game.hands import Done, SeatHands, TwoHands
+from controller.rules.game.play import Call, Choose, Draw, Reveal
+from controller.rules.game.seating import NOBODY, next_actives
 from controller.table import doubts, paying, shoe_life
 from controller.table.facts import SeatHit
 from controller.table.rules import TableRules

@@ -9,7 +9,7 @@ soon as the round is complete. A person who saw that a report came would know wh
 
 from __future__ import annotations
 
-from controller.game.play import Draw, Reveal
+from controller.rules.game.play import Draw, Reveal
 from controller.table.dealing import following
 from controller.table.legality import Move, Row, legality
 from controller.table.states import Burning, HandInPlay, Locked, Table, WagersOpen

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from controller.game.cards import Card
-from controller.game.seating import Actives
-from controller.game.wagers import RefusedWager, Wager
+from controller.rules.game.cards import Card
+from controller.rules.game.seating import Actives
+from controller.rules.game.wagers import RefusedWager, Wager
 from controller.table.rules import TableRules
 
 

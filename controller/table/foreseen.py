@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from controller.contract.canonical import canonical
-from controller.game.bets import ratio_text
-from controller.game.cards import Card, total
-from controller.game.games import Game
-from controller.game.hands import Done
-from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.seating import Seating
+from controller.rules.game.bets import ratio_text
+from controller.rules.game.cards import Card, total
+from controller.rules.game.games import Game
+from controller.rules.game.hands import Done
+from controller.rules.game.play import Call, Choose, Draw, Play, Reveal
+from controller.rules.game.seating import Seating
 from controller.table.acts.corrections import CorrectionFact
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.every import act_of

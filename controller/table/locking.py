@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from controller.game.wagers import RefusedWager, Wager, place, placing, stand
+from controller.rules.game.wagers import RefusedWager, Wager, place, placing, stand
 from controller.table.facts import ProgressiveWagers, WagersLocked
 from controller.table.states import Table
 

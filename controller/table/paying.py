@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from controller.contract import events
-from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
-from controller.game.hands import BANKER, PLAYER, Done, SeatHands, seat_hand_name
-from controller.game.seating import Actives, Seating
-from controller.game.settlement import Settlement, result_of, returned, settle
-from controller.game.wagers import RefusedWager, Wager
+from controller.rules.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
+from controller.rules.game.hands import BANKER, PLAYER, Done, SeatHands, seat_hand_name
+from controller.rules.game.seating import Actives, Seating
+from controller.rules.game.settlement import Settlement, result_of, returned, settle
+from controller.rules.game.wagers import RefusedWager, Wager
 from controller.table.facts import SeatHit
 from controller.table.rules import TableRules
 from controller.table.states import Wagers

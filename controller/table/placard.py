@@ -6,7 +6,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from controller.game.bets import Bet, Row, When, ratio_text
+from controller.rules.game.bets import Bet, Row, When, ratio_text
 from controller.table.rules import TableRules
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from math import inf
 
 from controller.contract.events import FACE_DOWN
-from controller.game.bets import ratio_text
-from controller.game.cards import total
-from controller.game.hands import TwoHands
-from controller.game.play import Choose, Draw, Laid, Reveal
-from controller.game.settlement import Settlement
-from controller.game.wagers import squeezing
+from controller.rules.game.bets import ratio_text
+from controller.rules.game.cards import total
+from controller.rules.game.hands import TwoHands
+from controller.rules.game.play import Choose, Draw, Laid, Reveal
+from controller.rules.game.settlement import Settlement
+from controller.rules.game.wagers import squeezing
 from controller.table.awards import is_hit_disputed
 from controller.table.dealing import following, odd_card
 from controller.table.facts import ProgressiveWagers, SeatHit

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controller.game import baccarat
-from controller.game.baccarat import Tableau
-from controller.game.cards import Card
-from controller.game.hands import Hand, TwoHands
+from controller.rules.game import baccarat
+from controller.rules.game.baccarat import Tableau
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Hand, TwoHands
 from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
 from controller.table.face_down import next_is_secret, result_is_secret

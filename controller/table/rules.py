@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.game.bets import Bet
-from controller.game.cards import PersonalK9
-from controller.game.games import Game
-from controller.game.settlement import Rounding
-from controller.game.wagers import WagerRules
+from controller.rules.game.bets import Bet
+from controller.rules.game.cards import PersonalK9
+from controller.rules.game.games import Game
+from controller.rules.game.settlement import Rounding
+from controller.rules.game.wagers import WagerRules
 
 LockOn = Literal["deal", "first_card"]
 DrawnInError = Literal["simulated_hand", "burn", "next_card"]

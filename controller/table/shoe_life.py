@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from controller.game.cards import DECK, Card, Rank
+from controller.rules.game.cards import DECK, Card, Rank
 from controller.table.rules import ShoeRules
 from controller.table.states import Shoe
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from operator import eq
 from typing import Literal, Self, overload
 
-from controller.game.cards import Card
-from controller.game.hands import Done, TwoHands
-from controller.game.play import Play
-from controller.game.seating import NOBODY, Actives, Seating
-from controller.game.settlement import Settlement
-from controller.game.wagers import RefusedWager, Wager
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Done, TwoHands
+from controller.rules.game.play import Play
+from controller.rules.game.seating import NOBODY, Actives, Seating
+from controller.rules.game.settlement import Settlement
+from controller.rules.game.wagers import RefusedWager, Wager
 from controller.table.facts import DisputedAward, OwnFact, ProgramMeasured, ProgressiveWagers, Report, SeatHit, ShoeFact
 from controller.table.rules import TableRules
 

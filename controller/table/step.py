@@ -14,10 +14,10 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game.cards import Card
-from controller.game.play import Call, Choose, Reveal
-from controller.game.seating import Seating
-from controller.game.wagers import place
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call, Choose, Reveal
+from controller.rules.game.seating import Seating
+from controller.rules.game.wagers import place
 from controller.table import doubts, paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold

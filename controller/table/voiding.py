@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from controller.contract import events
 from controller.contract.events import FACE_DOWN
-from controller.game.cards import DECK, Card
-from controller.game.hands import Done
-from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.settlement import Settlement
-from controller.game.wagers import Wager
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import Done
+from controller.rules.game.play import Call, Choose, Draw, Play, Reveal
+from controller.rules.game.settlement import Settlement
+from controller.rules.game.wagers import Wager
 from controller.table import paying
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ShoeUnheard, ShoeUnplugged
 from controller.table.states import HandInPlay, Held, Locked, Table, Wagers

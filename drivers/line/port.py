@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 
 import serial
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 _log = logging.getLogger(__name__)
 

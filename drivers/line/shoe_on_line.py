@@ -13,8 +13,8 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from controller.pins.devices import PRESENT_INPUT, ShoeListener
 from controller.table.facts import Report, ShoeFact
+from drivers.devices import PRESENT_INPUT, ShoeListener
 from drivers.line.bad_bytes import BadBytes, joined
 from drivers.line.brand import Answered, Brand
 from drivers.line.port import MODEM_LINES, NETWORK, ShoePort
@@ -31,7 +31,7 @@ OFF = "off"
 
 
 class ShoeOnLine:
-    """A shoe of this brand on its line: a `controller.pins.devices.Shoe`.
+    """A shoe of this brand on its line: a `drivers.devices.Shoe`.
 
     `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
     last report that was believed before a restart. `ask` is the command by which the shoe is asked, "off", or None for
@@ -75,12 +75,12 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """See `controller.pins.devices.Shoe`. A network line can be dead for a while before anybody notices."""
+        """See `drivers.devices.Shoe`. A network line can be dead for a while before anybody notices."""
         return 0 if self._url.startswith(NETWORK) else self._bits_until_numbers_repeat * 1000 // self._baud
 
     @property
     def kept_unread_ms(self) -> int:
-        """See `controller.pins.devices.Shoe`. While nobody looks, a plug can also be pulled and put back."""
+        """See `drivers.devices.Shoe`. While nobody looks, a plug can also be pulled and put back."""
         kept_ms = _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
         if self._answers_within_ms is not None:
             kept_ms = min(kept_ms, self._answers_within_ms)
@@ -88,11 +88,11 @@ class ShoeOnLine:
 
     @property
     def proven_ms(self) -> int | None:
-        """See `controller.pins.devices.Shoe`."""
+        """See `drivers.devices.Shoe`."""
         return self._proven_ms
 
     def forget(self) -> None:
-        """See `controller.pins.devices.Shoe`."""
+        """See `drivers.devices.Shoe`."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
@@ -105,7 +105,7 @@ class ShoeOnLine:
         await self._port.run()
 
     def look(self, now_ms: int, inputs: Mapping[str, bool]) -> bool:
-        """See `controller.pins.devices.Shoe`."""
+        """See `drivers.devices.Shoe`."""
         there = self._is_there(inputs)
         if there is None:
             return False
@@ -114,7 +114,7 @@ class ShoeOnLine:
         return there != self._there
 
     def beat(self, now_ms: int, inputs: Mapping[str, bool]) -> None:
-        """See `controller.pins.devices.Shoe`."""
+        """See `drivers.devices.Shoe`."""
         if self._port_is is None or not self._port_is[0]:
             return
         if self._opened_ms is None:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import xor
 
-from controller.game.cards import Card, Rank, Suit
+from controller.rules.game.cards import Card, Rank, Suit
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from controller.game.cards import Card, Rank, Suit
+from controller.rules.game.cards import Card, Rank, Suit
 from controller.table.facts import CardDrawn, Report, ShoeFact
 from drivers.line.bad_bytes import BadBytes, joined
 from drivers.line.brand import Brand

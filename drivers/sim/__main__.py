@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim.run import Habits, run_table
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.pit import SimulatedPit

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.baccarat_royal import rotated
 from drivers.sim.screen import Screen

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim.shoe import maker
 
 _SIMULATED = ("simulated", "deal")

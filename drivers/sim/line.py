@@ -13,7 +13,7 @@ from typing import Protocol
 
 import serial
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 _PTYS = Path("/dev/pts")
 

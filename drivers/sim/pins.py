@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 PAGE_BYTES = 4096
 _LEVEL, _OUTPUT, _FUNCTION, _PULL, _WRITES = 0, 64, 128, 192, 256

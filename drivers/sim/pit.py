@@ -20,7 +20,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim.signing import canonical, public_hex, signed
 
 _BEFORE_THE_FIRST = "0" * 64

@@ -11,8 +11,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
-from controller.errors import TableError
-from controller.pins.devices import PRESENT_INPUT
+from controller.basics.errors import TableError
+from drivers.devices import PRESENT_INPUT
 from drivers.sim.account import Account
 from drivers.sim.baccarat_royal import BaccaratRoyal
 from drivers.sim.crowd import Crowd

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 _POLL_S = 0.02
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd, wise_choice

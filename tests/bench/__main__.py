@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from tests.bench import backlog, core, latency, odds, running, scale, screen, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section

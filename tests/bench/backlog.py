@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
 
-from controller.clock import stamp_now
-from controller.config import load
+from controller.contract.keys import load_or_make_key
 from controller.contract.topics import Topics
-from controller.keys import load_or_make_key
-from controller.record.journal import Entry, Journal
+from controller.daemon.clock import stamp_now
+from controller.daemon.config import load
+from controller.daemon.record.journal import Entry, Journal
 from controller.table.acts.shoe import NewShoe
 from controller.table.rules import TableRules
 from tests.bench import core

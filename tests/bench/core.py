@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from controller.config import load
 from controller.contract.events import Event, Round, WagersLocked
-from controller.game.play import Call
-from controller.game.seating import Actives
-from controller.roads.marks import Roads
-from controller.roads.text import rounds_from
+from controller.daemon.config import load
+from controller.rules.game.play import Call
+from controller.rules.game.seating import Actives
+from controller.rules.roads.marks import Roads
+from controller.rules.roads.text import rounds_from
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import ChooseActives, TakeSeats

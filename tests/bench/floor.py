@@ -18,7 +18,7 @@ from typing import Any
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.notify import notify
+from controller.basics.notify import notify
 from drivers.sim.pins import PinsPage
 
 EVENT, ACK = "floor/event", "floor/ack"

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.errors import TableError
-from controller.pit.ledger import Ledger, Place
+from controller.basics.errors import TableError
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
+from controller.pit.reference.ledger import Ledger, Place
 from tests.pit.postgresql import servers
 
 _PATIENCE_S = 60.0
@@ -40,7 +40,7 @@ class House:
     @contextmanager
     def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
         """The table's daemon: its process id, and the milliseconds from exec to READY=1."""
-        command = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
+        command = surroundings.python("-m", "controller.people.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
 
@@ -63,7 +63,15 @@ def house(folder: Path) -> Iterator[House]:
     """A house with a fresh broker and a fresh ledger in this folder, which is made."""
     folder.mkdir()
     port = surroundings.free_port()
-    command = ["-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(folder / "ledger")]
+    command = [
+        "-m",
+        "controller.pit.reference",
+        "run",
+        "--broker",
+        f"127.0.0.1:{port}",
+        "--ledger",
+        str(folder / "ledger"),
+    ]
     with (
         surroundings.mosquitto(folder, port) as broker,
         surroundings.started(surroundings.python(*command, "--adopt-new"), folder / "pit.log") as pit,
@@ -86,7 +94,7 @@ def cell(folder: Path) -> Iterator[House]:
         primary.reload()
         standby.follow(primary)
         standby.start()
-        of_pit = surroundings.python("-m", "controller.pit")
+        of_pit = surroundings.python("-m", "controller.pit.reference")
         ledger = ["--ledger", primary.url, "--signing-key", key]
         Ledger(primary.url).close()
         subprocess.run([*of_pit, "key", *ledger], check=True, stdout=subprocess.DEVNULL)

@@ -22,10 +22,10 @@ from typing import Any
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli import surroundings
-from controller.cli.client import ask
 from controller.contract.topics import Topics
-from controller.delivery.mqtt_link import await_thread
+from controller.contract.wire.mqtt_link import await_thread
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
 from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.people import Deck, shuffled_decks

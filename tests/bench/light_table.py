@@ -14,14 +14,14 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from controller.clock import stamp_now
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, chain_head, seal
 from controller.contract.events import Event
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
-from controller.delivery.guarantee import Delivery, Phase
-from controller.keys import SigningKey
+from controller.daemon.clock import stamp_now
+from controller.daemon.delivery.guarantee import Delivery, Phase
 from tests.bench.core import numbered
 from tests.link.hostile import CONNECT, PUBLISH, SUBSCRIBE, length, packet, text
 

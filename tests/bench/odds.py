@@ -7,11 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from controller.game.baccarat import Tableau
-from controller.game.cards import DECK
-from controller.par.counting import kinds
-from controller.par.sheet import Subject, par, subject
-from controller.par.shoe import Shoe, fresh
+from controller.people.par.counting import kinds
+from controller.people.par.sheet import Subject, par, subject
+from controller.people.par.shoe import Shoe, fresh
+from controller.rules.game.baccarat import Tableau
+from controller.rules.game.cards import DECK
 from tests.bench.report import Section, judged
 from tests.game.test_enumeration import every_hand
 from tests.support.tables import TABLES

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import psycopg
 
-from controller.errors import TableError
-from controller.pit.ledger import Ledger
+from controller.basics.errors import TableError
+from controller.pit.reference.ledger import Ledger
 from tests.bench import core
 from tests.bench.house import House, cell, cpu_ms, house, resident_kib, tree
 from tests.bench.light_table import LightTable

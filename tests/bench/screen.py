@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
 
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.record.journal import read_open_shoe
+from controller.daemon.record.journal import read_open_shoe
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
 from tests.bench.house import House, cpu_ms, until
 from tests.bench.report import Section, spread
 from tests.screen.browser import DRIVER, PROGRAM, Browser, chromium
@@ -57,7 +57,7 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
         until(lambda: ask(house.table, {"do": "status"})["status"]["pit"]["meters_fresh"], "the pit")
         costs.append(("no screen", *_at_rest(daemon, None, quiet_s)))
         log = house.folder / "screen.log"
-        command = surroundings.python("-m", "controller.cli.main", "screen", str(house.table), "--listen", at)
+        command = surroundings.python("-m", "controller.people.cli.main", "screen", str(house.table), "--listen", at)
         server = stack.enter_context(surroundings.started(command, log))
         until(lambda: at in log.read_text("utf-8"), "the screen")
         browser = stack.enter_context(chromium(house.folder))

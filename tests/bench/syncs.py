@@ -8,7 +8,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 _SOURCE = Path(__file__).with_name("syncs.c")
 _PAGE_BYTES, _SLOTS = 8192, 511

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from controller.care.machine import Machine
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import Config, load
 from controller.contract.envelope import Stamp
+from controller.daemon.config import Config, load
+from controller.people.care.machine import Machine
+from controller.people.cli.surroundings import EXAMPLE_TABLE
 
 NOW = Stamp(1_790_000_000_000, synchronised=True)
 PORT = "/dev/serial/by-id/usb-FTDI-if00-port0"

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from controller import __version__
-from controller.care import libraries, program
-from controller.care.keeping import noted
-from controller.care.machine import Machine
-from controller.care.row import Verdict
-from controller.cli.main import main
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import load
-from controller.digest import digest, program_digest
+from controller.basics.digest import digest, program_digest
+from controller.daemon.config import load
+from controller.people.care import libraries, program
+from controller.people.care.keeping import noted
+from controller.people.care.machine import Machine
+from controller.people.care.row import Verdict
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import EXAMPLE_TABLE
 from controller.table.facts import ProgramMeasured
 from tests.daemon.daemon_world import running
 from tests.support.waiting import eventually
@@ -49,7 +49,9 @@ def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -
 
 
 SPOILED: dict[str, Callable[[Path], object]] = {
-    "a byte": lambda copy: (copy / "controller/app.py").write_bytes((copy / "controller/app.py").read_bytes() + b"\n"),
+    "a byte": lambda copy: (copy / "controller/daemon/app.py").write_bytes(
+        (copy / "controller/daemon/app.py").read_bytes() + b"\n"
+    ),
     "a word of a schema": lambda copy: (copy / "controller/contract/schemas/ack.schema.json").write_text("{}"),
     "a file more": lambda copy: (copy / "drivers/usercustomize.py").touch(),
     "a file less": lambda copy: (copy / "drivers/sim/felt.py").unlink(),

@@ -16,18 +16,18 @@ from typing import Any
 
 import pytest
 
-from controller.care import board, keeping, links, program
-from controller.care.doctor import examine, of_table
-from controller.care.row import Row, Verdict
-from controller.cli.certs import BenchCa
-from controller.cli.main import main
-from controller.cli.surroundings import python, simulated_table
-from controller.config.table_file import PitSection
-from controller.errors import TableError
-from controller.keys import load_or_make_key
-from controller.pins.devices import LampWiring
-from controller.record.epochs import open_journal
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.daemon.config.table_file import PitSection
+from controller.daemon.record.epochs import open_journal
+from controller.people.care import board, keeping, links, program
+from controller.people.care.doctor import examine, of_table
+from controller.people.care.row import Row, Verdict
+from controller.people.cli.certs import BenchCa
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import python, simulated_table
 from drivers import shoe as shoes
+from drivers.devices import LampWiring
 from tests.care.pi import NOW, PORT, Pi
 
 
@@ -200,7 +200,7 @@ def test_a_console_on_the_header_is_a_fault_where_a_lamp_or_the_shoe_is_there(co
     "run",
     [
         "/opt/python /opt/table-controller/current/bin/tablectl run",
-        " ".join(python("-m", "controller.cli.main", "run")),  # a practice table
+        " ".join(python("-m", "controller.people.cli.main", "run")),  # a practice table
     ],
 )
 def test_the_table_itself_may_hold_its_port(run: str, pi: Pi) -> None:

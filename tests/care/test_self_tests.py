@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from controller import runtime
-from controller.cli.setup.questions import Terminal
-from controller.cli.status import status_lines
-from controller.cli.surroundings import python
+from controller.daemon import runtime
+from controller.people.cli.setup.questions import Terminal
+from controller.people.cli.status import status_lines
+from controller.people.cli.surroundings import python
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import HitTest, InputsTested, InputTest, LampTest
@@ -127,7 +127,12 @@ def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
 
     async def test() -> tuple[str, int | None]:
         async with served(tmp_path) as (world, _path):
-            command = (*python("-m", "controller.cli.main", "self-test"), f"{tmp_path}/table.toml", "--by", "Ann")
+            command = (
+                *python("-m", "controller.people.cli.main", "self-test"),
+                f"{tmp_path}/table.toml",
+                "--by",
+                "Ann",
+            )
             pipe = asyncio.subprocess.PIPE
             person = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
             assert person.stdin is not None

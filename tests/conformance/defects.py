@@ -41,8 +41,16 @@ class Defect:
         return folder
 
 
-_SERVICE, _LEDGER, _BOOKS = "controller/pit/service.py", "controller/pit/ledger.py", "controller/pit/books.py"
-_INCOMING, _INTAKE, _AWARDS = "controller/pit/incoming.py", "controller/pit/intake.py", "controller/pit/awards.py"
+_SERVICE, _LEDGER, _BOOKS = (
+    "controller/pit/reference/service.py",
+    "controller/pit/reference/ledger.py",
+    "controller/pit/reference/books.py",
+)
+_INCOMING, _INTAKE, _AWARDS = (
+    "controller/pit/reference/incoming.py",
+    "controller/pit/reference/intake.py",
+    "controller/pit/reference/awards.py",
+)
 
 
 def _at_a_start(name: str, clause: str, statement: str) -> Defect:
@@ -269,7 +277,7 @@ PIT_DEFECTS = (
     Defect(
         "the time of acks goes back",
         "P21",
-        "controller/pit/clock.py",
+        "controller/pit/reference/clock.py",
         "return Stamp(self._last_ms, True).text()",
         "self._less = getattr(self, '_less', 0) + 1000\n        return Stamp(self._last_ms - self._less, True).text()",
     ),
@@ -396,14 +404,14 @@ PIT_DEFECTS = (
     Defect(
         "the first hit has the whole level",
         "P29",
-        "controller/pit/meters.py",
+        "controller/pit/reference/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [cents] + [0] * (hits - 1)",
     ),
     Defect(
         "the cent that is left over is nobody's",
         "P29",
-        "controller/pit/meters.py",
+        "controller/pit/reference/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [each for place in range(hits)]",
     ),

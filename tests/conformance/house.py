@@ -11,11 +11,11 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from controller.conformance.clauses import clauses
-from controller.conformance.deeds import PIT_DEEDS, Deeds
-from controller.conformance.main import try_pit
-from controller.conformance.report import Report
-from controller.conformance.wire import Address, Wire
+from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.deeds import PIT_DEEDS, Deeds
+from controller.pit.conformance.main import try_pit
+from controller.pit.conformance.report import Report
+from controller.pit.conformance.wire import Address, Wire
 from tests.pit.house import ROOT
 from tests.support.brokers import Broker
 from tests.support.waiting import PATIENCE_S
@@ -57,7 +57,7 @@ class RunningPit:
 
 def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
     """What the kit says of the pit that lies in `home`, on a broker and a ledger of its own."""
-    program = [sys.executable, "-m", "controller.pit"]
+    program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
     awards = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.conformance.defects import Defect
 
-_STREAM, _GUARANTEE = "controller/delivery/stream.py", "controller/delivery/guarantee.py"
-_LEVELS, _TRUST = "controller/delivery/levels.py", "controller/delivery/pit_trust.py"
+_STREAM, _GUARANTEE = "controller/daemon/delivery/stream.py", "controller/daemon/delivery/guarantee.py"
+_LEVELS, _TRUST = "controller/daemon/delivery/levels.py", "controller/daemon/delivery/pit_trust.py"
 _AWARDS, _ACTS = "controller/table/awards.py", "controller/table/acts/pit.py"
 _DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
 _VOIDING = "controller/table/voiding.py"

@@ -7,14 +7,14 @@ from contextlib import ExitStack, suppress
 from itertools import cycle
 from pathlib import Path
 
+from controller.basics.errors import TableError
 from controller.bench.daemon import ROOT, Broker, Table, TableFiles, comes_true
 from controller.bench.far_shoe import FarShoe
-from controller.conformance.clauses import clauses
-from controller.conformance.deeds import TABLE_DEEDS, DeedFailedError, Deeds
-from controller.conformance.main import try_table
-from controller.conformance.report import Report
-from controller.conformance.wire import Address
-from controller.errors import TableError
+from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.deeds import TABLE_DEEDS, DeedFailedError, Deeds
+from controller.pit.conformance.main import try_table
+from controller.pit.conformance.report import Report
+from controller.pit.conformance.wire import Address
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.support.waiting import eventually_now
@@ -139,7 +139,7 @@ class Person(Deeds):
 _RUNS = """\
 import sys
 sys.path.insert(0, {home!r})
-from controller.cli.main import main
+from controller.people.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 

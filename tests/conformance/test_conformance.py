@@ -14,20 +14,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from controller.conformance import pit_checks
-from controller.conformance.checking import Checks
-from controller.conformance.clauses import clauses
-from controller.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
-from controller.conformance.far_table import FarTable, in_words_of
-from controller.conformance.main import main
-from controller.conformance.pit_checks import CHECKS as PIT_CHECKS
-from controller.conformance.report import Line, Report, Result
-from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
-from controller.conformance.wire import Address, Wire, now_text
 from controller.contract.canonical import parse_object
+from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AwardStep
-from controller.keys import SigningKey, signature_holds
+from controller.pit.conformance import pit_checks
+from controller.pit.conformance.checking import Checks
+from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.pit.conformance.far_table import FarTable, in_words_of
+from controller.pit.conformance.main import main
+from controller.pit.conformance.pit_checks import CHECKS as PIT_CHECKS
+from controller.pit.conformance.report import Line, Report, Result
+from controller.pit.conformance.table_checks import CHECKS as TABLE_CHECKS
+from controller.pit.conformance.wire import Address, Wire, now_text
 from tests.conformance.defects import PIT_DEFECTS, ROOT, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
 from tests.conformance.table_defects import TABLE_DEFECTS

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.surroundings import free_port
-from controller.conformance.clauses import clauses
+from controller.people.cli.surroundings import free_port
+from controller.pit.conformance.clauses import clauses
 from tests.documents.blocks import ROOT, blocks
 from tests.support.brokers import needs_mosquitto
 from tests.support.wheel import environment, installed_wheel

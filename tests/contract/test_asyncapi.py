@@ -19,17 +19,17 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from controller.config.table_file import PitSection
 from controller.contract import events
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
+from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
 from controller.contract.topics import Topics
 from controller.contract.wager_words import WagerWord
-from controller.delivery import guarantee as delivery
-from controller.keys import SigningKey, signature_holds
+from controller.daemon.config.table_file import PitSection
+from controller.daemon.delivery import guarantee as delivery
 from controller.table.faults import ALARMS, FAULTS
 from tests.daemon.daemon_world import running
 from tests.documents.contract_examples import KEY

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import FaultCleared, SeatCents, ShoeClosed
-from controller.keys import SigningKey
+from controller.contract.keys import SigningKey
 from tests.support.contract import check_event
 
 EVENT = ShoeClosed(3, None, "last_hand", "table", 71, 70, 14, (SeatCents(2, 125),))

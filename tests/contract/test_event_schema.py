@@ -10,9 +10,9 @@ import pytest
 
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
-from controller.game.play import Call
-from controller.game.seating import Actives
-from controller.game.wagers import Wager
+from controller.rules.game.play import Call
+from controller.rules.game.seating import Actives
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.hand import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.itself import HitTest

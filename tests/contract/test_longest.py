@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import load
-from controller.config.game_file import MOST_SEATS, MOST_SPOTS, most_bets
 from controller.contract.bounds import (
     MOST_CENTS,
     MOST_METERS,
@@ -20,8 +18,10 @@ from controller.contract.bounds import (
     MOST_SEQ,
 )
 from controller.contract.canonical import canonical
-from controller.game.cards import Card
-from controller.game.wagers import Wager
+from controller.daemon.config import load
+from controller.daemon.config.game_file import MOST_SEATS, MOST_SPOTS, most_bets
+from controller.rules.game.cards import Card
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.seats import PlaceWager

@@ -13,26 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from controller import __version__
-from controller.answer import Answer
-from controller.cli.surroundings import EXAMPLE_TABLE, simulated_table
-from controller.clock import boot_id
-from controller.config import Config, load
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, MetersWord
 from controller.contract.topics import Topics
-from controller.control.server import serving
-from controller.game.cards import Card
-from controller.hearing import Mark
-from controller.keys import SigningKey
-from controller.pins.devices import BrokerListener, ShoeListener
-from controller.pit.clock import now_text, number_text
-from controller.record.journal import Entry, Journal, Message, Row
-from controller.record.replay import replay
-from controller.runtime import Runtime
+from controller.daemon.answer import Answer
+from controller.daemon.clock import boot_id
+from controller.daemon.config import Config, load
+from controller.daemon.control.server import serving
+from controller.daemon.hearing import Mark
+from controller.daemon.record.journal import Entry, Journal, Message, Row
+from controller.daemon.record.replay import replay
+from controller.daemon.runtime import Runtime
+from controller.people.cli.surroundings import EXAMPLE_TABLE, simulated_table
+from controller.pit.reference.clock import now_text, number_text
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, ProgramMeasured, Report
+from drivers.devices import BrokerListener, ShoeListener
 from tests.support.contract import check_message
 from tests.support.waiting import PATIENCE_S, eventually
 

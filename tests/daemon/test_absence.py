@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-import controller.runtime
-from controller.cli.surroundings import simulated_table
-from controller.config import Config, load
+import controller.daemon.runtime
 from controller.contract.envelope import Stamp
+from controller.contract.keys import SigningKey
 from controller.contract.topics import Topics
-from controller.game.cards import Card
-from controller.hearing import Mark
-from controller.keys import SigningKey
-from controller.record.journal import Journal
-from controller.record.replay import replay
-from controller.runtime import Runtime
+from controller.daemon.config import Config, load
+from controller.daemon.hearing import Mark
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.replay import replay
+from controller.daemon.runtime import Runtime
+from controller.people.cli.surroundings import simulated_table
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
@@ -76,9 +76,11 @@ class Daemon:
         self._boot = boot
         self.shoe = HeldShoe(gap_shows_within_ms, KEPT_UNREAD_MS, up=False)
         self.pins = HeldPins(self._config)
-        monkeypatch.setattr(controller.runtime, "since_boot_ms", lambda: self.now_ms)
-        monkeypatch.setattr(controller.runtime, "until_beat_s", lambda: self.beat_s)
-        monkeypatch.setattr(controller.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms))
+        monkeypatch.setattr(controller.daemon.runtime, "since_boot_ms", lambda: self.now_ms)
+        monkeypatch.setattr(controller.daemon.runtime, "until_beat_s", lambda: self.beat_s)
+        monkeypatch.setattr(
+            controller.daemon.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms)
+        )
 
     def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
         """Run the daemon through the story, and end it."""
@@ -317,7 +319,7 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
     daemon: MakeDaemon, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     slept = [0]
-    monkeypatch.setattr(controller.runtime, "slept_ms", lambda: slept[0])
+    monkeypatch.setattr(controller.daemon.runtime, "slept_ms", lambda: slept[0])
 
     async def story(daemon: Daemon) -> None:
         assert not daemon.runtime._has_changed()

@@ -23,13 +23,13 @@ from typing import Any
 
 import pytest
 
-from controller.cli.main import main
+from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp, chain_head
-from controller.errors import TableError
-from controller.record.archive import Run, beside
-from controller.record.journal import Entry, Journal, Row, Verified, read_events, read_rows, read_shoe, verify
-from controller.record.replay import replay
+from controller.daemon.record.archive import Run, beside
+from controller.daemon.record.journal import Entry, Journal, Row, Verified, read_events, read_rows, read_shoe, verify
+from controller.daemon.record.replay import replay
+from controller.people.cli.main import main
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, ShoeResult, ShoeResultReported, StepFailed, Target
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
@@ -475,8 +475,8 @@ _KILLED = """
     import os, signal, sys
     sys.path.insert(0, {root!r})
     from pathlib import Path
-    from controller.record.journal import Journal
-    from controller.keys import SigningKey
+    from controller.daemon.record.journal import Journal
+    from controller.contract.keys import SigningKey
     from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
     key = SigningKey(bytes(range(32)))
     journal = Journal(Path(sys.argv[1]), {table!r}, key, key.public)

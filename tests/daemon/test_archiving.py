@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-import controller.config.table_file as config_module
-import controller.record.archiving as archiving_module
-from controller.game.cards import Card
-from controller.record.archive import Run
-from controller.record.archiving import Archivist
-from controller.record.journal import Journal, read_rows, verify
+import controller.daemon.config.table_file as config_module
+import controller.daemon.record.archiving as archiving_module
+from controller.daemon.record.archive import Run
+from controller.daemon.record.archiving import Archivist
+from controller.daemon.record.journal import Journal, read_rows, verify
+from controller.rules.game.cards import Card
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ArchiveFailed, CardDrawn, ShoeOpened

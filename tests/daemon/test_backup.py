@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from controller import __version__
-from controller.cli.main import main
-from controller.cli.surroundings import simulated_table
-from controller.config import load
-from controller.errors import TableError
-from controller.game.cards import Card
-from controller.record.backup import reading_backup
-from controller.record.journal import verify
-from controller.record.replay import replay_open_shoe
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.daemon.record.backup import reading_backup
+from controller.daemon.record.journal import verify
+from controller.daemon.record.replay import replay_open_shoe
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import simulated_table
+from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, Report, ShoeOpened
 from controller.table.states import Burning
 from tests.support.archives import archive_all

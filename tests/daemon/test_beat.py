@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.beat import BEAT_S, next_beat
+from controller.daemon.beat import BEAT_S, next_beat
 from tests.simulation.loop import VirtualLoop
 
 

@@ -16,12 +16,12 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import Config, load
-from controller.config.examples import GAME_SECTIONS, TABLE_SECTIONS
-from controller.config.game_file import MOST_BETS
-from controller.config.problems import ConfigError, Problem, placed
-from controller.game.baccarat import PuntoBanco
-from controller.game.bets import HandIs
+from controller.daemon.config import Config, load
+from controller.daemon.config.examples import GAME_SECTIONS, TABLE_SECTIONS
+from controller.daemon.config.game_file import MOST_BETS
+from controller.daemon.config.problems import ConfigError, Problem, placed
+from controller.rules.game.baccarat import PuntoBanco
+from controller.rules.game.bets import HandIs
 from controller.table.lamps import LAMPS
 from tests.support.samples import examples
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.client import ask
-from controller.control import connections
-from controller.errors import TableError
+from controller.basics.errors import TableError
+from controller.daemon.control import connections
+from controller.people.cli.client import ask
 from tests.daemon.daemon_world import served
 from tests.daemon.test_control_socket import Line, connected
 from tests.support.waiting import eventually

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from controller.beat import BEAT_S
-from controller.cli import surroundings
-from controller.cli.main import main
-from controller.control.server import serving
-from controller.game.play import Call
-from controller.game.wagers import Wager
+from controller.daemon.beat import BEAT_S
+from controller.daemon.control.server import serving
+from controller.people.cli import surroundings
+from controller.people.cli.main import main
+from controller.rules.game.play import Call
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import LockWagers, MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
@@ -107,8 +107,8 @@ async def _confirmed_by_key(world: World, waits: dict[str, Any], monkeypatch: py
     """At the table the key is turned, and the button of what waits is held."""
     assert world.status["second_person"]["id"] == waits["id"]
     assert world.status["lamps"]["fault"] == "double_flash"
-    monkeypatch.setattr("controller.second_person.SEEN_AFTER_S", 0.0)
-    monkeypatch.setattr("controller.second_person.HOLD_S", 0.05)
+    monkeypatch.setattr("controller.daemon.second_person.SEEN_AFTER_S", 0.0)
+    monkeypatch.setattr("controller.daemon.second_person.HOLD_S", 0.05)
     world.pins.pressed.add("key")
     await world.pins.sampled(20)
     assert world.status["second_person"]["id"] == waits["id"], "the key alone says nothing"
@@ -154,7 +154,7 @@ async def test_a_key_that_was_turned_before_confirms_nothing(tmp_path: Path, mon
         world.pins.pressed.add("key")
         await world.pins.sampled(20)
         waits = (await line.ask(do="correct", round=1, player="KS 9S", banker="2D 4D", by="Smith"))["waits"]
-        monkeypatch.setattr("controller.second_person.HOLD_S", 0.0)
+        monkeypatch.setattr("controller.daemon.second_person.HOLD_S", 0.0)
         world.pins.pressed.add(waits["button"])
         await eventually(lambda: world.pit.types()[-1] == "wagers_locked", "deal means what it always means")
         await world.pins.sampled(20)
@@ -180,7 +180,7 @@ async def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
         assert world.status["second_person"] is None
         assert (await world.runtime.confirm(second["id"], "Jones", "socket jones(7)")).refused == "no_proposal"
         await world.deal("KS 2D 9S 3D")
-        monkeypatch.setattr("controller.second_person.WAITS_S", 0.0)
+        monkeypatch.setattr("controller.daemon.second_person.WAITS_S", 0.0)
         assert (await line.ask(**correct, banker="2D 4D"))["code"] == "second_person_due", "its time is over already"
         assert "correction" not in world.pit.types()
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.counted_log import EVERY_ONE, CountedLog
+from controller.daemon.counted_log import EVERY_ONE, CountedLog
 from tests.support.waiting import eventually
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AckWord
-from controller.delivery.guarantee import Behind, Delivery, Older, Phase, TookBack
+from controller.daemon.delivery.guarantee import Behind, Delivery, Older, Phase, TookBack
 from tests.support.samples import examples
 
 EPOCH = "0123456789"

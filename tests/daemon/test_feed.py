@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from controller.cli.client import shoe_rounds
-from controller.control.feed import feed_of
+from controller.daemon.control.feed import feed_of
+from controller.people.cli.client import shoe_rounds
 from tests.daemon.daemon_world import served
 from tests.support.waiting import PATIENCE_S
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.main import main
-from controller.record.journal import read_rows
+from controller.daemon.record.journal import read_rows
+from controller.people.cli.main import main
 from controller.table.acts.corrections import CorrectRound
 from controller.table.facts import CardDrawn
 from tests.daemon.test_history import KEY, Recorded

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import load
-from controller.pins.devices import InputWiring, LampWiring, Level, Pull
-from controller.pins.header_map import GROUNDS, PHYSICAL, POWER, conflicts, overlaid
+from controller.daemon.config import load
+from drivers.devices import InputWiring, LampWiring, Level, Pull
+from drivers.header_map import GROUNDS, PHYSICAL, POWER, conflicts, overlaid
 
 TABLES = sorted((Path(__file__).parents[2] / "config" / "tables").glob("*.toml"))
 

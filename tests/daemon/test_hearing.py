@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from controller import clock
-from controller.hearing import Hearing, Mark
+from controller.daemon import clock
+from controller.daemon.hearing import Hearing, Mark
 
 KEPT_MS = 4000
 SLEPT_BEFORE_MS = 60_000

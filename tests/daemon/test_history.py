@@ -14,10 +14,10 @@ from typing import Self
 
 import pytest
 
-from controller.cli.main import main
-from controller.game.cards import Card
-from controller.keys import SigningKey
-from controller.record.journal import Journal
+from controller.contract.keys import SigningKey
+from controller.daemon.record.journal import Journal
+from controller.people.cli.main import main
+from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
 from drivers.sim import rules

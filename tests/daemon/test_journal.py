@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import load
+from controller.basics.errors import TableError
 from controller.contract.envelope import GENESIS, Stamp, chain_head
-from controller.errors import TableError
-from controller.game.cards import Card
-from controller.keys import SigningKey
-from controller.record.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
+from controller.contract.keys import SigningKey
+from controller.daemon.config import load
+from controller.daemon.record.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
+from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, ProgressiveWagers, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table
 from controller.table.step import step
@@ -275,8 +275,8 @@ def test_another_process_is_kept_away_and_a_killed_one_lets_go(tmp_path: Path) -
         import sys
         sys.path.insert(0, {str(ROOT)!r})
         from pathlib import Path
-        from controller.record.journal import Journal
-        from controller.keys import SigningKey
+        from controller.daemon.record.journal import Journal
+        from controller.contract.keys import SigningKey
         key = SigningKey(bytes(range(32)))
         journal = Journal(Path(sys.argv[1]), {TABLE!r}, key, key.public)
         print("open", flush=True)

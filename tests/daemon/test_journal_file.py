@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-import controller.record.journal as journal_module
-from controller import runtime
-from controller.errors import TableError
-from controller.keys import load_or_make_key
-from controller.record.epochs import open_journal
-from controller.record.journal import Journal, read_rows, verify
-from controller.record.journal_file import JournalFile, JournalGoneError
+import controller.daemon.record.journal as journal_module
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.daemon import runtime
+from controller.daemon.record.epochs import open_journal
+from controller.daemon.record.journal import Journal, read_rows, verify
+from controller.daemon.record.journal_file import JournalFile, JournalGoneError
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering

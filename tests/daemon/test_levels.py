@@ -10,7 +10,7 @@ from controller.contract.bounds import MOST_CENTS
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import MetersWord
-from controller.delivery.levels import Levels
+from controller.daemon.delivery.levels import Levels
 
 METERS = {"player_personal": 250_000, "banker_personal": 500_000}
 LIMIT_S = 10.0

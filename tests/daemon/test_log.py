@@ -28,7 +28,7 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
         assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"
         await world.do(VoidHand("Smith"))
 
-    ours = [record for record in caplog.records if record.name == "controller.runtime"]
+    ours = [record for record in caplog.records if record.name == "controller.daemon.runtime"]
     told = [f"{record.levelname} {record.message}" for record in ours if "no_supervisor" not in record.message]
     assert told == [
         "INFO event 1, shoe 1, round -: shoe_opened: by dealer",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from controller.contract.canonical import canonical
 from controller.contract.wager_words import WagerWord
-from controller.game.wagers import Wager
+from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.itself import LampTest
 from controller.table.acts.stopped import ClearFault

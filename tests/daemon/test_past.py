@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from controller.control.past import past_of
+from controller.daemon.control.past import past_of
 from tests.daemon.daemon_world import World, served
 from tests.support.waiting import PATIENCE_S
 

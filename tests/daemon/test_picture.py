@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from controller.cli import watch as watching
-from controller.cli.command import parser_of
-from controller.cli.commands import every_command
-from controller.cli.main import main
-from controller.cli.picture import Picture
-from controller.cli.status import status_lines
+from controller.people.cli import watch as watching
+from controller.people.cli.command import parser_of
+from controller.people.cli.commands import every_command
+from controller.people.cli.main import main
+from controller.people.cli.picture import Picture
+from controller.people.cli.status import status_lines
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.lamps import lamps

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from controller.cli.main import main
+from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
-from controller.delivery.pit_log import compare
-from controller.errors import TableError
-from controller.game.cards import Card
-from controller.keys import SigningKey
-from controller.record.journal import verify
+from controller.contract.keys import SigningKey
+from controller.daemon.delivery.pit_log import compare
+from controller.daemon.record.journal import verify
+from controller.people.cli.main import main
+from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact
 from tests.daemon.test_journal import KEY, OTHER_KEY, SHOES, TABLE, entries, opened, shoe
 

@@ -12,9 +12,9 @@ from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS, MOST_SEQ
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, AwardStep, PitKeyWord, Rotation
-from controller.delivery.pit_trust import Offer, PitTrust, latest_ms, leaps
-from controller.keys import SigningKey
+from controller.daemon.delivery.pit_trust import Offer, PitTrust, latest_ms, leaps
 from controller.table.acts.entry import Ambient
 from controller.table.acts.pit import PinPitKey, PitKeyPinned, SeeAward
 from controller.table.facts import AwardStepped

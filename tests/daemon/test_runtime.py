@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller import runtime as runtime_module
-from controller.beat import next_beat
-from controller.cli.surroundings import EXAMPLE_TABLE, example_table
-from controller.game.cards import Card
-from controller.game.play import Call
-from controller.record.journal import Row, read_rows, verify
-from controller.record.replay import replay
+from controller.daemon import runtime as runtime_module
+from controller.daemon.beat import next_beat
+from controller.daemon.record.journal import Row, read_rows, verify
+from controller.daemon.record.replay import replay
+from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
 from controller.table.acts.shoe import NewShoe, SeeCutCard
@@ -299,7 +299,7 @@ async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monke
         await world.open_shoe()
         await world.do(LockWagers())
 
-    from controller.record import replay as replay_module
+    from controller.daemon.record import replay as replay_module
 
     def other_step(table: Table, fact: Fact) -> Any:
         table, events = step(table, fact)
@@ -516,7 +516,7 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
     """The fault stands and the lamps show it, but for less long than anybody needs to see it."""
-    monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
+    monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
         if button == "void":
@@ -531,7 +531,7 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
         await world.settle()
         assert world.fault() == "shoe_error"
         assert len(world.rows()) == before
-        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 0.0)
         await _press(world, button)
         await world.settle()
         assert world.fault() is None
@@ -546,11 +546,11 @@ async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
         await world.open_shoe()
         world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
         await world.settle()
-        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 0.0)
         world.pins.pressed.add("key")
         await world.pins.sampled(8)
         await world.do(ClearFault("Smith"))
-        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
+        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 3600.0)
         await _press(world, "deal")
         await world.settle()
         assert world.runtime.face.phase == "wagers_open"

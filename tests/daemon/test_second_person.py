@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.cards import Card
-from controller.second_person import HOLD_S, WAITS_S, Confirmed, SecondPerson
+from controller.daemon.second_person import HOLD_S, WAITS_S, Confirmed, SecondPerson
+from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand

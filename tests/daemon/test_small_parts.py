@@ -14,12 +14,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.clock import stamp_now
+from controller.basics.notify import notify
 from controller.contract.envelope import Stamp, chain_head
-from controller.keys import load_or_make_key
-from controller.notify import notify
-from controller.pins.buttons import PRESSES, pressed
-from controller.pins.debounce import Debouncer
+from controller.contract.keys import load_or_make_key
+from controller.daemon.clock import stamp_now
+from controller.daemon.pins.buttons import PRESSES, pressed
+from controller.daemon.pins.debounce import Debouncer
 from controller.table.acts.entry import KEY, Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest

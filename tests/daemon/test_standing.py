@@ -11,8 +11,8 @@ import pytest
 from controller.contract import topics
 from controller.contract.pit_words import MetersWord
 from controller.contract.topics import Topics
-from controller.delivery.standing import GOOD, PitHeard
-from controller.pit.clock import number_text
+from controller.daemon.delivery.standing import GOOD, PitHeard
+from controller.pit.reference.clock import number_text
 from controller.words.language import language
 from tests.daemon.daemon_world import LEVELS, PIT_KEY, ack, running
 from tests.support.waiting import eventually

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller.answer import Answer
-from controller.cli import surroundings
-from controller.cli.status import pit_lines
 from controller.contract.canonical import canonical
 from controller.contract.pit_words import PitKeyWord
 from controller.contract.state import offline_state
 from controller.contract.topics import Topics
 from controller.contract.wager_words import WagerWord
-from controller.delivery import guarantee as delivery
-from controller.game.cards import Card
-from controller.game.wagers import Wager
-from controller.pit.clock import now_text
-from controller.record.journal import Entry, Message
+from controller.daemon.answer import Answer
+from controller.daemon.delivery import guarantee as delivery
+from controller.daemon.record.journal import Entry, Message
+from controller.people.cli import surroundings
+from controller.people.cli.status import pit_lines
+from controller.pit.reference.clock import now_text
+from controller.rules.game.cards import Card
+from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
@@ -135,7 +135,7 @@ async def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path
 async def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path) -> None:
     config = table_config(tmp_path)
     journal = open_journal(config)
-    from controller.clock import stamp_now
+    from controller.daemon.clock import stamp_now
     from controller.table.states import Table
     from controller.table.step import step
 
@@ -191,7 +191,7 @@ async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_b
 ) -> None:
     async with running(tmp_path, pit={"stale_after_s": 10}) as world:
         now_s = time.monotonic() + 1_000
-        monkeypatch.setattr("controller.delivery.stream.time", SimpleNamespace(monotonic=lambda: now_s))
+        monkeypatch.setattr("controller.daemon.delivery.stream.time", SimpleNamespace(monotonic=lambda: now_s))
         world.broker.has_others = True
         world.broker.levels = None
         world.broker.disconnect()
@@ -267,7 +267,7 @@ async def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk
 async def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("controller.delivery.stream._RETRY_READ_S", 0.01)
+    monkeypatch.setattr("controller.daemon.delivery.stream._RETRY_READ_S", 0.01)
     async with running(tmp_path) as first:
         first.pit.acks = False
         await first.open_shoe()
@@ -628,7 +628,7 @@ async def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -
 
 
 def _facts(world: World) -> list[object]:
-    from controller.record.journal import read_rows
+    from controller.daemon.record.journal import read_rows
 
     return [row.fact for row in read_rows(Path(world.config.file.journal.path))]
 

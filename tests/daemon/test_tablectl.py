@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from controller.cli.main import main
-from controller.cli.surroundings import simulated_table
-from controller.keys import SigningKey
-from controller.record.journal import Journal
+from controller.contract.keys import SigningKey
+from controller.daemon.record.journal import Journal
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import simulated_table
 from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
@@ -44,7 +44,7 @@ DEVICES = ["sim shoe", "sim pins", "sim pit"]
 def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run it as a process of its own; whatever happens, no traceback reaches a person."""
     done = subprocess.run(
-        [sys.executable, "-m", "controller.cli.main", *map(str, arguments)],
+        [sys.executable, "-m", "controller.people.cli.main", *map(str, arguments)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -361,7 +361,10 @@ def test_verify_something_else(tmp_path: Path) -> None:
 def running_table(table: Path) -> Iterator[subprocess.Popen[str]]:
     """`tablectl run`, ready for requests."""
     with subprocess.Popen(
-        [sys.executable, "-m", "controller.cli.main", "run", str(table)], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "controller.people.cli.main", "run", str(table)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             eventually_now(lambda: process.poll() is not None or (table.parent / "table.sock").is_socket())

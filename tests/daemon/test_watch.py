@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from controller.pins.watch import keep_watching
+from controller.daemon.pins.watch import keep_watching
 from tests.support.waiting import eventually
 
 _EVERY_S = 0.001

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.beat import BEAT_S
-from controller.control.watchers import Watchers
+from controller.daemon.beat import BEAT_S
+from controller.daemon.control.watchers import Watchers
 from tests.simulation.loop import VirtualLoop
 
 

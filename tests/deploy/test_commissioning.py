@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 _BROKER = "10.20.0.5"
-_PIT = ("/opt/table-controller/current/bin/python3", "-m", "controller.pit")
+_PIT = ("/opt/table-controller/current/bin/python3", "-m", "controller.pit.reference")
 _LEDGER = ("--ledger", "/root/ledger")
 _LAMPS = dict(zip(range(16, 25), ["seat_2", "seat_1", "seat_3", "player", "tie", "banker", "draw_player",
                                   "draw_banker", "fault"], strict=True))  # fmt: skip

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from controller import __version__
-from controller.digest import program_digest
-from controller.record.journal import SCHEMA_VERSION
+from controller.basics.digest import program_digest
+from controller.daemon.record.journal import SCHEMA_VERSION
 from drivers.sim.pins import PinsPage
 from tests.deploy.clean_debian import ROOT, alone, lacking, make_package
 from tests.deploy.packaged import STATE, Table, another, clean_table

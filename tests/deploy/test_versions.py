@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import versions
-from controller.cli.surroundings import simulated_table
-from controller.cli.versions import PIT, TABLE, Versions
-from controller.config import load
+from controller.daemon.config import load
+from controller.people.cli import versions
+from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.versions import PIT, TABLE, Versions
 from controller.table.facts import Fact, ShoeOpened
 from controller.table.public import PHASE_NAMES
 from tests.deploy.clean_debian import ROOT

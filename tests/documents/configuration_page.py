@@ -16,9 +16,8 @@ from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from controller.cli.surroundings import example_game, example_table
-from controller.config.game_file import GameFile
-from controller.config.table_file import (
+from controller.daemon.config.game_file import GameFile
+from controller.daemon.config.table_file import (
     BUTTONS,
     ControlSection,
     JournalSection,
@@ -27,17 +26,18 @@ from controller.config.table_file import (
     ShoeSection,
     TableSection,
 )
-from controller.game.baccarat import Section, Tableau
-from controller.game.baccarat_royal import BaccaratRoyal, BankerRow
-from controller.game.cards import PersonalK9
-from controller.game.games import KINDS
-from controller.game.lucky9 import Lucky9
-from controller.game.settlement import Rounding
-from controller.game.wagers import WagerRules
-from controller.pins.devices import InputWiring, LampWiring
-from controller.pit.meters import Terms
+from controller.people.cli.surroundings import example_game, example_table
+from controller.pit.reference.meters import Terms
+from controller.rules.game.baccarat import Section, Tableau
+from controller.rules.game.baccarat_royal import BaccaratRoyal, BankerRow
+from controller.rules.game.cards import PersonalK9
+from controller.rules.game.games import KINDS
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.settlement import Rounding
+from controller.rules.game.wagers import WagerRules
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, ShoeRules
+from drivers.devices import InputWiring, LampWiring
 from drivers.line.brand import Brand
 from drivers.shoe import NAMES
 

@@ -16,19 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from controller.basics.digest import digest
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.state import offline_state
 from controller.contract.wager_words import WagerWord, refused_wager
-from controller.digest import digest
-from controller.game.play import Call
-from controller.game.wagers import Wager
-from controller.keys import SigningKey
-from controller.pit.ledger import Ledger
-from controller.pit.settings import DEFAULT
-from controller.record.fact_json import fact_to_json
+from controller.daemon.record.fact_json import fact_to_json
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.settings import DEFAULT
+from controller.rules.game.play import Call
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Ambient
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.pins.header_map import GROUNDS, PHYSICAL, POWER
+from drivers.header_map import GROUNDS, PHYSICAL, POWER
 
 _COLOURS = {"lamp": "#e0a100", "input": "#2f6fb5", "ground": "#333333", "power": "#c0392b", "free": "#ffffff"}
 _ROW, _PAD, _HALF, _TOP = 24, 8, 300, 16

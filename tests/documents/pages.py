@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from controller.cli.command import EXIT_CODES, GROUPS
-from controller.cli.commands import every_command
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import load
-from controller.pins.buttons import PRESSES, SEEN_AFTER_S
-from controller.pins.header_map import PHYSICAL, PULLED_UP_AT_BOOT
-from controller.script import usages
-from controller.second_person import HOLD_S
+from controller.daemon.config import load
+from controller.daemon.pins.buttons import PRESSES, SEEN_AFTER_S
+from controller.daemon.script import usages
+from controller.daemon.second_person import HOLD_S
+from controller.people.cli.command import EXIT_CODES, GROUPS
+from controller.people.cli.commands import every_command
+from controller.people.cli.surroundings import EXAMPLE_TABLE
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
@@ -29,6 +28,7 @@ from controller.table.public import PHASE_NAMES
 from controller.table.requests import ByTwo
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
+from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.header_picture import header_picture
@@ -165,7 +165,7 @@ def _wiring() -> str:
     return _text(
         "# Wiring",
         "",
-        "Made from `config/tables/royal9.toml` and `controller/pins/header_map.py` by `make pages`.",
+        "Made from `config/tables/royal9.toml` and `drivers/header_map.py` by `make pages`.",
         "",
         "![The 40-pin header, seen from above with pin 1 at the top left](wiring.svg)",
         "",
@@ -410,7 +410,7 @@ def _tablectl() -> str:
     lines = [
         "# tablectl",
         "",
-        "Made by `make pages` from the acts in `controller/table/acts` and the commands in `controller/cli`.",
+        "Made by `make pages` from the acts in `controller/table/acts` and the commands in `controller/people/cli`.",
         "",
         "`TABLE.toml` is the table's file. It comes first after a command's name: `tablectl status TABLE.toml`. The",
         "file can be left out where `TABLE_CONTROLLER_TABLE` names it, or where `/etc/table-controller` holds one",

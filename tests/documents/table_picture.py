@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from controller.cli.picture import Picture
+from controller.people.cli.picture import Picture
 from controller.words.language import language
 from tests.daemon.test_picture import LEVELS, status
 from tests.support.tables import TableUnderTest
@@ -31,6 +31,6 @@ def table_picture() -> str:
     console = Console(record=True, width=_COLUMNS, file=StringIO())
     picture = Picture("Royal 9, table 1", table.rules, language())
     picture.status = status(table)
-    with patch("controller.cli.picture.time.monotonic_ns", lambda: 0):
+    with patch("controller.people.cli.picture.time.monotonic_ns", lambda: 0):
         console.print(picture)
     return console.export_svg(title="", code_format=_FORM, unique_id="table")

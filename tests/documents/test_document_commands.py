@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.command import File, parser_of
-from controller.cli.commands import every_command
-from controller.cli.manual import parsers
-from controller.conformance.main import parser as conformance_parser
-from controller.head_office.main import parser as head_office_parser
-from controller.pit.__main__ import parser as pit_parser
-from controller.pit_page.__main__ import parser as pit_page_parser
+from controller.people.cli.command import File, parser_of
+from controller.people.cli.commands import every_command
+from controller.people.cli.manual import parsers
+from controller.people.pit_page.__main__ import parser as pit_page_parser
+from controller.pit.conformance.main import parser as conformance_parser
+from controller.pit.head_office.main import parser as head_office_parser
+from controller.pit.reference.__main__ import parser as pit_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 from tests.support.waiting import PATIENCE_S
 
@@ -116,7 +116,7 @@ _PROGRAMS = {
     "table-controller-conformance": conformance_parser,
     "table-controller-head-office": head_office_parser,
 }
-_MODULES = {"controller.pit_page": pit_page_parser}
+_MODULES = {"controller.people.pit_page": pit_page_parser}
 _TABLECTL = parser_of(every_command())
 
 

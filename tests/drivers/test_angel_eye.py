@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,

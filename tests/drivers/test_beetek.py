@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from controller.game.cards import DECK, Card
+from controller.rules.game.cards import DECK, Card
 from controller.table.facts import CardDrawn, Report
 from drivers.line.bad_bytes import BadBytes, Reason
 from drivers.shoe.beetek import BeeTekCodec

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import Config, load
-from controller.config.problems import ConfigError
+from controller.daemon.config import Config, load
+from controller.daemon.config.problems import ConfigError
+from controller.people.cli.surroundings import EXAMPLE_TABLE
 from controller.table.facts import CardDrawn, Fact, Report
 from drivers import shoe as shoes
 from drivers.line import shoe_on_line

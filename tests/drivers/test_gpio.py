@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from controller.bench.shim import ShimUnavailableError, build_shim
-from controller.pins.devices import InputWiring, LampWiring, Level, Pull
+from drivers.devices import InputWiring, LampWiring, Level, Pull
 from drivers.gpio import GpioModule, GpioPins, load_rpi_gpio
 from drivers.sim.gpio import SimulatedGpio
 from drivers.sim.pins import PinsPage, SimulatedPins
@@ -296,8 +296,8 @@ def test_constants_are_the_packages(real: Header, name: str) -> None:
 # The real package, loaded as the daemon loads it.
 
 A_DAEMON = """
-from controller.pins.devices import InputWiring, LampWiring
-from controller.errors import TableError
+from drivers.devices import InputWiring, LampWiring
+from controller.basics.errors import TableError
 from drivers.gpio import GpioPins, load_rpi_gpio
 from tests.support.errors import raising
 try:

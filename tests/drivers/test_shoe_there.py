@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from controller.pins.devices import PRESENT_INPUT
 from controller.table.facts import ShoeFact
 from drivers import shoe as shoes
+from drivers.devices import PRESENT_INPUT
 from drivers.line import shoe_on_line
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe.angel_eye import frame

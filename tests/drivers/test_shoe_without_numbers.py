@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardDrawn, Report, ShoeUnplugged
 from tests.support.tables import TableUnderTest, hand

@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from zlib import crc32
 
-from controller.errors import TableError
-from controller.pit.awards import Award, Step
-from controller.pit.ledger import Ledger
+from controller.basics.errors import TableError
+from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.ledger import Ledger
 
 _EVERY_S = 1.0
 _BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again at once leaves the pit no room

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from controller.basics.errors import TableError
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
-from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins

@@ -21,12 +21,12 @@ from typing import Any
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from controller.basics.errors import TableError
 from controller.bench.daemon import ROOT, Table, TableFiles
-from controller.cli import surroundings
-from controller.delivery.mqtt_link import await_thread
-from controller.delivery.mqtt_tls import client_context
-from controller.errors import TableError
-from controller.pit.ledger import Ledger
+from controller.contract.wire.mqtt_link import await_thread
+from controller.contract.wire.mqtt_tls import client_context
+from controller.people.cli import surroundings
+from controller.pit.reference.ledger import Ledger
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles
 from tests.link.house import HOST, SHIPPED, House, write
@@ -216,7 +216,7 @@ class Floor:
         )
         files = self._house.files("pit")
         return surroundings.python(
-            *("-m", "controller.pit", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
+            *("-m", "controller.pit.reference", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
             *("--ledger", str(self.ledger), "--settings", str(settings)),
             *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
         )

@@ -31,14 +31,14 @@ from urllib.request import urlopen
 import psycopg
 import tomli_w
 
-from controller.cli import surroundings
-from controller.cli.certs import BenchCa
-from controller.cli.client import ask
+from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
-from controller.errors import TableError
-from controller.pit.__main__ import main as pit_command
-from controller.pit.ledger import Ledger
-from controller.pit.machines import write_files
+from controller.people.cli import surroundings
+from controller.people.cli.certs import BenchCa
+from controller.people.cli.client import ask
+from controller.pit.reference.__main__ import main as pit_command
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.machines import write_files
 from tests.support.network import Network
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,7 +136,7 @@ class Machine:
         words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
         broker = self.address if self._house.network is None else BROKER
         words += ["--broker", f"{broker}:{self._house.broker_port}", "--adopt-new"]
-        command = [sys.executable, "-m", "controller.pit", *words]
+        command = [sys.executable, "-m", "controller.pit.reference", *words]
         self.pit = self._run("pit", command, as_postgres=False)
 
     def stop(self) -> None:
@@ -299,7 +299,7 @@ class House:
         brokers = [self.machines[name].address for name in NAMES[:2]]
         values["pit"] |= {"hosts": brokers if self.network is None else [BROKER], "stale_after_s": _STALE_AFTER_S}
         self.table.write_text(tomli_w.dumps(values), "utf-8")
-        daemon = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
+        daemon = surroundings.python("-m", "controller.people.cli.main", "run", str(self.table))
         started = self._ends.enter_context(surroundings.started(daemon, self.folder / "table.log"))
         surroundings.await_table(self.table, started, self.folder / "table.log")
         people = surroundings.python("-m", "drivers.sim", str(self.table))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.ledger import Ledger
+from controller.pit.reference.ledger import Ledger
 from tests.fire import cuts, reckoning
 from tests.fire.dealing import Dealer
 from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms

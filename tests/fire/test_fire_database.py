@@ -29,9 +29,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from controller.errors import TableError
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger
+from controller.basics.errors import TableError
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.house import ROOT
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers
@@ -241,7 +241,7 @@ class Cell:
     def _started_pit(self, machine: str) -> subprocess.Popen[bytes]:
         hosts = ",".join(map(self.network.address, _DATABASES))
         at = f"{self.network.address('broker')}:{self.broker.port}"
-        command = [*self.network.on(machine), sys.executable, "-m", "controller.pit", "run", "--replicated"]
+        command = [*self.network.on(machine), sys.executable, "-m", "controller.pit.reference", "run", "--replicated"]
         command += ["--ledger", f"postgresql://postgres@{hosts}/postgres", "--adopt-new", "--broker", at]
         command += ["--signing-key", self._key]
         return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=self._log)

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 
-from controller.cli.certs import BenchCa
+from controller.people.cli.certs import BenchCa
 from tests.fire.ha_demo import CONFIG, NAMES, House, missing, play
 from tests.pit.postgresql import needs_postgresql
 from tests.support.network import HERE, Network, needs_keepalived, needs_namespaces

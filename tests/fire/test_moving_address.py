@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import surroundings
-from controller.cli.client import ask
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
 from tests.fire.ha_demo import BROKER, answering, keepalived_file
 from tests.support.brokers import MOSQUITTO, needs_mosquitto
 from tests.support.network import KEEPALIVED, Network, needs_keepalived, needs_namespaces
@@ -44,11 +44,16 @@ class _House:
         for machine in ("one", "two"):
             self._start_machine(machine, ends)
         eventually_now(self.holders, "for the address")
-        pit = surroundings.python("-m", "controller.pit", "run", "--broker", f"{BROKER}:{_PORT}", "--adopt-new")
+        pit = surroundings.python(
+            "-m", "controller.pit.reference", "run", "--broker", f"{BROKER}:{_PORT}", "--adopt-new"
+        )
         pit += ["--ledger", str(folder / "ledger")]
         ends.enter_context(surroundings.started([*network.on("pit"), *pit], folder / "pit.log"))
         self.table = surroundings.simulated_table(folder, _PORT, pit={"host": BROKER})
-        daemon = [*network.on("table"), *surroundings.python("-m", "controller.cli.main", "run", str(self.table))]
+        daemon = [
+            *network.on("table"),
+            *surroundings.python("-m", "controller.people.cli.main", "run", str(self.table)),
+        ]
         started = ends.enter_context(surroundings.started(daemon, folder / "table.log"))
         surroundings.await_table(self.table, started, folder / "table.log")
         people = surroundings.python("-m", "drivers.sim", str(self.table), "--account", str(folder / "account"))

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = (str(_ROOT / "controller"), str(_ROOT / "drivers"), str(_ROOT / "tests" / "fuzz" / "test_"))

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from controller.config import Config
 from controller.contract.envelope import GENESIS, Stamp, chain_head
-from controller.game.cards import Card
-from controller.record.journal import Entry, Journal
+from controller.daemon.config import Config
+from controller.daemon.record.journal import Entry, Journal
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.hand import HandVoided, LockWagers
 from controller.table.acts.shoe import NewShoe

@@ -16,27 +16,27 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import load
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
 from controller.contract.wager_words import WagerWord
-from controller.control.server import parse as parse_request
-from controller.delivery.guarantee import Behind, Delivery
-from controller.delivery.levels import Levels
-from controller.delivery.pit_log import compare
-from controller.delivery.pit_trust import Offer, PitTrust
-from controller.game.cards import Card
-from controller.game.wagers import Wager
-from controller.keys import SigningKey
-from controller.pit import settings as pit_settings
-from controller.pit.incoming import read_event
-from controller.pit.ledger import Ledger
-from controller.pit.service import Pit
-from controller.record.fact_json import fact_from_json, fact_to_json
-from controller.script import ScriptTable
+from controller.daemon.config import load
+from controller.daemon.control.server import parse as parse_request
+from controller.daemon.delivery.guarantee import Behind, Delivery
+from controller.daemon.delivery.levels import Levels
+from controller.daemon.delivery.pit_log import compare
+from controller.daemon.delivery.pit_trust import Offer, PitTrust
+from controller.daemon.record.fact_json import fact_from_json, fact_to_json
+from controller.daemon.script import ScriptTable
+from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.pit.reference import settings as pit_settings
+from controller.pit.reference.incoming import read_event
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.service import Pit
+from controller.rules.game.cards import Card
+from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import BadArgumentError
 from controller.table.acts.seats import ActivesChosen, WagerPlaced
 from controller.table.facts import (
@@ -399,7 +399,7 @@ def _frame(body: bytes) -> bytes:
 
 
 def _facts() -> list[Fact]:
-    from controller.game.seating import Actives
+    from controller.rules.game.seating import Actives
 
     card = CardDrawn(Card.parse("KS"), Place.PLAYER, 1, Report(1, "053144"))
     wager = Wager(3, "tie", 500)

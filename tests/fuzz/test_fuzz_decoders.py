@@ -13,12 +13,12 @@ from itertools import count
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.contract import pit_words
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import MetersWord
-from controller.delivery.levels import Levels
-from controller.errors import TableError
+from controller.daemon.delivery.levels import Levels
 from drivers import shoe as shoes
 from tests.fuzz import fuzzing
 from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mutated
@@ -168,7 +168,7 @@ def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() 
 
 
 def test_the_fuzzer_finds_what_takes_too_long() -> None:
-    from controller.record.fact_json import fact_from_json
+    from controller.daemon.record.fact_json import fact_from_json
 
     def slow(data: bytes) -> None:
         for _ in range(len(data) ** 2):

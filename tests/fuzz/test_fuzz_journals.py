@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.main import main
-from controller.config import Config
+from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
-from controller.errors import TableError
-from controller.record.journal import Journal, verify
-from controller.record.replay import replay
+from controller.daemon.config import Config
+from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.replay import replay
+from controller.people.cli.main import main
 from tests.daemon.daemon_world import KEY, table_config
 from tests.fuzz.fuzzing import change_json, growth
 from tests.fuzz.journals import damaged, rechained, write_journal

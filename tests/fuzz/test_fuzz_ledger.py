@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import load
 from controller.contract.canonical import canonical
-from controller.keys import SigningKey
-from controller.pit.ledger import Ledger
-from controller.pit.settings import DEFAULT
-from controller.script import Complaint, ScriptTable
+from controller.contract.keys import SigningKey
+from controller.daemon.config import load
+from controller.daemon.script import Complaint, ScriptTable
+from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.settings import DEFAULT
 from tests.fuzz.fuzzing import change_json
 from tests.fuzz.targets import SCRIPTS
 

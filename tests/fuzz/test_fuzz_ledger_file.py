@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger
-from controller.pit.service import Pit
-from controller.pit.session import Session
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.service import Pit
+from controller.pit.reference.session import Session
 from tests.fuzz.journals import damaged
 
 _FORM_3 = Path(__file__).parents[1] / "pit" / "ledger_form_3.sqlite.gz"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from controller.delivery.outbox import OutboxWatch
+from controller.daemon.delivery.outbox import OutboxWatch
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from controller.contract.topics import Topics
-from controller.control import connections
-from controller.game.wagers import Wager
-from controller.record.journal import verify
+from controller.daemon.control import connections
+from controller.daemon.record.journal import verify
+from controller.rules.game.wagers import Wager
 from controller.table.acts.seats import PlaceWager
 from tests.daemon.daemon_world import World, served
 from tests.fuzz.fuzzing import TOKENS, mutated

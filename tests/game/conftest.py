@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat import Tableau
-from controller.game.bets import Bet
+from controller.rules.game.baccarat import Tableau
+from controller.rules.game.bets import Bet
 from tests.support.bets import bets_of
 
 _GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "royal9.toml"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat import Tableau, hands, next_step
-from controller.game.cards import Card
-from controller.game.hands import Hand, Outcome, TwoHands
-from controller.game.play import Draw
+from controller.rules.game.baccarat import Tableau, hands, next_step
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Hand, Outcome, TwoHands
+from controller.rules.game.play import Draw
 from tests.support.tables import cards
 
 # The sheet's drawing rules. D draws, S stands.

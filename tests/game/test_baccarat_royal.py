@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
-from controller.game.cards import DECK, Card
-from controller.game.hands import Outcome, TwoHands, as_it_lies
-from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.seating import Actives, Seating, TieMoves, WinMoves, drawn_actives, next_actives
+from controller.rules.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import Outcome, TwoHands, as_it_lies
+from controller.rules.game.play import Call, Choose, Draw, Play, Reveal
+from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves, drawn_actives, next_actives
 from tests.support.bets import bet, bets_of, decided
 from tests.support.samples import examples
 from tests.support.tables import cards

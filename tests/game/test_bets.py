@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from controller.config import load
-from controller.config.game_file import MOST_BETS
-from controller.game.baccarat import Tableau, next_step
-from controller.game.bets import Bet
-from controller.game.cards import DECK, Card, PersonalK9
-from controller.game.hands import TwoHands, as_it_lies
+from controller.daemon.config import load
+from controller.daemon.config.game_file import MOST_BETS
+from controller.rules.game.baccarat import Tableau, next_step
+from controller.rules.game.bets import Bet
+from controller.rules.game.cards import DECK, Card, PersonalK9
+from controller.rules.game.hands import TwoHands, as_it_lies
 from drivers.sim import bets as simulated
 from tests.daemon.test_config import CONFIG, read, written
 from tests.support.bets import NATURAL, bet, bets_of, comes_to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.cards import DECK, Card, Rank, Suit, total
+from controller.rules.game.cards import DECK, Card, Rank, Suit, total
 
 # The sheet: 1 through 9 at face value, tens and faces nothing, aces one.
 POINTS = {"A": 1, "2": 2, "3": 3, "4": 4, "5": 5, "6": 6, "7": 7, "8": 8, "9": 9, "T": 0, "J": 0, "Q": 0, "K": 0}

@@ -13,10 +13,10 @@ from math import perm
 
 import pytest
 
-from controller.game.baccarat import Tableau, next_step
-from controller.game.bets import Bet
-from controller.game.cards import Card
-from controller.game.hands import Outcome, TwoHands
+from controller.rules.game.baccarat import Tableau, next_step
+from controller.rules.game.bets import Bet
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Outcome, TwoHands
 from tests.support.bets import dragon_bonus
 
 pytestmark = pytest.mark.proof  # a million hands; `tests/par` counts the same figures from what hands have in common

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card
-from controller.game.hands import HandsError, SeatHand, SeatHands, seat_hand_name
-from controller.game.lucky9 import Lucky9
-from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Seating
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import HandsError, SeatHand, SeatHands, seat_hand_name
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
+from controller.rules.game.seating import Seating
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9
 

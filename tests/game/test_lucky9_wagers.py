@@ -7,11 +7,11 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
-from controller.game.bets import Bet
-from controller.game.cards import DECK, Card
-from controller.game.hands import SeatHand, SeatHands
-from controller.game.play import Call, Play
-from controller.game.seating import NOBODY, Seating
+from controller.rules.game.bets import Bet
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import SeatHand, SeatHands
+from controller.rules.game.play import Call, Play
+from controller.rules.game.seating import NOBODY, Seating
 from tests.game.test_lucky9 import GAME, cards, done, worth
 from tests.support.bets import bet, bets_of, decided
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from controller.config.problems import ConfigError
-from controller.game.bets import Bet, CardsAre, HandIs, Has, Row, When
-from controller.game.reach import unreachable
+from controller.daemon.config.problems import ConfigError
+from controller.rules.game.bets import Bet, CardsAre, HandIs, Has, Row, When
+from controller.rules.game.reach import unreachable
 from controller.table.rules import TableRules
 from tests.game.test_bets import loaded
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from controller.game.bets import Bet, HandIs, Row, When
-from controller.game.cards import Card, PersonalK9
-from controller.game.hands import TwoHands, as_it_lies
+from controller.rules.game.bets import Bet, HandIs, Row, When
+from controller.rules.game.cards import Card, PersonalK9
+from controller.rules.game.hands import TwoHands, as_it_lies
 from tests.support.bets import NATURAL, bet, comes_to
 
 # The sheet's pay table, from the top: 100% of a meter, or dollars.

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game import baccarat
-from controller.game.baccarat import Tableau
-from controller.game.bets import Bet, Finished, Row, When
-from controller.game.cards import DECK, Card, PersonalK9
-from controller.game.hands import Outcome, SeatHand, SeatHands, TwoHands, as_it_lies
-from controller.game.play import Result
-from controller.game.seating import NOBODY, Actives, Seating
-from controller.game.settlement import Rounding, Settled, Settlement, returned, settle
-from controller.game.wagers import Wager
+from controller.rules.game import baccarat
+from controller.rules.game.baccarat import Tableau
+from controller.rules.game.bets import Bet, Finished, Row, When
+from controller.rules.game.cards import DECK, Card, PersonalK9
+from controller.rules.game.hands import Outcome, SeatHand, SeatHands, TwoHands, as_it_lies
+from controller.rules.game.play import Result
+from controller.rules.game.seating import NOBODY, Actives, Seating
+from controller.rules.game.settlement import Rounding, Settled, Settlement, returned, settle
+from controller.rules.game.wagers import Wager
 from tests.support.bets import NATURAL, bets_of
 from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import pytest
 
-from controller.game.bets import Finished
-from controller.game.cards import Card
-from controller.game.hands import Outcome, TwoHands
-from controller.game.settlement import Rounding, settle
-from controller.game.wagers import Wager
+from controller.rules.game.bets import Finished
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Outcome, TwoHands
+from controller.rules.game.settlement import Rounding, settle
+from controller.rules.game.wagers import Wager
 from tests.game.test_enumeration import NATURAL_TIE, NATURAL_WIN, SIXES, WITHOUT_A_NATURAL
 from tests.support.bets import NATURAL, bets_of
 

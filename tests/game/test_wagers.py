@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.bets import Bet
-from controller.game.wagers import RefusedWager, Wager, WagerRules, place, placing, squeezing, stand
+from controller.rules.game.bets import Bet
+from controller.rules.game.wagers import RefusedWager, Wager, WagerRules, place, placing, squeezing, stand
 from controller.words.language import language
 from tests.support.bets import bets_of
 from tests.support.samples import examples

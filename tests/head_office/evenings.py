@@ -12,13 +12,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from controller.basics.errors import TableError
+from controller.contract.keys import SigningKey
 from controller.contract.signing import signed
-from controller.errors import TableError
-from controller.keys import SigningKey
-from controller.pit.__main__ import main as pit
-from controller.pit.awards import Award
-from controller.pit.ledger import Ledger
-from controller.pit.meters import Terms
+from controller.pit.reference.__main__ import main as pit
+from controller.pit.reference.awards import Award
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import Terms
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.test_meters import TERMS, give, opened
 

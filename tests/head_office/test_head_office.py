@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import SigningKey
 from controller.contract.signing import signed
-from controller.head_office.audit import audit
-from controller.head_office.main import main as head_office
-from controller.keys import SigningKey
-from controller.pit.__main__ import main as pit
-from controller.pit.ledger import Ledger
+from controller.pit.head_office.audit import audit
+from controller.pit.head_office.main import main as head_office
+from controller.pit.reference.__main__ import main as pit
+from controller.pit.reference.ledger import Ledger
 from tests.head_office.evenings import Lines, signed_by_the_pit, written
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.test_meters import give, opened

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from controller.head_office import decided
-from controller.head_office.audit import audit
-from controller.head_office.main import main as head_office
-from controller.head_office.replay import Replay
-from controller.head_office.replay import Terms as Approved
-from controller.pit.ledger import Ledger
-from controller.pit.meters import Terms
+from controller.pit.head_office import decided
+from controller.pit.head_office.audit import audit
+from controller.pit.head_office.main import main as head_office
+from controller.pit.head_office.replay import Replay
+from controller.pit.head_office.replay import Terms as Approved
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import Terms
 from tests.head_office.evenings import Evening, Lines, as_form_6, signed_by_the_pit, written
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import give, opened

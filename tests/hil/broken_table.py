@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-import controller.record.replay
-import controller.runtime
-from controller.cli.main import main
-from controller.game.cards import Card
+import controller.daemon.record.replay
+import controller.daemon.runtime
+from controller.people.cli.main import main
+from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact
 from controller.table.states import Table
 from controller.table.step import step
@@ -28,9 +28,9 @@ def _break(defect: str) -> None:
         return after, made[:-1]
 
     if defect == "forgets":
-        controller.record.replay.step = forgets  # type: ignore[attr-defined]  # the name that it imported
+        controller.daemon.record.replay.step = forgets  # type: ignore[attr-defined]  # the name that it imported
     else:
-        controller.runtime.step = raises  # type: ignore[attr-defined]  # the same
+        controller.daemon.runtime.step = raises  # type: ignore[attr-defined]  # the same
 
 
 if __name__ == "__main__":

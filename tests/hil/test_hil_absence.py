@@ -11,7 +11,7 @@ import pytest
 
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import stay_unheard
-from controller.clock import since_boot_ms
+from controller.daemon.clock import since_boot_ms
 from tests.hil.bench import Bench
 from tests.support.errors import raising
 

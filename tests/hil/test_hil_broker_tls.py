@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import ROOT
-from controller.cli.main import main
+from controller.people.cli.main import main
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
 from tests.support.brokers import Broker
 

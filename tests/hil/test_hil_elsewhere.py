@@ -15,7 +15,7 @@ import pytest
 
 from controller.bench.daemon import ROOT, Broker
 from controller.bench.jumpers import Jumpers
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 from drivers.sim.pins import OUTPUT, PinsPage
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
 

@@ -14,8 +14,8 @@ from unittest.mock import ANY
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.bench.far_shoe import FarShoe
-from controller.errors import TableError
 from controller.table.facts import ShoeError
 from controller.table.faults import FAULTS
 from drivers.sim import rules

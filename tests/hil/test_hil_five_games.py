@@ -36,7 +36,7 @@ from controller.bench.daemon import (
 )
 from controller.bench.far_pit import Event
 from controller.bench.header import Pins
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 
 _A_SHOE_S = 180
 _ODD_CENTS = {"wagers": {"increment_cents": 1}}
@@ -136,7 +136,7 @@ def table_files(
 def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
     """The ledger of a reference pit that runs."""
     ledger = tmp_path / "pit"
-    command = ["-m", "controller.pit", "run", *pit_options(broker), "--ledger", str(ledger)]
+    command = ["-m", "controller.pit.reference", "run", *pit_options(broker), "--ledger", str(ledger)]
     log = tmp_path / "pit.log"
     with surroundings.started(surroundings.python(*command, "--adopt-new"), log):
         # Until then a broker that runs on retains the key of an earlier test's pit, and the table would pin that one.
@@ -221,7 +221,7 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
     types = Counter(event["type"] for event in accounts.pit)
     assert not types.keys() & {"fault", "alarm", "void"}, types
     _is_an_evening(evening, accounts)
-    drawn_up = surroundings.python("-m", "controller.pit", "account", "--ledger", str(ledger))
+    drawn_up = surroundings.python("-m", "controller.pit.reference", "account", "--ledger", str(ledger))
     told = subprocess.run(drawn_up, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
     awarded, levels = _reckoned_meters(evening, accounts.house)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from controller.basics.errors import TableError
 from controller.bench.daemon import Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from controller.contract.fingerprint import fingerprint
-from controller.errors import TableError
 from drivers.sim.signing import public_hex
 from tests.hil.awards import award_step
 from tests.hil.bench import Bench

@@ -37,7 +37,9 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
     for package in ("controller", "drivers"):
         shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
     table.stop()
-    main = f"import sys; sys.path.insert(0, {str(copy)!r}); from controller.cli.main import main; sys.exit(main())"
+    main = (
+        f"import sys; sys.path.insert(0, {str(copy)!r}); from controller.people.cli.main import main; sys.exit(main())"
+    )
     table.program = ("-c", main)
     table.start()
     dealer.open_shoe()

@@ -130,8 +130,8 @@ def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference
 _LOST_CLOCK = """
 import sys, time
 from pathlib import Path
-from controller import clock
-from controller.cli.main import main
+from controller.daemon import clock
+from controller.people.cli.main import main
 
 was_set, right = Path({was_set!r}), time.time_ns
 time.time_ns = lambda: right() if was_set.exists() else clock.since_boot_ms() * 1_000_000

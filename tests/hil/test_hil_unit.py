@@ -14,7 +14,7 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
 ) -> None:  # fmt: skip
     table = unstarted_table
     unit = UNIT if what == "as it stands" else _killing(tmp_path)
-    table.program = (*HELD, str(unit), sys.executable, "-m", "controller.cli.main")
+    table.program = (*HELD, str(unit), sys.executable, "-m", "controller.people.cli.main")
     table.start()
     eventually(table.links_up)
     dealer.open_shoe()
@@ -86,5 +86,5 @@ def test_under_its_units_filter_the_kernel_tells_whether_the_clock_is_synchronis
 def test_a_clock_that_may_not_be_asked_is_not_synchronised(tmp_path: Path) -> None:
     unit = read_unit(UNIT)
     unit["Service"]["SystemCallFilter"] = "@system-service"
-    asks = "from controller.clock import stamp_now; print(stamp_now().synchronised)"
+    asks = "from controller.daemon.clock import stamp_now; print(stamp_now().synchronised)"
     assert _says(asks, _written(unit, tmp_path)) == "False\n"

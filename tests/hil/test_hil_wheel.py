@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from controller.basics.digest import program_digest
 from controller.bench.daemon import ROOT
-from controller.digest import program_digest
 from tests.hil.elsewhere import A_HAND
 from tests.support.wheel import installed_wheel, run
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controller.bench.far_pit import Event
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 from tests.hil.bench import Bench
 
 _A_SHOE_S = 120

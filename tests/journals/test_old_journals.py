@@ -14,25 +14,25 @@ from typing import Any
 
 import pytest
 
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.cli.main import main
-from controller.clock import stamp_now
-from controller.config import load
+from controller.basics.errors import TableError
 from controller.contract import events as events_of
 from controller.contract.envelope import Stamp
-from controller.control.past import Past
-from controller.errors import TableError
-from controller.game.bets import Bet, Row
-from controller.game.cards import Card
-from controller.game.hands import SeatHand, SeatHands
-from controller.game.seating import NOBODY
-from controller.keys import load_or_make_key
-from controller.record.archive import beside
-from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
-from controller.record.replay import replay
-from controller.screen.figures import past_view
-from controller.screen.past import Past as PastOfScreen
+from controller.contract.keys import load_or_make_key
+from controller.daemon.clock import stamp_now
+from controller.daemon.config import load
+from controller.daemon.control.past import Past
+from controller.daemon.record.archive import beside
+from controller.daemon.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
+from controller.daemon.record.replay import replay
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
+from controller.people.cli.main import main
+from controller.people.screen.figures import past_view
+from controller.people.screen.past import Past as PastOfScreen
+from controller.rules.game.bets import Bet, Row
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import SeatHand, SeatHands
+from controller.rules.game.seating import NOBODY
 from controller.table.acts.stopped import FaultCleared
 from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDrawn, ShoeOpened, ShoeResultReported
 from controller.table.public import public
@@ -141,7 +141,9 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
     table = table_over(old, name, tmp_path)
-    with surroundings.started(surroundings.python("-m", "controller.cli.main", "run", str(table)), tmp_path / "log"):
+    with surroundings.started(
+        surroundings.python("-m", "controller.people.cli.main", "run", str(table)), tmp_path / "log"
+    ):
         face = started(table)
         assert face["shoe"] == shoe
         for act in ("void", "new_shoe") if face["phase"] in ("wagers_locked", "hand_in_play") else ("new_shoe",):
@@ -172,7 +174,7 @@ def test_a_shoe_that_this_version_cannot_fold_is_told_with_the_version_that_can(
     key = load_or_make_key(old.key)
     journal = Journal(old.journal, verify(old.journal).table, key, key.public)
     unknown = b'{"fact":"ShoeOpened","version":"9.9.9","wheels":3}'
-    monkeypatch.setattr("controller.record.journal.fact_to_json", lambda _: unknown)
+    monkeypatch.setattr("controller.daemon.record.journal.fact_to_json", lambda _: unknown)
     opened = next(row.fact for row in read_rows(original("royal9")) if isinstance(row.fact, ShoeOpened))
     journal.append([Entry(stamp_now(), opened, ())])
     journal.close()

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.cli.certs import BenchCa
-from controller.cli.surroundings import free_port
-from controller.delivery.mqtt_tls import TlsFiles
+from controller.contract.wire.mqtt_tls import TlsFiles
+from controller.people.cli.certs import BenchCa
+from controller.people.cli.surroundings import free_port
 from tests.support.brokers import Broker, Peer
 
 SHIPPED = Path(__file__).parents[2] / "config" / "mosquitto"

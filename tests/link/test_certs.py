@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
-from controller.cli.certs import BenchCa
-from controller.cli.main import main
-from controller.cli.surroundings import simulated_table
-from controller.config import load
-from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
-from controller.errors import TableError
+from controller.basics.errors import TableError
+from controller.contract.wire.mqtt_tls import TlsFiles, client_context, wrong_with
+from controller.daemon.config import load
+from controller.people.cli.certs import BenchCa
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import simulated_table
 from tests.link.house import write
 
 NAME = "royal9-01"

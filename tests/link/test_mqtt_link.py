@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.delivery.mqtt_link import Cuts, Rival, await_thread
+from controller.contract.wire.mqtt_link import Cuts, Rival, await_thread
 
 
 def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
-from controller.delivery import stream
+from controller.daemon.delivery import stream
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import ack, running
 from tests.support.waiting import eventually
@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """What the stream logs, from warnings on."""
-    caplog.set_level(logging.WARNING, "controller.delivery.stream")
+    caplog.set_level(logging.WARNING, "controller.daemon.delivery.stream")
     return caplog
 
 

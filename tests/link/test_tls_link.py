@@ -20,13 +20,13 @@ from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 
 from controller.bench.daemon import Table, TableFiles
-from controller.cli.certs import BenchCa
-from controller.cli.surroundings import free_port, mosquitto
 from controller.contract.bounds import MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, PitKeyWord
-from controller.delivery.mqtt_tls import TlsFiles, client_context
-from controller.keys import SigningKey
-from controller.pit.clock import now_text
+from controller.contract.wire.mqtt_tls import TlsFiles, client_context
+from controller.people.cli.certs import BenchCa
+from controller.people.cli.surroundings import free_port, mosquitto
+from controller.pit.reference.clock import now_text
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.test_mqtt_broker import Connected, Heard

@@ -32,18 +32,18 @@ def _mutant(name: str, what: str, *patches: tuple[str, str, str]) -> Mutant:
 
 _STEP = "controller.table.step"
 _DEALING = "controller.table.dealing"
-_DELIVERY = "controller.delivery.guarantee"
+_DELIVERY = "controller.daemon.delivery.guarantee"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
-_LEVELS = "controller.delivery.levels"
+_LEVELS = "controller.daemon.delivery.levels"
 _SHOE_ACTS = "controller.table.acts.shoe"
-_BOOKS = "controller.pit.books"
+_BOOKS = "controller.pit.reference.books"
 
 MUTANTS = (
     _mutant(
         "shown_before_commit",
         "the lamps and the face follow a fact before its commit",
         (
-            "controller.runtime",
+            "controller.daemon.runtime",
             "                messages = await self._commit(entries)\n",
             (
                 "                self.face = public(table)\n                self._render()\n"
@@ -55,7 +55,7 @@ MUTANTS = (
         "acted_on_before_safe",
         "after the first acknowledgement commits are no longer synced, so events leave before they are safe",
         (
-            "controller.record.journal",
+            "controller.daemon.record.journal",
             'finally:\n                self._db.execute("PRAGMA synchronous = FULL")',
             'finally:\n                self._db.execute("PRAGMA synchronous = NORMAL")',
         ),
@@ -64,7 +64,7 @@ MUTANTS = (
         "acked_before_the_pit",
         "all that was sent is marked as acknowledged",
         (
-            "controller.delivery.stream",
+            "controller.daemon.delivery.stream",
             "        seq = self._delivery.acked_seq\n",
             "        seq = self._delivery.head_seq\n",
         ),
@@ -72,7 +72,7 @@ MUTANTS = (
     _mutant(
         "constant_salt",
         "every row has the same salt, so a burned card's hash can be guessed",
-        ("controller.record.journal", "salt = os.urandom(16)", "salt = bytes(16)"),
+        ("controller.daemon.record.journal", "salt = os.urandom(16)", "salt = bytes(16)"),
     ),
     _mutant(
         "resend_off_by_one",
@@ -88,7 +88,7 @@ MUTANTS = (
         "the pit's word for another journal is believed",
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
         (
-            "controller.delivery.stream",
+            "controller.daemon.delivery.stream",
             "        if not self._heard.adopted:\n",
             "        if False:\n",
         ),
@@ -113,7 +113,7 @@ MUTANTS = (
         "banker_row_short",
         "the third case of each of Banker's rows is dropped",
         (
-            "controller.game.baccarat",
+            "controller.rules.game.baccarat",
             "player[2].points in tableau.banker_draws_on_third_card[total(banker)]",
             (
                 "player[2].points in tableau.banker_draws_on_third_card[total(banker)][:2]"
@@ -155,7 +155,11 @@ MUTANTS = (
     _mutant(
         "failed_step_replayed",
         "a replay steps over the fact that failed when it happened",
-        ("controller.record.replay", "isinstance(following.fact, StepFailed)", "isinstance(following.fact, type)"),
+        (
+            "controller.daemon.record.replay",
+            "isinstance(following.fact, StepFailed)",
+            "isinstance(following.fact, type)",
+        ),
     ),
     _mutant(
         "hit_for_anybody",
@@ -220,7 +224,7 @@ MUTANTS = (
         "royal9_locked_without_levels",
         "whether there is a pit to bet with is asked of the stream alone",
         (
-            "controller.delivery.stream",
+            "controller.daemon.delivery.stream",
             "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
             "self._delivery.fresh(now_s)",
         ),
@@ -237,7 +241,11 @@ MUTANTS = (
     _mutant(
         "strange_award_believed",
         "a step of an award of another table or epoch is believed",
-        ("controller.delivery.stream", "(said.table, said.epoch) == (self._table_id, self._journal.epoch)", "True"),
+        (
+            "controller.daemon.delivery.stream",
+            "(said.table, said.epoch) == (self._table_id, self._journal.epoch)",
+            "True",
+        ),
     ),
     _mutant(
         "hit_forgets_its_level",
@@ -267,19 +275,23 @@ MUTANTS = (
     _mutant(
         "parts_of_a_cent_lost",
         "the pit rounds each contribution down to the cent",
-        ("controller.pit.meters", "Fund(floor(exact), exact - floor(exact))", "Fund(floor(exact))"),
+        ("controller.pit.reference.meters", "Fund(floor(exact), exact - floor(exact))", "Fund(floor(exact))"),
     ),
     _mutant(
         "levels_grow_old_by_the_wall_clock",
         "how old the levels are is told by the wall clock, which may be set",
-        ("controller.delivery.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
         (
-            "controller.delivery.stream",
+            "controller.daemon.delivery.stream",
+            "import time\n",
+            "import time\n\nimport controller.pit.reference.clock as wall\n",
+        ),
+        (
+            "controller.daemon.delivery.stream",
             "self.levels.heard(said, now_s, now)",
             "self.levels.heard(said, wall._now_ms() / 1000, now)",
         ),
         (
-            "controller.delivery.stream",
+            "controller.daemon.delivery.stream",
             "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
             "self._delivery.fresh(now_s) and self.levels.fresh(wall._now_ms() / 1000)",
         ),

@@ -14,15 +14,15 @@ from random import Random
 
 import pytest
 
-from controller.cli.main import main
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.cards import Card
-from controller.game.hands import Outcome, TwoHands
-from controller.game.play import Call, Choose, Draw
-from controller.game.seating import Actives, Seating
-from controller.par.baccarat_royal import Play, Points, Round, best_play, solved
-from controller.par.counting import kinds, sight
-from controller.par.shoe import Shoe
+from controller.people.cli.main import main
+from controller.people.par.baccarat_royal import Play, Points, Round, best_play, solved
+from controller.people.par.counting import kinds, sight
+from controller.people.par.shoe import Shoe
+from controller.rules.game.baccarat_royal import BaccaratRoyal
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import Outcome, TwoHands
+from controller.rules.game.play import Call, Choose, Draw
+from controller.rules.game.seating import Actives, Seating
 from tests.support.bets import bet, bets_of
 from tests.support.samples import at_length
 from tests.support.tables import BACCARAT_ROYAL

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from controller.cli.composition import open_shoe
-from controller.cli.main import main
-from controller.game.cards import Card
-from controller.par.sheet import par, subject
-from controller.par.shoe import fresh
+from controller.people.cli.composition import open_shoe
+from controller.people.cli.main import main
+from controller.people.par.sheet import par, subject
+from controller.people.par.shoe import fresh
+from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.shoe import CloseShoe
 from tests.daemon.test_config import read

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat import PuntoBanco
-from controller.game.bets import Bet, HandIs, When
-from controller.game.cards import Card
-from controller.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
-from controller.par.shoe import Shoe, fresh
+from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
+from controller.people.par.shoe import Shoe, fresh
+from controller.rules.game.baccarat import PuntoBanco
+from controller.rules.game.bets import Bet, HandIs, When
+from controller.rules.game.cards import Card
 from drivers.sim import bets as simulated
 from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
 from tests.support.bets import NATURAL, bet, bets_of

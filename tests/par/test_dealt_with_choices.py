@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.cards import Card
-from controller.game.lucky9 import Lucky9
-from controller.par import baccarat_royal, lucky9
-from controller.par.sheet import subject
-from controller.par.shoe import fresh
+from controller.people.par import baccarat_royal, lucky9
+from controller.people.par.sheet import subject
+from controller.people.par.shoe import fresh
+from controller.rules.game.baccarat_royal import BaccaratRoyal
+from controller.rules.game.cards import Card
+from controller.rules.game.lucky9 import Lucky9
 from drivers.sim import baccarat_royal as royal_house
 from drivers.sim import bets as simulated
 from drivers.sim import lucky9 as lucky9_house

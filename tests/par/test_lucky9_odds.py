@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from controller.cli import surroundings
-from controller.cli.par import edge_lines
-from controller.game.bets import Bet, Finished, Row, deciding
-from controller.game.cards import Card
-from controller.game.hands import SeatHands
-from controller.game.lucky9 import Lucky9
-from controller.game.play import Call, Choose, Draw, Play
-from controller.game.seating import Seating
-from controller.par.lucky9 import Seat
-from controller.par.lucky9 import best as best_of_seat
+from controller.people.cli import surroundings
+from controller.people.cli.par import edge_lines
+from controller.people.par.lucky9 import Seat
+from controller.people.par.lucky9 import best as best_of_seat
+from controller.rules.game.bets import Bet, Finished, Row, deciding
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import SeatHands
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.play import Call, Choose, Draw, Play
+from controller.rules.game.seating import Seating
 from tests.support.best_play import lucky9_call, lucky9_splits_again
 from tests.support.bets import bet
 from tests.support.tables import LUCKY9

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat import PuntoBanco
-from controller.par.sheet import par, subject
-from controller.par.shoe import fresh
+from controller.people.par.sheet import par, subject
+from controller.people.par.shoe import fresh
+from controller.rules.game.baccarat import PuntoBanco
 from drivers.sim import bets as simulated
 from drivers.sim import rules
 from tests.daemon.test_config import read

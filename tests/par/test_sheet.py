@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from controller.cli.main import main
-from controller.game.bets import Bet, Row, When
-from controller.par.odds import Odds, outcomes
-from controller.par.sheet import Par, par, subject
-from controller.par.shoe import fresh
+from controller.people.cli.main import main
+from controller.people.par.odds import Odds, outcomes
+from controller.people.par.sheet import Par, par, subject
+from controller.people.par.shoe import fresh
+from controller.rules.game.bets import Bet, Row, When
 from tests.daemon.test_config import Change, changed
 from tests.support.errors import raising
 

@@ -31,15 +31,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.daemon import Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from controller.cli.main import main
 from controller.contract.fingerprint import fingerprint
-from controller.errors import TableError
+from controller.people.cli.main import main
 from drivers.sim import rules
 from drivers.sim.people import shuffled
 from drivers.sim.rules import Side

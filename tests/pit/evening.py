@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterable, Sequence
 
-from controller.keys import SigningKey
+from controller.contract.keys import SigningKey
 
 EPOCH = "ab12cd"
 KEY = SigningKey(bytes(32))

@@ -15,8 +15,8 @@ from typing import Any
 from paho.mqtt.client import MQTTMessage
 
 from controller.contract.canonical import canonical
-from controller.keys import SigningKey
-from controller.pit.ledger import Place
+from controller.contract.keys import SigningKey
+from controller.pit.reference.ledger import Place
 from tests.support.brokers import Broker, Peer
 from tests.support.waiting import PATIENCE_S, lines_of
 
@@ -56,7 +56,7 @@ class PitProcess:
     ) -> None:
         arguments = ["run", "--broker", f"{host}:{port}", "--ledger", str(ledger), *options]
         self.process = subprocess.Popen(
-            [*program, "-m", "controller.pit", *arguments],
+            [*program, "-m", "controller.pit.reference", *arguments],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

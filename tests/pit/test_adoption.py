@@ -22,13 +22,13 @@ from hypothesis import strategies as st
 
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
-from controller.keys import SigningKey
-from controller.pit.__main__ import main, parser
-from controller.pit.forms import FROM_FORM
-from controller.pit.incoming import RefusedError
-from controller.pit.ledger import Ledger, Place, read_log
-from controller.pit.settings import DEFAULT
-from controller.pit.standing import read_standing
+from controller.contract.keys import SigningKey
+from controller.pit.reference.__main__ import main, parser
+from controller.pit.reference.forms import FROM_FORM
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.ledger import Ledger, Place, read_log
+from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.standing import read_standing
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
@@ -179,7 +179,17 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 
 def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str]:
     """`adopt` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
-    command = [sys.executable, "-m", "controller.pit", "adopt", "--ledger", str(at), TABLE, EPOCH, KEY.public.hex()]
+    command = [
+        sys.executable,
+        "-m",
+        "controller.pit.reference",
+        "adopt",
+        "--ledger",
+        str(at),
+        TABLE,
+        EPOCH,
+        KEY.public.hex(),
+    ]
     if answer is None:
         ended = subprocess.run(
             [*command, *options], cwd=ROOT, input="yes\n", capture_output=True, text=True, check=False

@@ -16,13 +16,13 @@ from typing import Any, cast
 import pytest
 from paho.mqtt.enums import MQTTErrorCode
 
+from controller.basics.errors import TableError
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord
-from controller.errors import TableError
-from controller.keys import SigningKey
-from controller.pit import alarms
-from controller.pit.ledger import Ledger, Place
-from controller.pit.ledger_file import LedgerFile
-from controller.pit.service import Pit, _ConnectionEndedError
+from controller.pit.reference import alarms
+from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger_file import LedgerFile
+from controller.pit.reference.service import Pit, _ConnectionEndedError
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
@@ -110,7 +110,7 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
 
 def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """One table that showed ever new keys in one epoch filled the memory, and slowed each look at its keys."""
-    monkeypatch.setattr("controller.pit.ledger._MOST_SHOWN", 3)
+    monkeypatch.setattr("controller.pit.reference.ledger._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
             shown = partial(ledger.meet, "x1", state("x1", key=SigningKey(bytes([number] * 32))), adopt_new=False)
@@ -122,7 +122,7 @@ def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each name that anybody invented stayed in the pit's memory, with the head that its state told."""
-    monkeypatch.setattr("controller.pit.session._MOST_HEADS", 5)
+    monkeypatch.setattr("controller.pit.reference.session._MOST_HEADS", 5)
     with closing(opened(path)) as ledger:
         told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
         for table, said in told.items():
@@ -172,7 +172,7 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
     path: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pit on an older copy replaced acks of the newer ledger that it had not looked at."""
-    monkeypatch.setattr("controller.pit.service._BATCH_S", 0.0)
+    monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
         monkeypatch.setattr(pit, "_new_link", lambda: _Retaining(pit))
@@ -185,7 +185,7 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
 
 def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each moment takes what it has time for: a flood of states held the acks of other tables up for 24 s."""
-    monkeypatch.setattr("controller.pit.service._BATCH_S", 0.0)
+    monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     tables = [f"x{number}" for number in range(3)]
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ack, Ledger
-from controller.pit.settings import DEFAULT
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
@@ -201,7 +201,15 @@ def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(ho
     assert "royal9-02 (last event" in capsys.readouterr().err
 
     def retire(*options: str) -> str:
-        command = [sys.executable, "-m", "controller.pit", "retire", "--ledger", str(house.ledger), "royal9-02"]
+        command = [
+            sys.executable,
+            "-m",
+            "controller.pit.reference",
+            "retire",
+            "--ledger",
+            str(house.ledger),
+            "royal9-02",
+        ]
         ended = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
         return ended.stderr.partition(":")[0] if ended.returncode else ended.stdout
 

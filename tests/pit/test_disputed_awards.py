@@ -18,10 +18,10 @@ from paho.mqtt.enums import MQTTErrorCode
 
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AwardStep, MetersWord
-from controller.delivery.levels import Levels
-from controller.pit.awards import Step
-from controller.pit.ledger import Ledger
-from controller.pit.service import Pit
+from controller.daemon.delivery.levels import Levels
+from controller.pit.reference.awards import Step
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.service import Pit
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
 from tests.support.samples import examples
@@ -245,7 +245,7 @@ def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
 ) -> None:
     """Tables send again what is not acknowledged within two seconds. Here each event takes 0.6 s."""
     clock_s = count(0.0, 0.6)
-    monkeypatch.setattr("controller.pit.ledger.time", SimpleNamespace(monotonic=lambda: next(clock_s)))
+    monkeypatch.setattr("controller.pit.reference.ledger.time", SimpleNamespace(monotonic=lambda: next(clock_s)))
     with closing(opened(tmp_path / "ledger.sqlite")) as ledger:
         pit, table = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY), TableEvening("t-0")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.__main__ import main
-from controller.pit.awards import Award, Step
-from controller.pit.doubts import OF_THE_SHOE, sentence
-from controller.pit.ledger import Ledger, Place
-from controller.pit.settings import DEFAULT
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.doubts import OF_THE_SHOE, sentence
+from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.settings import DEFAULT
 from controller.table.faults import ALARMS
 from controller.words.language import language
 from tests.pit.evening import TableEvening

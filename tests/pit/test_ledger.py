@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm, Event
-from controller.keys import SigningKey, signature_holds
-from controller.pit import ledger_file
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ack, Ledger, Place, Received
-from controller.pit.meters import Terms
+from controller.contract.keys import SigningKey, signature_holds
+from controller.pit.reference import ledger_file
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ack, Ledger, Place, Received
+from controller.pit.reference.meters import Terms
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both, rows, write
 from tests.pit.test_meters import code_of

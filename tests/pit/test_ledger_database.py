@@ -14,12 +14,12 @@ import psycopg
 import pytest
 from paho.mqtt.client import MQTTMessageInfo
 
-from controller.errors import TableError
-from controller.pit import ledger_database, service
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger
-from controller.pit.ledger_database import LedgerDatabase
-from controller.pit.service import Pit
+from controller.basics.errors import TableError
+from controller.pit.reference import ledger_database, service
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.ledger_database import LedgerDatabase
+from controller.pit.reference.service import Pit
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, Far, House, PitProcess, ack
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
@@ -278,7 +278,7 @@ def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> 
 def test_the_commands_take_the_url_and_the_key_of_the_package(
     database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("controller.pit.__main__.OF_THE_PACKAGE_KEY", tmp_path / "key")
+    monkeypatch.setattr("controller.pit.reference.__main__.OF_THE_PACKAGE_KEY", tmp_path / "key")
     where = ["--ledger", database]
     assert main(["award", "list", *where]) == 1
     assert capsys.readouterr().err.startswith("ledger_missing: ")

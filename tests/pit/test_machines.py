@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.__main__ import main
+from controller.pit.reference.__main__ import main
 
 _SHIPPED = Path(__file__).resolve().parents[2] / "config" / "ha"
 

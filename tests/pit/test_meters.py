@@ -18,15 +18,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.errors import TableError
-from controller.game.play import Call
-from controller.game.wagers import Wager
-from controller.pit.awards import Award
-from controller.pit.incoming import RefusedError
-from controller.pit.ledger import Ledger, Place
-from controller.pit.meters import Terms
-from controller.pit.store import Rows, unusable
-from controller.record.journal import Journal
+from controller.basics.errors import TableError
+from controller.daemon.record.journal import Journal
+from controller.pit.reference.awards import Award
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.meters import Terms
+from controller.pit.reference.store import Rows, unusable
+from controller.rules.game.play import Call
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectSeatsRound
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import PlaceWager

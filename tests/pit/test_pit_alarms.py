@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.keys import SigningKey
-from controller.pit import alarms
-from controller.pit.__main__ import main
-from controller.pit.incoming import RefusedError
-from controller.pit.ledger import Ledger
-from controller.pit.meters import Terms
-from controller.pit.sayings import Sayings
-from controller.pit.settings import DEFAULT
+from controller.contract.keys import SigningKey
+from controller.pit.reference import alarms
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import Terms
+from controller.pit.reference.sayings import Sayings
+from controller.pit.reference.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_pit_service import event

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.__main__ import main
-from controller.pit.keeping import read_backup
-from controller.pit.ledger import Ledger
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.keeping import read_backup
+from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_meters import code_of

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from controller.contract.pit_words import moment_ms
-from controller.pit import clock
-from controller.pit.clock import Moments
+from controller.pit.reference import clock
+from controller.pit.reference.clock import Moments
 
 NOW_MS = 1_767_225_600_000
 HOUR_MS = 3_600_000

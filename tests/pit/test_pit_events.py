@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.cli.main import main as tablectl
-from controller.pit.__main__ import main as pit
-from controller.pit.ledger import Ledger
-from controller.pit.settings import DEFAULT
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
+from controller.people.cli.main import main as tablectl
+from controller.pit.reference.__main__ import main as pit
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.settings import DEFAULT
 from tests.bench.house import house, kill, until
 from tests.daemon.test_journal import KEY, SHOES, TABLE, opened
 from tests.pit.house import ROOT
@@ -70,7 +70,7 @@ def evening(ledger: Ledger, tmp_path: Path) -> Evening:
 
 def events(path: Path, *words: str) -> Printed:
     """The command as a person gives it."""
-    command = surroundings.python("-m", "controller.pit", "events", "--ledger", str(path), *words)
+    command = surroundings.python("-m", "controller.pit.reference", "events", "--ledger", str(path), *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
 
 
@@ -210,7 +210,7 @@ def test_a_reader_that_goes_away_is_no_trouble(
     commit(ledger, played(tmp_path / "table.journal", entries))
     assert (size := sum(map(len, lines(path, TABLE)))) > 0
     assert (size > io.DEFAULT_BUFFER_SIZE) == (entries == len(SHOES))
-    command = surroundings.python("-m", "controller.pit", "events", "--ledger", str(path), TABLE)
+    command = surroundings.python("-m", "controller.pit.reference", "events", "--ledger", str(path), TABLE)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

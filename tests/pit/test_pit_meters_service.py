@@ -17,9 +17,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger
-from controller.pit.settings import DEFAULT
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.settings import DEFAULT
 from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, ack
 from tests.support.brokers import needs_mosquitto
@@ -294,7 +294,7 @@ RUN = ["run", "--broker", "127.0.0.1:1", "--ledger", "{new}"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "controller.pit", *arguments]
+    command = [sys.executable, "-m", "controller.pit.reference", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from controller.pit.settings import DEFAULT
+from controller.pit.reference.settings import DEFAULT
 from tests.link.house import House, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
 from tests.pit.house import TABLE, PitProcess, state

@@ -15,7 +15,7 @@ import pytest
 
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
-from controller.keys import SigningKey
+from controller.contract.keys import SigningKey
 from tests.pit.house import EPOCH, KEY, ROOT, TABLE, Far, House, ack
 from tests.support.brokers import needs_mosquitto
 from tests.support.waiting import PATIENCE_S, until
@@ -83,7 +83,7 @@ from pathlib import Path
 right, moved_s = time.time_ns, Path({moved_s!r})
 time.time_ns = lambda: right() + int(moved_s.read_text()) * 1_000_000_000
 sys.argv = sys.argv[2:]
-runpy.run_module("controller.pit", run_name="__main__")
+runpy.run_module("controller.pit.reference", run_name="__main__")
 """
 """A pit's program on a machine whose clock a file moves by so many seconds."""
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.meters import Terms
-from controller.pit.settings import DEFAULT, Settings, load
+from controller.pit.reference.meters import Terms
+from controller.pit.reference.settings import DEFAULT, Settings, load
 from tests.support.errors import raising
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"

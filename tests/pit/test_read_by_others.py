@@ -13,11 +13,11 @@ from tempfile import mkdtemp
 
 import pytest
 
-from controller.keys import signature_holds
-from controller.pit.house_log import read_events, statement
-from controller.pit.incoming import RefusedError
-from controller.pit.ledger import Place
-from controller.pit.standing import read_account, read_standing
+from controller.contract.keys import signature_holds
+from controller.pit.reference.house_log import read_events, statement
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.ledger import Place
+from controller.pit.reference.standing import read_account, read_standing
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.postgresql import over_both
 from tests.pit.test_meters import give, opened
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _LOOK = """
 import os, sys
 from pathlib import Path
-from controller.pit.standing import read_account, read_standing
+from controller.pit.reference.standing import read_account, read_standing
 if os.getuid() == 0:
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
@@ -94,7 +94,7 @@ def test_what_another_process_reads_is_what_the_ledger_says(at: Place) -> None:
 def test_what_comes_is_followed(tmp_path: Path) -> None:
     ledger, table = tmp_path / "ledger", TableEvening("t-0")
     with closing(opened(ledger)) as open_:
-        command = [sys.executable, "-m", "controller.pit", "events", "--ledger", str(ledger), "--follow"]
+        command = [sys.executable, "-m", "controller.pit.reference", "events", "--ledger", str(ledger), "--follow"]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as follower:
             assert follower.stdout is not None
             for seat in (1, 2):

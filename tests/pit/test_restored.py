@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import controller.pit.clock
-from controller.pit.__main__ import main
-from controller.pit.awards import Step
-from controller.pit.clock import number_text
-from controller.pit.ledger import Ledger
+import controller.pit.reference.clock
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.awards import Step
+from controller.pit.reference.clock import number_text
+from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
 from tests.support.samples import examples
@@ -119,7 +119,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 def running(folder: Path) -> Iterator[World]:
     world = World(folder)
     clock = SimpleNamespace(time_ns=lambda: world.ms * 1_000_000)
-    with patch.object(controller.pit.clock, "time", clock):
+    with patch.object(controller.pit.reference.clock, "time", clock):
         yield world
     for ledger in world.ledgers:
         ledger.close()

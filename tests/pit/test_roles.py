@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from controller.pit.ledger import Ledger
-from controller.pit.machines import write_files
-from controller.pit.standing import read_account, read_standing
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.machines import write_files
+from controller.pit.reference.standing import read_account, read_standing
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import Server, needs_postgresql
 from tests.pit.test_meters import balanced, give, opened

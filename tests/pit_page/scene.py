@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from controller.cli import surroundings
 from controller.contract.canonical import canonical
+from controller.people.cli import surroundings
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import House, ack
 from tests.support.waiting import eventually_now
@@ -82,7 +82,7 @@ class Scene:
         port = surroundings.free_port()
         command = (
             *held_to("table-pit-page"),
-            *("-m", "controller.pit_page", "--ledger", str(self.house.ledger), "--listen", f"127.0.0.1:{port}"),
+            *("-m", "controller.people.pit_page", "--ledger", str(self.house.ledger), "--listen", f"127.0.0.1:{port}"),
             *("--broker", f"127.0.0.1:{self.house.broker.port}"),
         )
         log = self.folder / "page.log"

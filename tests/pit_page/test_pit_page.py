@@ -15,12 +15,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from controller.pit.__main__ import main as pit
-from controller.pit.standing import HeardTable, Standing
-from controller.pit_page.hearing import HeardState, Hearing
-from controller.pit_page.look import Look
-from controller.pit_page.metrics import pit_metrics
-from controller.pit_page.view import parts
+from controller.people.pit_page.hearing import HeardState, Hearing
+from controller.people.pit_page.look import Look
+from controller.people.pit_page.metrics import pit_metrics
+from controller.people.pit_page.view import parts
+from controller.pit.reference.__main__ import main as pit
+from controller.pit.reference.standing import HeardTable, Standing
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, chromium, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from controller.cli.main import main
+from controller.people.cli.main import main
 
 
 class _Careless(sqlite3.Connection):

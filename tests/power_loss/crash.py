@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from controller.errors import TableError
-from controller.keys import load_or_make_key
-from controller.record.journal import Journal, verify
-from controller.record.replay import replay
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.replay import replay
 from controller.table.public import public
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY, Disk, Loss
 from tests.power_loss.recording import SYNCED, read_notes

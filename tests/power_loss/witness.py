@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from controller.config import load
-from controller.keys import load_or_make_key
-from controller.record.journal import read_rows, verify
+from controller.contract.keys import load_or_make_key
+from controller.daemon.config import load
+from controller.daemon.record.journal import read_rows, verify
 from controller.table.public import Public, public
 from controller.table.rules import TableRules
 from controller.table.states import Table

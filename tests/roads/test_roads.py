@@ -10,9 +10,9 @@ import random
 
 import pytest
 
-from controller.roads.layout import ROWS, Grid
-from controller.roads.marks import DERIVED, Roads, Round
-from controller.roads.text import roads_text, rounds_from
+from controller.rules.roads.layout import ROWS, Grid
+from controller.rules.roads.marks import DERIVED, Roads, Round
+from controller.rules.roads.text import roads_text, rounds_from
 from tests.roads.statements import by_columns, by_lookback, drawn
 from tests.support.samples import at_length
 

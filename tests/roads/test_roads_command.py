@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.cli.main import main
+from controller.people.cli.main import main
 
 
 def test_it_prints_the_five_roads(capsys: pytest.CaptureFixture[str]) -> None:

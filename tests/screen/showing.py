@@ -9,14 +9,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.config import load
-from controller.errors import TableError
-from controller.record.journal import read_rows
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.daemon.record.journal import read_rows
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
 from tests.support.waiting import eventually_now
 
-_SCREEN = ("-m", "controller.cli.main", "screen")
+_SCREEN = ("-m", "controller.people.cli.main", "screen")
 LETTER = {"player": "P", "banker": "B", "tie": "T"}
 
 
@@ -46,7 +46,7 @@ class Showing:
 
     def start_daemon(self) -> subprocess.Popen[bytes]:
         """The table's daemon, which answers."""
-        daemon = self._started("daemon", "-m", "controller.cli.main", "run", str(self.table))
+        daemon = self._started("daemon", "-m", "controller.people.cli.main", "run", str(self.table))
         eventually_now(lambda: self.status()["pit"]["fresh"], "the table's levels")
         return daemon
 

@@ -11,8 +11,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from controller.roads.marks import DERIVED
-from controller.screen.wording import words
+from controller.people.screen.wording import words
+from controller.rules.roads.marks import DERIVED
 from controller.table.faults import FAULTS
 from tests.roads.statements import by_columns, drawn
 from tests.screen.browser import SIZES, Browser, chromium, needs_a_browser

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from controller.cli.main import main
-from controller.cli.surroundings import free_port
-from controller.pit_page.__main__ import main as pit_page
-from controller.pit_page.hearing import Hearing
-from controller.screen import web
-from controller.screen.door import Connection, Known, place_of
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import free_port
+from controller.people.pit_page.__main__ import main as pit_page
+from controller.people.pit_page.hearing import Hearing
+from controller.people.screen import web
+from controller.people.screen.door import Connection, Known, place_of
 
 _ONE, _OTHER = "127.0.0.1", "127.0.0.2"
 _BIG = b"x" * 30_000_000

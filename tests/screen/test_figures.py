@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from controller.screen.figures import ONCE_IN_SHOES, RANKS, FairShoe, past_view, rounds_of
-from controller.screen.technicians import rounds_csv
+from controller.people.screen.figures import ONCE_IN_SHOES, RANKS, FairShoe, past_view, rounds_of
+from controller.people.screen.technicians import rounds_csv
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.shoe import NewShoe
 from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards

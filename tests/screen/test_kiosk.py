@@ -20,13 +20,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 from tests.screen.browser import PROGRAM, needs_a_browser
 from tests.support.waiting import PATIENCE_S, eventually_now
 
 _KIOSK = """
 import sys
-from controller.screen.kiosk import keep_showing
+from controller.people.screen.kiosk import keep_showing
 keep_showing(sys.argv[1], sys.argv[4:], float(sys.argv[2]), float(sys.argv[3]))
 """
 
@@ -62,7 +62,9 @@ class Monitor:
         """The server, which listens."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
-        command = surroundings.python("-m", "controller.cli.main", "screen", str(self._table), "--listen", self._at)
+        command = surroundings.python(
+            "-m", "controller.people.cli.main", "screen", str(self._table), "--listen", self._at
+        )
         server = self._stack.enter_context(surroundings.started(command, log))
         eventually_now(lambda: self._at in log.read_text("utf-8"), "the server")
         return server
@@ -208,7 +210,7 @@ def _children_of(folder: Path) -> list[int]:
         except OSError:
             continue
         mine = str(folder).encode()
-        ours = any(b"keep_showing" in word or b"controller.cli" in word for word in said)
+        ours = any(b"keep_showing" in word or b"controller.people.cli" in word for word in said)
         if not ours and any(mine in word for word in said):
             found.append(int(process.name))
     return found

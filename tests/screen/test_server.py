@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp
 
-from controller.screen import feed as feed_
-from controller.screen import server, web
-from controller.screen.audience import Audience
-from controller.screen.feed import Feed
-from controller.screen.server import Screen, Sockets, application
+from controller.people.screen import feed as feed_
+from controller.people.screen import server, web
+from controller.people.screen.audience import Audience
+from controller.people.screen.feed import Feed
+from controller.people.screen.server import Screen, Sockets, application
 
 _NOWHERE = Path("/nowhere")
 _PAGES = (

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import load
 from controller.contract.pit_words import STEPS
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.bets import CardsAre, HandIs, When
-from controller.game.lucky9 import Lucky9
-from controller.game.seating import Actives
-from controller.screen.figures import past_view
-from controller.screen.hands import hand_view, meters_view
-from controller.screen.placards import award_cents, meters_of, placard_view, when_words
-from controller.screen.rules import parts_of, rules_page
-from controller.screen.shoes import shoe_view
-from controller.screen.technicians import Ages, technician_view
-from controller.screen.wording import words
+from controller.daemon.config import load
+from controller.people.screen.figures import past_view
+from controller.people.screen.hands import hand_view, meters_view
+from controller.people.screen.placards import award_cents, meters_of, placard_view, when_words
+from controller.people.screen.rules import parts_of, rules_page
+from controller.people.screen.shoes import shoe_view
+from controller.people.screen.technicians import Ages, technician_view
+from controller.people.screen.wording import words
+from controller.rules.game.baccarat_royal import BaccaratRoyal
+from controller.rules.game.bets import CardsAre, HandIs, When
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
 from controller.table.acts.shoe import NewShoe
 from controller.table.faults import FAULTS

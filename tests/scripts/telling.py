@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from controller.script import Complaint
+from controller.daemon.script import Complaint
 from tests.support.contract import check_event
 
 

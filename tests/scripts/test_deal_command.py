@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def _deal(script: str, *more: str, given: bytes = b"", table: Path = TABLE_FILE) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "controller.cli.main", "deal", str(table), script, *more]
+    command = [sys.executable, "-m", "controller.people.cli.main", "deal", str(table), script, *more]
     return subprocess.run(command, cwd=ROOT, input=given, capture_output=True, check=False)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from controller.config import Config, load
-from controller.script import ScriptTable
+from controller.daemon.config import Config, load
+from controller.daemon.script import ScriptTable
 from controller.words.language import language
 from tests.scripts.telling import line
 from tests.support.tables import TABLES, house

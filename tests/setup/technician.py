@@ -49,7 +49,9 @@ class Technician:
         """`tablectl` with these words, to its end; its exit code. None where the terminal was closed."""
         line = self._line = PtyLine(self._folder / "shoe")
         try:
-            return self.at_terminal([sys.executable, "-m", "controller.cli.main", *words], maker(self._shoe)(line).draw)
+            return self.at_terminal(
+                [sys.executable, "-m", "controller.people.cli.main", *words], maker(self._shoe)(line).draw
+            )
         finally:
             line.unplug()
 

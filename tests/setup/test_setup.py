@@ -16,20 +16,20 @@ from pathlib import Path
 
 import pytest
 
-from controller.care.row import Row, Verdict
-from controller.cli import surroundings
-from controller.cli.client import ask
-from controller.cli.setup import listening, wizard
-from controller.cli.setup.broker import ask_broker
-from controller.cli.setup.house import read_id
-from controller.cli.setup.listening import Ear
-from controller.cli.setup.machine import Machine
-from controller.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
-from controller.cli.setup.wizard import setup, verify_report
-from controller.config import load
+from controller.basics.errors import TableError
 from controller.contract.fingerprint import fingerprint
-from controller.errors import TableError
-from controller.keys import load_or_make_key
+from controller.contract.keys import load_or_make_key
+from controller.daemon.config import load
+from controller.people.care.row import Row, Verdict
+from controller.people.cli import surroundings
+from controller.people.cli.client import ask
+from controller.people.cli.setup import listening, wizard
+from controller.people.cli.setup.broker import ask_broker
+from controller.people.cli.setup.house import read_id
+from controller.people.cli.setup.listening import Ear
+from controller.people.cli.setup.machine import Machine
+from controller.people.cli.setup.questions import Dialogue, TakenBackError, Terminal, flat, read_answers
+from controller.people.cli.setup.wizard import setup, verify_report
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
 from tests.deploy.clean_debian import ROOT
@@ -259,7 +259,9 @@ def _fleet(folder: Path, more: str, game: str = "royal9") -> int:
 def test_a_table_that_is_not_ready_is_told_by_the_exit_code_too(
     verdict: Verdict, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("controller.cli.setup.wizard.examine_here", lambda _: [Row("broker", verdict, "code", "said")])
+    monkeypatch.setattr(
+        "controller.people.cli.setup.wizard.examine_here", lambda _: [Row("broker", verdict, "code", "said")]
+    )
     assert _fleet(_folder(tmp_path), "") == code
 
 
@@ -334,7 +336,7 @@ class _Started(Machine):
         return True
 
     def start(self) -> bool:
-        run = surroundings.python("-m", "controller.cli.main", "run", str(self._folder / "table.toml"))
+        run = surroundings.python("-m", "controller.people.cli.main", "run", str(self._folder / "table.toml"))
         self.process = self._stack.enter_context(surroundings.started(run, self._folder / "table.log"))
         eventually_now(self._answers)
         return True

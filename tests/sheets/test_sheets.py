@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from controller.config import Config, load
-from controller.script import Complaint, ScriptTable
+from controller.daemon.config import Config, load
+from controller.daemon.script import Complaint, ScriptTable
 from controller.table.faults import FAULTS
 from controller.words.language import language
 from tests.support.contract import check_event

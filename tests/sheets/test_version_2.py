@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from controller.contract.old_events import NEW_IN_4, as_now
-from controller.script import Complaint, ScriptTable
+from controller.daemon.script import Complaint, ScriptTable
 from tests.sheets.test_sheets import Example, as_played, examples
 
 BEFORE: dict[str, Any] = json.loads(gzip.decompress(Path(__file__).with_name("version_2.json.gz").read_bytes()))

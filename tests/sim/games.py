@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from controller.cli import surroundings
+from controller.people.cli import surroundings
 from drivers.sim.house import Limits
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from controller.cli.client import ask
-from controller.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
+from controller.people.cli.client import ask
+from controller.people.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
 from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Players, TableCues
 from drivers.sim.run import run_shoe_alone
@@ -182,7 +182,17 @@ def test_a_shoe_alone(line: RecordedLine) -> None:
 
 def test_tablectl_deals_a_beetek_on_a_pty(tmp_path: Path) -> None:
     link = tmp_path / "shoe"
-    command = [sys.executable, "-m", "controller.cli.main", "sim", "shoe", "--driver", "beetek", "--pty", str(link)]
+    command = [
+        sys.executable,
+        "-m",
+        "controller.people.cli.main",
+        "sim",
+        "shoe",
+        "--driver",
+        "beetek",
+        "--pty",
+        str(link),
+    ]
     with started([*command, "--pace", "0.01"], tmp_path / "log"):
         eventually_now(link.exists)
         far = os.open(link, os.O_RDONLY | os.O_NOCTTY)
@@ -211,7 +221,7 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
 @contextmanager
 def running(table: Path, folder: Path) -> Iterator[None]:
     """The daemon on this table file, ready."""
-    with started([sys.executable, "-m", "controller.cli.main", "run", str(table)], folder / "log"):
+    with started([sys.executable, "-m", "controller.people.cli.main", "run", str(table)], folder / "log"):
         eventually_now((folder / "table.sock").is_socket)
         yield
 

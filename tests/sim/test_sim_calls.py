@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.cli import surroundings
-from controller.errors import TableError
+from controller.basics.errors import TableError
+from controller.people.cli import surroundings
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Dealt

@@ -17,9 +17,9 @@ from unittest.mock import ANY
 import pytest
 import serial
 
-from controller.cli.main import main
-from controller.cli.surroundings import free_port, mosquitto, simulated_table
-from controller.game.cards import Card
+from controller.people.cli.main import main
+from controller.people.cli.surroundings import free_port, mosquitto, simulated_table
+from controller.rules.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,

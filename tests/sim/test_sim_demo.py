@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import surroundings
-from controller.cli.main import main
+from controller.people.cli import surroundings
+from controller.people.cli.main import main
 from drivers.sim import rules
 from drivers.sim.house import read_house
 from drivers.sim.people import CUT
@@ -28,7 +28,7 @@ from drivers.sim.story import planned
 from tests.support.forks import take_terminal
 
 ROOT = Path(__file__).parents[2]
-DEMO = [sys.executable, "-m", "controller.cli.main", "demo"]
+DEMO = [sys.executable, "-m", "controller.people.cli.main", "demo"]
 PATIENCE_S = 60.0
 SCENES = [f"{scene}/6 " for scene in range(1, 7)]
 TABLES = sorted(path.stem for path in (ROOT / "config" / "tables").glob("*.toml"))

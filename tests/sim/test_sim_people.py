@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks

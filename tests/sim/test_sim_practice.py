@@ -32,7 +32,7 @@ def of_folder(folder: Path) -> list[str]:
 @contextmanager
 def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]]]:
     """A practice table that stands, and what its prompt says from then on."""
-    command = [sys.executable, "-m", "controller.cli.main", "practice", str(folder)]
+    command = [sys.executable, "-m", "controller.people.cli.main", "practice", str(folder)]
     practice = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert practice.stdout is not None
     try:

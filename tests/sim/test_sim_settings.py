@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import pytest
 
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.bets import Bet
-from controller.game.lucky9 import Lucky9
-from controller.game.seating import Actives
+from controller.rules.game.baccarat_royal import BaccaratRoyal
+from controller.rules.game.bets import Bet
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
 from controller.table.dealing import next_in_hand
 from controller.table.rules import TableRules

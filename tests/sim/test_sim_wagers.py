@@ -10,12 +10,12 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.cli import surroundings
-from controller.config import load
-from controller.game import seating as controllers
-from controller.game.hands import Outcome
-from controller.game.wagers import RefusedWager, place, placing, stand
-from controller.game.wagers import Wager as TablesWager
+from controller.daemon.config import load
+from controller.people.cli import surroundings
+from controller.rules.game import seating as controllers
+from controller.rules.game.hands import Outcome
+from controller.rules.game.wagers import RefusedWager, place, placing, stand
+from controller.rules.game.wagers import Wager as TablesWager
 from drivers.sim import cashier
 from drivers.sim.baccarat_royal import rotated
 from drivers.sim.house import CENTS_UP, Rounding

@@ -24,9 +24,9 @@ from controller.contract import envelope
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AwardStep
 from controller.contract.signing import Signer
-from controller.game.cards import DECK, Card
-from controller.game.hands import Done, TwoHands
-from controller.record.fact_json import fact_from_json
+from controller.daemon.record.fact_json import fact_from_json
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import Done, TwoHands
 from controller.table import facts
 from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import HandVoided

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from controller.contract.pit_words import AwardStep
-from controller.pit.awards import Award
-from controller.pit.meters import Terms
+from controller.pit.reference.awards import Award
+from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 
 _Hand = tuple[str, int, int]  # table, shoe, round

@@ -1,8 +1,8 @@
 """One table of the house: the real runtime and all that is around it, in simulated time.
 
-Real: the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.app` wires them. Simulated:
-the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method `do_NAME`
-performs one action at this table.
+Real: the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
+Simulated: the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
+`do_NAME` performs one action at this table.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import controller.table.step as core
-from controller.answer import Answer
-from controller.config import Config
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
-from controller.delivery.standing import GOOD
-from controller.game.cards import DECK, Card
-from controller.game.hands import TwoHands
-from controller.hearing import Mark
-from controller.pins.devices import PRESENT_INPUT
-from controller.pit.clock import next_number, now_text
-from controller.record.journal import Journal
-from controller.record.replay import replay
-from controller.runtime import Runtime
+from controller.daemon.answer import Answer
+from controller.daemon.config import Config
+from controller.daemon.delivery.standing import GOOD
+from controller.daemon.hearing import Mark
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.replay import replay
+from controller.daemon.runtime import Runtime
+from controller.pit.reference.clock import next_number, now_text
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import TwoHands
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
@@ -43,6 +42,7 @@ from controller.table.faults import Exit
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.public import Public, public
 from controller.table.states import Table
+from drivers.devices import PRESENT_INPUT
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe.angel_eye import Result, Target
 from tests.simulation.auditor import PROGRESSIVE, Auditor
@@ -474,7 +474,7 @@ class LiveTable:
     # The program's life.
 
     def _start(self) -> None:
-        """Start the table's program, as `controller.app` does."""
+        """Start the table's program, as `controller.daemon.app` does."""
         config = self.config
         with self.disk.mounted():
             journal = Journal(self.disk.path, self.id, Signer(self._public_key), self._public_key)

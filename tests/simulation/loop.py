@@ -49,7 +49,7 @@ class _NothingToSelect:
 
 
 async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], every_s: float) -> None:
-    """`controller.pins.watch.keep_watching` in simulated time: its looks are turns of the loop."""
+    """`controller.daemon.pins.watch.keep_watching` in simulated time: its looks are turns of the loop."""
     while True:
         if look():
             noticed()

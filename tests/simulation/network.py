@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from controller.pins.devices import BrokerListener
+from drivers.devices import BrokerListener
 from tests.simulation.hearing import Hearing
 from tests.simulation.pit import Pit
 

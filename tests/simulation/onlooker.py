@@ -1,7 +1,7 @@
 """One running table in simulated time, and somebody who takes down all that leaves it, each thing with its moment.
 
-Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.app` wires them. What leaves
-it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event loop, the
+Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them. What
+leaves it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event loop, the
 wire and its noise, the header, the broker with a pit behind it, and a disk that can fail. Nothing here is random.
 """
 
@@ -19,30 +19,30 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import controller.delivery.pit_trust
-import controller.delivery.stream
-import controller.record.journal
-import controller.runtime
+import controller.daemon.delivery.pit_trust
+import controller.daemon.delivery.stream
+import controller.daemon.record.journal
+import controller.daemon.runtime
 import drivers.line.shoe_on_line
-from controller.config import Config
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
-from controller.control.feed import feed_lines
-from controller.control.watchers import Watchers
-from controller.game.play import Call
-from controller.game.seating import Actives
-from controller.hearing import Mark
-from controller.pins.devices import BrokerListener
-from controller.record.journal import Entry, Journal, Message
-from controller.record.replay import replay
-from controller.runtime import Runtime
+from controller.daemon.config import Config
+from controller.daemon.control.feed import feed_lines
+from controller.daemon.control.watchers import Watchers
+from controller.daemon.hearing import Mark
+from controller.daemon.record.journal import Entry, Journal, Message
+from controller.daemon.record.replay import replay
+from controller.daemon.runtime import Runtime
+from controller.rules.game.play import Call
+from controller.rules.game.seating import Actives
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
 from controller.table.acts.seats import ChooseActives, TakeSeats
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
+from drivers.devices import BrokerListener
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe import maker
 from tests.simulation.disk import unsynced
@@ -422,14 +422,14 @@ class _Table:
         log = _LogLines(lambda line: self._leaves("log", line.encode()))
         root = logging.getLogger()
         with (
-            patch.object(controller.runtime, "time", clock),
-            patch.object(controller.delivery.stream, "time", clock),
-            patch.object(controller.runtime, "stamp_now", lambda: _stamp(loop)),
-            patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
-            patch.object(controller.runtime, "slept_ms", lambda: 0),
-            patch.object(controller.delivery.stream, "stamp_now", lambda: _stamp(loop)),
-            patch.object(controller.record.journal, "signature_holds", signature_holds),
-            patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.daemon.runtime, "time", clock),
+            patch.object(controller.daemon.delivery.stream, "time", clock),
+            patch.object(controller.daemon.runtime, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.daemon.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.daemon.runtime, "slept_ms", lambda: 0),
+            patch.object(controller.daemon.delivery.stream, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
+            patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             was = root.level

@@ -12,12 +12,12 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Literal
 
+from controller.basics.errors import TableError
 from controller.contract.pit_words import MetersWord
-from controller.errors import TableError
-from controller.pit.awards import Award, Step
-from controller.pit.clock import Moments, number_text
-from controller.pit.ledger import Ack, Ledger
-from controller.pit.meters import Terms
+from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.clock import Moments, number_text
+from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 from tests.simulation.disk import unsynced
 from tests.simulation.signing import Signer

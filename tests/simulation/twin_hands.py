@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from controller.config import Config, load
-from controller.game.baccarat import PuntoBanco
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.cards import DECK, Card
-from controller.game.games import Game
-from controller.game.hands import Done
-from controller.game.lucky9 import Lucky9
-from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.seating import Actives, Seating
+from controller.daemon.config import Config, load
+from controller.rules.game.baccarat import PuntoBanco
+from controller.rules.game.baccarat_royal import BaccaratRoyal
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.games import Game
+from controller.rules.game.hands import Done
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.play import Call, Choose, Draw, Play, Reveal
+from controller.rules.game.seating import Actives, Seating
 from tests.simulation.onlooker import Noise, Step
 from tests.support.tables import TABLES
 

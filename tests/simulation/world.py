@@ -20,22 +20,22 @@ from types import SimpleNamespace
 from typing import Any, Literal
 from unittest.mock import patch
 
-import controller.delivery.pit_trust
-import controller.delivery.stream
-import controller.pit.clock
-import controller.pit.ledger
-import controller.record.journal
-import controller.runtime
+import controller.daemon.delivery.pit_trust
+import controller.daemon.delivery.stream
+import controller.daemon.record.journal
+import controller.daemon.runtime
+import controller.pit.reference.clock
+import controller.pit.reference.ledger
 import drivers.line.shoe_on_line
-from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.contract.pit_words import AwardStep
-from controller.pins.devices import PRESENT_INPUT, InputWiring
-from controller.pit.meters import Terms
+from controller.daemon.config import Config, load
+from controller.pit.reference.meters import Terms
 from controller.table.facts import Fact
 from controller.table.states import Table
 from drivers import shoe as shoes
+from drivers.devices import PRESENT_INPUT, InputWiring
 from tests.simulation.broken import hold
 from tests.simulation.inspector import Inspector
 from tests.simulation.live_table import LiveTable
@@ -252,17 +252,19 @@ class World:
         loop = self.loop
         clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
         with (
-            patch.object(controller.runtime, "time", clock),
-            patch.object(controller.delivery.stream, "time", clock),
-            patch.object(controller.pit.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)),
-            patch.object(controller.pit.ledger, "signature_holds", signature_holds),
-            patch.object(controller.record.journal, "signature_holds", signature_holds),
-            patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
-            patch.object(controller.delivery.stream, "stamp_now", self.stamp),
-            patch.object(controller.runtime, "stamp_now", self._stamp_now),
-            patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
-            patch.object(controller.runtime, "slept_ms", lambda: 0),
-            patch.object(controller.runtime, "step", self._step),
+            patch.object(controller.daemon.runtime, "time", clock),
+            patch.object(controller.daemon.delivery.stream, "time", clock),
+            patch.object(
+                controller.pit.reference.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)
+            ),
+            patch.object(controller.pit.reference.ledger, "signature_holds", signature_holds),
+            patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
+            patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.daemon.delivery.stream, "stamp_now", self.stamp),
+            patch.object(controller.daemon.runtime, "stamp_now", self._stamp_now),
+            patch.object(controller.daemon.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.daemon.runtime, "slept_ms", lambda: 0),
+            patch.object(controller.daemon.runtime, "step", self._step),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             yield

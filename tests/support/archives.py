@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from controller.record.journal import Journal
+from controller.daemon.record.journal import Journal
 
 _STEPS = ((Path, "mkdir"), (os, "open"), (os, "fsync"), (os, "posix_fadvise"), (Path, "rename"), (Path, "read_bytes"))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from controller.game.cards import Card
-from controller.game.play import Call
-from controller.par.lucky9 import Seat, Turn
-from controller.par.splits import NEW_PAIR
+from controller.people.par.lucky9 import Seat, Turn
+from controller.people.par.splits import NEW_PAIR
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call
 
 
 def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:

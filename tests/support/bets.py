@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from controller.config import load
-from controller.game.bets import Bet, Finished, bet_on, deciding
-from controller.game.cards import PersonalK9
-from controller.game.hands import TwoHands
+from controller.daemon.config import load
+from controller.rules.game.bets import Bet, Finished, bet_on, deciding
+from controller.rules.game.cards import PersonalK9
+from controller.rules.game.hands import TwoHands
 from tests.support.tables import TABLES
 
 NATURAL = (8, 9)

@@ -13,8 +13,8 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli import surroundings
-from controller.delivery.mqtt_link import await_thread
+from controller.contract.wire.mqtt_link import await_thread
+from controller.people.cli import surroundings
 from tests.support.waiting import PATIENCE_S, eventually_now
 
 MOSQUITTO = surroundings.mosquitto_program()

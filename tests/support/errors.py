@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from controller.errors import TableError
+from controller.basics.errors import TableError
 
 
 @contextmanager

@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict, replace
 from typing import Any, Literal, Self
 
-from controller.config import load
-from controller.game.baccarat import PuntoBanco
-from controller.game.cards import Card
-from controller.game.play import Call
-from controller.game.wagers import Wager
+from controller.daemon.config import load
+from controller.rules.game.baccarat import PuntoBanco
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call
+from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, Fact, Report

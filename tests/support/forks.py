@@ -2,8 +2,8 @@
 A worker of pytest-xdist is a fork too, of a process that has imported the tests: four seconds of a core less for each.
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
-`python -m controller.pit run ...`, and starts anything else as ever. A fork is a process of its own: its arguments,
-environment, open files, umask and session are those that were asked for, it is the tests' child, and has an exit code
+`python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own: its
+arguments, environment, open files, umask and session are those that were asked for, it is the tests' child, and has an exit code
 of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What only a
 real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with the
 fixture `as_shipped` and any start in another folder or with another environment for Python.
@@ -39,12 +39,18 @@ on = False
 tests_of_workers: Sequence[str] = ()
 """What workers of this process will run: folders and files of tests, as pytest takes them."""
 
-_PROGRAMS = ("controller.cli.main", "controller.pit", "drivers.sim")
+_PROGRAMS = ("controller.people.cli.main", "controller.pit.reference", "drivers.sim")
 _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
 _WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python's arguments where xdist starts one
 _START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
-    *("controller.app", "controller.cli.acts", "controller.cli.history", "controller.pit.service", "drivers.sim.run"),
+    *(
+        "controller.daemon.app",
+        "controller.people.cli.acts",
+        "controller.people.cli.history",
+        "controller.pit.reference.service",
+        "drivers.sim.run",
+    ),
     *("jsonschema", "pytest"),
 )
 _READ_BY_A_START = ("LD_", "LC_", "LANG", "PYTHON", "TZ")  # variables whose names begin so
@@ -226,8 +232,8 @@ def _import(tests: Sequence[str]) -> None:
         return
     for name in _IMPORTED:
         import_module(name)
-    from controller.cli.surroundings import example_table
-    from controller.config import load
+    from controller.daemon.config import load
+    from controller.people.cli.surroundings import example_table
     from controller.words.language import language
 
     for kind in ("royal9", "baccarat_royal", "lucky9"):

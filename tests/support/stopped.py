@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from controller.cli.surroundings import simulated_table
-from controller.clock import stamp_now
-from controller.config import load
-from controller.record.epochs import open_journal
-from controller.record.journal import Entry, Journal
+from controller.daemon.clock import stamp_now
+from controller.daemon.config import load
+from controller.daemon.record.epochs import open_journal
+from controller.daemon.record.journal import Entry, Journal
+from controller.people.cli.surroundings import simulated_table
 from controller.table.facts import Fact
 from controller.table.states import Table
 from controller.table.step import step

@@ -11,13 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from controller.config import load
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
-from controller.game.cards import Card
-from controller.record.fact_json import fact_from_json, fact_to_json
-from controller.record.journal import Entry, Row
-from controller.record.replay import replay
+from controller.daemon.config import load
+from controller.daemon.record.fact_json import fact_from_json, fact_to_json
+from controller.daemon.record.journal import Entry, Row
+from controller.daemon.record.replay import replay
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card, total
-from controller.game.seating import Actives
+from controller.rules.game.cards import DECK, Card, total
+from controller.rules.game.seating import Actives
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.hand import LockWagers, VoidHand

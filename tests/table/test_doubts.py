@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import CountCards
 from controller.table.facts import CardDrawn, Fact, ShoePoweredUp, ShoeUnheard

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.cards import Card
-from controller.game.seating import Actives
-from controller.game.wagers import Wager
+from controller.rules.game.cards import Card
+from controller.rules.game.seating import Actives
+from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.seats import ChooseActives, LeaveSeat, PlaceWager, TakeSeats

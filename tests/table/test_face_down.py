@@ -9,7 +9,7 @@ from typing import Any, Self
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card
+from controller.rules.game.cards import DECK, Card
 from controller.table.acts.shoe import NewShoe
 from controller.table.face_down import hides_cards
 from controller.table.facts import (

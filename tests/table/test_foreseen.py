@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from controller.game.cards import Card
-from controller.game.hands import TwoHands, two_hands_read
-from controller.game.seating import NOBODY
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import TwoHands, two_hands_read
+from controller.rules.game.seating import NOBODY
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import VoidHand
 from controller.table.acts.shoe import CloseShoe

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from controller.game.cards import DECK, Card
-from controller.game.seating import Actives
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.seating import Actives
 from controller.table.acts.hand import OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives
 from controller.table.acts.shoe import NewShoe

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.play import Call
-from controller.game.seating import Actives
-from controller.game.wagers import Wager
+from controller.rules.game.play import Call
+from controller.rules.game.seating import Actives
+from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import ChooseActives, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import NewShoe

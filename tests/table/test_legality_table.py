@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.cards import Card
-from controller.game.play import Call
-from controller.game.seating import Actives
-from controller.game.wagers import Wager
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call
+from controller.rules.game.seating import Actives
+from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, SeatsRoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card, total
+from controller.rules.game.cards import DECK, Card, total
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import SeeCutCard

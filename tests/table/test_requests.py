@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe, SeeCutCard

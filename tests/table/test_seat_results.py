@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.seating import Actives
+from controller.rules.game.seating import Actives
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.seats import ChooseActives
 from tests.support.five_games import KANSAS_STAR, ROYAL9_SEEN_TWICE, call, seats, wagers

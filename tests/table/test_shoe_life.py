@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.cards import DECK
+from controller.rules.game.cards import DECK
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.rules import TableRules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import CountCards
 from controller.table.facts import CardDrawn, ShoeLockReported, ShoePoweredUp, ShoeStoodBy, Target

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe

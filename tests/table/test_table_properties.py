@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card
-from controller.game.hands import TwoHands
-from controller.keys import SigningKey
-from controller.record.journal import Journal, verify
-from controller.record.replay import replay
+from controller.contract.keys import SigningKey
+from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.replay import replay
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.hands import TwoHands
 from controller.table.acts.corrections import CorrectRound, RoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import HandVoided, LockWagers, OddCardFate, TellOddCard, VoidHand

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.game.cards import DECK, Card
+from controller.rules.game.cards import DECK, Card
 from controller.table.acts.hand import OddCardFate, TellOddCard
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardKept, ShoeError, ShoeErrorRaised, ShoeResult, ShoeResultReported, Target

@@ -9,8 +9,8 @@ from itertools import product
 
 import pytest
 
-from controller.game.cards import DECK, Card
-from controller.game.wagers import Wager
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, ShoeError, ShoeErrorRaised, ShoePoweredUp, ShoeUnplugged

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.cards import DECK, Card
-from controller.game.seating import Actives
+from controller.rules.game.cards import DECK, Card
+from controller.rules.game.seating import Actives
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand

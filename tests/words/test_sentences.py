@@ -13,9 +13,9 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from controller.game.wagers import WagerRules
-from controller.record.replay import replay
-from controller.screen import wording
+from controller.daemon.record.replay import replay
+from controller.people.screen import wording
+from controller.rules.game.wagers import WagerRules
 from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS

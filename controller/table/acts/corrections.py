@@ -6,8 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from controller.game.cards import Card
-from controller.game.hands import BANKER, DEALER, PLAYER, HandsError, cards_of, seat_hand_name
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import BANKER, DEALER, PLAYER, HandsError, cards_of, seat_hand_name
 from controller.table import shoe_life
 from controller.table.acts.entry import (
     IN_A_HAND,

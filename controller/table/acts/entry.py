@@ -19,7 +19,7 @@ from typing import Any
 
 from controller.contract.bounds import MOST_SEAT, MOST_SEQ, is_count
 from controller.contract.names import same_name
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table.facts import Fact
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse

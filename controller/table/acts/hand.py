@@ -7,7 +7,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from controller.game.play import Call, Choose, Reveal
+from controller.rules.game.play import Call, Choose, Reveal
 from controller.table import locking
 from controller.table.acts.entry import (
     DEALER,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
-from controller.game.seating import Actives, drawn_actives
-from controller.game.wagers import Wager
+from controller.rules.game.seating import Actives, drawn_actives
+from controller.rules.game.wagers import Wager
 from controller.table import locking
 from controller.table.acts.entry import (
     IN_A_HAND,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controller.game.cards import Card
+from controller.rules.game.cards import Card
 from controller.table import shoe_life
 from controller.table.acts.entry import (
     KEY,

@@ -1,0 +1,1 @@
+"""The contract's wire: MQTT, held to what a broker may do, over TLS."""

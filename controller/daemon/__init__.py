@@ -1,0 +1,1 @@
+"""What runs a table: the loop, the record, the stream to the pit, the pins, the control socket and the table's file."""

@@ -1,0 +1,139 @@
+"""The daemon put together: its parts, and the far ends of its wires. The header's driver is picked in `header.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from controller import __version__
+from controller.basics.digest import digest, program_digest
+from controller.basics.errors import TableError
+from controller.basics.notify import notify
+from controller.contract.fingerprint import fingerprint
+from controller.contract.state import offline_state
+from controller.contract.topics import Topics
+from controller.contract.wire.mqtt_tls import client_context
+from controller.daemon.clock import boot_id
+from controller.daemon.config import Config, load
+from controller.daemon.control.server import serving
+from controller.daemon.counted_log import EVERY_ONE, CountedLog
+from controller.daemon.header import take_pins
+from controller.daemon.hearing import Mark
+from controller.daemon.record.epochs import open_journal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.replay import replay_open_shoe
+from controller.daemon.runtime import Runtime
+from drivers.line.shoe_on_line import ShoeOnLine
+from drivers.mqtt import MqttBroker, Will
+
+_log = logging.getLogger(__name__)
+
+_SWITCH_S = 0.0005
+"""How long a thread that has something to send waits for the loop's thread, at most. Python's own value is 5 ms."""
+
+
+def run_table(path: Path) -> int:
+    """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
+    config = load(path)
+    log = CountedLog(sys.stderr)
+    line = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    line.converter = time.gmtime
+    log.setFormatter(line)
+    logging.basicConfig(handlers=[log], level=logging.INFO)
+    for warning in config.warnings:
+        _log.warning("%s", warning, extra=EVERY_ONE)
+    if config.file.pins.driver == "simulated":
+        _log.warning("the pins are simulated: no lamp of a real table is lit")
+    try:
+        asyncio.run(_run(config, log))
+    except* TableError as group:
+        raise group.exceptions[0] from None
+    return 0
+
+
+async def _run(config: Config, log: CountedLog) -> None:
+    file = config.file
+    kept = file.journal
+    key, journal = open_journal(Path(kept.path), Path(kept.signing_key), file.table.id, kept.archives)
+    _log.info("the table's key is %s; the pit must show the same before it adopts this table", fingerprint(key.public))
+    try:
+        table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
+        program = program_digest()
+        _log.info("the digest of program and configuration is %s", digest(program, config.digest))
+        topics = Topics(file.pit.root, file.table.id)
+        will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
+        runtime = Runtime(
+            config,
+            journal,
+            key.public,
+            table,
+            differs,
+            program,
+            mark=_mark(Path(file.control.socket)),
+            pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
+            shoe=ShoeOnLine(
+                file.shoe.driver,
+                file.shoe.port,
+                file.shoe.baud,
+                table.last_report,
+                file.shoe.ask,
+                file.shoe.answers_within_ms,
+                file.shoe.present,
+            ),
+            broker=MqttBroker(
+                file.pit.brokers,
+                file.pit.port,
+                f"table-{file.table.id}",
+                file.pit.keepalive_s,
+                will,
+                # The key first: it judges the others.
+                [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],
+                tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
+            ),
+            alive=lambda: notify("WATCHDOG=1"),
+        )
+        telling = asyncio.create_task(log.keep_telling())
+        running = asyncio.create_task(runtime.run())
+        for signal_ in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(signal_, running.cancel)
+        try:
+            async with serving(runtime, Path(file.control.socket)):
+                _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
+                gc.collect()
+                gc.freeze()  # objects made at the start stay: no collection during a round goes through them
+                sys.setswitchinterval(_SWITCH_S)
+                notify("READY=1")
+                await asyncio.wait([running])
+        finally:
+            notify("STOPPING=1")
+            running.cancel()
+            telling.cancel()
+            await asyncio.wait([running, telling])
+        if not running.cancelled():
+            running.result()  # raises what ended it
+    finally:
+        _close(journal)
+
+
+def _close(journal: Journal) -> None:
+    """Close the journal, first written to its place where it is gone. Raises TableError `journal_gone`."""
+    try:
+        if (missing := journal.missing()) is not None:
+            _log.error("the journal's file is gone from its place, and is written there again: %s", missing)
+            journal.put_back()
+    except OSError as error:
+        what = f"The journal's file was removed or replaced, and could not be written to its place again: {error}."
+        raise TableError("journal_gone", what, "Keep everything in its folder, and report this to the maker.") from None
+    finally:
+        journal.close()
+
+
+def _mark(control: Path) -> Mark:
+    """The file that holds until when the shoe was heard: in memory, beside the control socket, gone after a boot."""
+    return Mark(control.with_name(f"{control.name}.heard"), boot_id())

@@ -1,0 +1,89 @@
+"""A table's configuration: the table's own file and its game's file, read into frozen types.
+
+A person is told every mistake at once, each with its file, its key, what is wrong and what to write instead. A key
+that the program does not know is a mistake too. The types are the files' sections, in the files' words: `table_file`
+and `game_file`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from controller.contract.canonical import canonical
+from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
+from controller.daemon.config.game_file import GAME_CHECKS, GameFile, check_reach, of_kind, old_form
+from controller.daemon.config.problems import ConfigError, Problem, placed
+from controller.daemon.config.table_file import TABLE_CHECKS, TableFile
+from controller.daemon.config.values import check, read, sound_sections, structure
+from controller.table.rules import TableRules
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A table's whole configuration. `digest` is SHA-256 over both files' values; `warnings` are for people."""
+
+    file: TableFile
+    game: GameFile
+    rules: TableRules
+    digest: str
+    warnings: tuple[str, ...]
+
+
+def load(path: Path, *, reaching: bool = False) -> Config:
+    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
+
+    With `reaching`, a row of a bet that can decide no round is a mistake too. To find such rows takes a second.
+    """
+    values, problems = read(path, "table")
+    table = structure(values, TableFile, path, problems)
+    sections = sound_sections(values, TableFile)
+    section = values.get("table")
+    game_name = section.get("game") if isinstance(section, dict) else None
+    if not isinstance(game_name, str):
+        raise ConfigError(_placed(problems, {path: values}))
+    game_path = Path(os.path.normpath(path.parent / game_name))
+    game_values, game, game_problems = _read_game(game_path)
+    problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems]
+    if game is not None:
+        problems += check((check_game_fits,), sections | {"game": game}, str(path))
+        if reaching and not problems:
+            problems += [Problem(str(game_path), *mistake) for mistake in check_reach(game)]
+    if problems or table is None or game is None:
+        raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
+    digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
+    return Config(table, game, rules_of(table, game), digest, tuple(warnings(table, game)))
+
+
+def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
+    """The problems, with their keys as people count the entries of these files: see `problems.placed`."""
+    values = {str(path): values for path, values in files.items()}
+    return [replace(each, place=placed(each.key, values.get(each.file))) for each in problems]
+
+
+def load_game(path: Path) -> tuple[GameFile, str]:
+    """A game file without a table, and SHA-256 over its values. Raises ConfigError with every mistake."""
+    values, game, problems = _read_game(path)
+    if problems or game is None:
+        raise ConfigError(_placed(problems, {path: values}))
+    return game, hashlib.sha256(canonical(values)).hexdigest()
+
+
+def is_game_file(path: Path) -> bool:
+    """Whether the file is a game's. Any other file is read as a table's, and the mistakes say what it lacks."""
+    values, _ = read(path, "game")
+    return "kind" in values
+
+
+def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Problem]]:
+    """A game file's values, the file where its values can be read, and every mistake in it."""
+    values, problems = read(path, "game")
+    problems += old_form(values, str(path))
+    game = structure(values, GameFile, path, problems)
+    sections = sound_sections(values, of_kind(values))
+    if (kind := sections.get("kind")) in sections:
+        sections["section"] = sections[kind]
+    return values, game, [*problems, *check(GAME_CHECKS, sections, str(path))]

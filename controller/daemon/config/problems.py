@@ -1,0 +1,86 @@
+"""What can be wrong with a configuration file, told to the person who wrote the file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from controller.basics.errors import TableError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: its file, its key, what is wrong there and what to write instead."""
+
+    file: str
+    key: str
+    what: str
+    do: str
+    place: str = ""
+    """The key as people count a list's entries, where that differs from `key`: see `placed`."""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.place or self.key}: {self.what}\n  what to do: {self.do}"
+
+
+class ConfigError(TableError):
+    """The configuration cannot be used. `problems` holds every mistake in it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        what = f"the configuration has {count} {'mistake' if count == 1 else 'mistakes'}"
+        super().__init__("config_invalid", what, "Correct each, then run `tablectl check` again.")
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.code}: {self.what}", *map(str, self.problems)])
+
+
+Mistake = tuple[str, str, str]
+"""What a check finds: the key, what is wrong and what to write. `values.check` adds the file."""
+
+
+def placed(key: str, values: object) -> str:
+    """A key of these values, in which each entry of a list is counted from 1 and has its name.
+
+    For example, `bets.1.rows.0.pays` is `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
+    """
+    parts: list[str] = []
+    at: Any = values
+    for part in key.split("."):
+        if isinstance(at, list) and part.isdecimal() and int(part) < len(at):
+            at = at[int(part)]
+            parts[-1] += f" entry {int(part) + 1}" + _name(at)
+        else:
+            at = at.get(part) if isinstance(at, dict) else None
+            parts.append(part)
+    return key if " entry " not in " ".join(parts) else ", ".join(parts)
+
+
+def _name(entry: object) -> str:
+    """What people call an entry of a list: ` (seat 2)` or ` (banker)`; nothing where it has no such name."""
+    match entry:
+        case {"spot": str(spot)}:
+            return f" ({spot})"
+        case {"number": int(number)} if number.bit_length() < 64:  # Python would not even print some of the others
+            return f" (seat {number})"
+    return ""
+
+
+def check_range(key: str, value: int, low: int, high: int) -> Iterable[Mistake]:
+    """A number must lie from `low` to `high`."""
+    if not low <= value <= high:
+        yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
+
+
+def meant(name: object, known: Sequence[object]) -> str:
+    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
+    close = difflib.get_close_matches(str(name), [*map(str, known)], 1)
+    return f", is {close[0]} meant?" if close else ""
+
+
+def unknown(key: str, known: Sequence[str]) -> str:
+    """What is wrong with a key that stands in a file and that the program does not know."""
+    return f"there is no key {key}{meant(key, known)}"

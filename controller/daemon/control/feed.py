@@ -1,0 +1,70 @@
+"""The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
+
+Anybody on this machine may connect. A line is a JSON object with one of these keys:
+
+- `placard`: the table's rules.
+- `rounds`: the finished rounds of the open shoe, as corrected.
+- `wiring`: the pin of each lamp and input.
+- `status`: the table's status.
+
+A new reader gets all four lines at once, and then each line whenever the line differs, on the beat of `watchers.py`.
+So a reader needs no earlier line. The table's screen reads this feed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from controller.daemon.config import Config
+from controller.daemon.runtime import Runtime
+from controller.table.placard import placard
+from controller.table.public import public_rounds
+from controller.table.rules import TableRules
+from controller.table.states import FinishedRound
+from drivers.header_map import PHYSICAL
+
+SUFFIX = ".feed"
+
+
+def feed_of(control: Path) -> Path:
+    """The feed's path beside the control socket's."""
+    return control.with_name(control.name + SUFFIX)
+
+
+def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
+    """The function that makes the feed's lines. Placard and rounds are made anew only where they have changed."""
+    rules: TableRules | None = None
+    finished: tuple[FinishedRound, ...] | None = None
+    shoe: int | None = None
+    placard_line = rounds_line = b""
+    wiring_line = _line("wiring", wiring(runtime.config))
+
+    def lines() -> Sequence[bytes]:
+        nonlocal rules, finished, shoe, placard_line, rounds_line
+        table = runtime.table
+        if table.rules is not rules:
+            rules = table.rules
+            placard_line = _line("placard", {"name": runtime.table_name} | placard(rules))
+        if table.finished is not finished or table.shoes_opened != shoe:
+            finished, shoe = table.finished, table.shoes_opened
+            rounds_line = _line("rounds", {"shoe": shoe, "hands": [asdict(each) for each in public_rounds(table)]})
+        return placard_line, rounds_line, wiring_line, _line("status", runtime.status())
+
+    return lines
+
+
+def wiring(config: Config) -> dict[str, object]:
+    """The BCM number and the header place of each lamp and input, and the configuration's digest, as JSON values."""
+    pins = config.file.pins
+    return {
+        "digest": config.digest,
+        "lamps": {name: [lamp.bcm, PHYSICAL.get(lamp.bcm)] for name, lamp in pins.lamps.items()},
+        "inputs": {name: [input_.bcm, PHYSICAL.get(input_.bcm)] for name, input_ in pins.inputs.items()},
+    }
+
+
+def _line(name: str, said: object) -> bytes:
+    return json.dumps({name: said}).encode() + b"\n"

@@ -1,0 +1,86 @@
+"""What a running table tells of its past: its events to anybody on this machine, a finished round to supervisors.
+
+Both are read from the journal's file and its archives, over a connection of their own, on a thread of their own, one
+request at a time. So no commit waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.contract.old_events import as_now
+from controller.daemon.hand_record import hand_record, round_named
+from controller.daemon.record.journal import read_events, read_origin, read_shoe
+
+SUFFIX = ".past"
+
+MOST_ROUNDS = 500
+"""Events are told from this many finished rounds back."""
+
+_TYPES = (
+    "shoe_opened",
+    "round",
+    "void",
+    "correction",
+    "hit",
+    "award",
+    "fault",
+    "fault_cleared",
+    "alarm",
+    "shoe_closed",
+)
+_LEFT_OUT = ("signature", "contract", "settlement", "settlement_before", "exits")
+_MOST_DIGITS = 18
+"""SQLite holds every number with this many digits."""
+
+_PATIENCE_S = 5.0
+
+
+def past_of(control: Path) -> Path:
+    """The path of the socket that tells events, beside the control socket's."""
+    return control.with_name(control.name + SUFFIX)
+
+
+class Past:
+    """The past in the journal at this path and in its archives, which may have been moved to the folder `archives`."""
+
+    def __init__(self, journal: Path, archives: Path) -> None:
+        self._journal, self._archives = journal, archives
+        self._one_at_a_time = asyncio.Lock()
+
+    async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one line, the number of the last event that the caller has, with all later events.
+
+        Each event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a
+        line that is not the number of an event.
+        """
+        async with asyncio.timeout(_PATIENCE_S):
+            said = (await reader.readline()).strip()
+        if not said.isdigit() or len(said) > _MOST_DIGITS:
+            raise ValueError("not the number of an event")
+        async with self._one_at_a_time:
+            told = await asyncio.to_thread(lambda: list(_events(self._journal, self._archives, int(said))))
+        for place in range(0, len(told), 100):
+            writer.write(b"".join(told[place : place + 100]))
+            async with asyncio.timeout(_PATIENCE_S):
+                await writer.drain()
+
+    async def hand(self, which: str) -> dict[str, Any]:
+        """The record of the finished round "3/12". Raises TableError as `hand_record`."""
+        shoe, _ = round_named(which)
+        path, archives = self._journal, self._archives
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(
+                lambda: hand_record(read_shoe(path, shoe, archives), read_origin(path), which)
+            )
+
+
+def _events(journal: Path, archives: Path, after: int) -> Iterator[bytes]:
+    for body in read_events(journal, after, MOST_ROUNDS, archives):
+        event = as_now(json.loads(body))
+        if event["type"] in _TYPES:
+            yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

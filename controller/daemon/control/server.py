@@ -1,0 +1,288 @@
+"""The control socket: what `tablectl` asks of a running table, over a Unix socket.
+
+A request is one line of JSON: `{"do": "status"}`, or an act as its entry says (`table/acts`), for example `{"do":
+"card", "card": "KS", "by": "Smith"}`. The answer is one line: `{"ok": true, ...}`, or `{"ok": false, "code": ...,
+"what": ..., "do": ...}`. `watch` is answered with a status at once, and then with each status that differs
+(`watchers.py`). The socket's group may connect: who is in that group may act as a supervisor from the shell. An act
+that leaves a fault names that fault as the status does: `"fault": "3-2"`. An act by two people is answered `{"ok":
+true, "waits": {...}}`, and is done once a second person says `{"do": "witness", "proposal": 1, "by": ...}`. `{"do":
+"foresee", "act": {...}}` is answered with what the act would do, and changes nothing. `{"do": "replay", "round":
+"3/12"}` is answered with a finished round's record (`hand_record.py`), with its frames.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.daemon.control.connections import IDLE_S, Connection, Connections
+from controller.daemon.control.feed import SUFFIX, feed_lines, feed_of
+from controller.daemon.control.past import Past, past_of
+from controller.daemon.control.watchers import Watchers
+from controller.daemon.runtime import Runtime
+from controller.table.acts.entry import BadArgumentError, Form, Request
+from controller.table.acts.every import ACTS, act_of
+from controller.table.foreseen import name_of
+from controller.table.legality import Refuse
+from controller.words.language import language
+
+_LONGEST_LINE = 4096
+_LOOK = "See `tablectl status` for what the table waits for."
+
+_Serves = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
+
+@contextlib.asynccontextmanager
+async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
+    """Listen at `path`, and on the sockets of the feed and the past beside it, while the context lasts.
+
+    Raises TableError `control_socket` where a socket cannot be made.
+    """
+    connections = Connections()
+    watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
+    fed = Watchers(feed_lines(runtime))
+    kept = runtime.config.file.journal
+    past = Past(Path(kept.path), kept.archives)
+    conversations: set[asyncio.Task[None]] = set()
+
+    async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError):
+                if connection is not None:
+                    await fed.watch(writer)
+
+    async def events(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError, TimeoutError, ValueError, TableError):
+                if connection is not None:
+                    await past.tell(reader, writer)
+
+    async def requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError):
+                if connection is None:
+                    full = _refusal("too_many_connections", "Too many requests are being done at once.", "Try later.")
+                    writer.write(_line(full))
+                else:
+                    await _converse(runtime, past, watchers, connection, reader)
+
+    def begin(serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            conversation = asyncio.get_running_loop().create_task(serve(reader, writer))
+            conversations.add(conversation)
+            conversation.add_done_callback(conversations.discard)
+
+        return with_task
+
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(_end, conversations)
+        stopped = "The table's program was stopped, so this view has ended."
+        last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
+        stack.callback(watchers.end, last_word)
+        for at, serve, mode in ((path, requests, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
+            server = await asyncio.start_unix_server(begin(serve), sock=_bound(at, mode), limit=_LONGEST_LINE)
+            stack.callback(server.close)
+        yield
+
+
+async def _end(conversations: Collection[asyncio.Task[None]]) -> None:
+    for conversation in conversations:
+        conversation.cancel()
+    await asyncio.gather(*conversations, return_exceptions=True)
+
+
+def _bound(path: Path, mode: int) -> socket.socket:
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_socket():
+            path.unlink()  # the socket of a dead run: the journal's lock keeps a second run away
+        channel.bind(str(path))
+        path.chmod(mode)
+    except OSError as error:
+        channel.close()
+        raise TableError(
+            "control_socket",
+            f"The control socket {path} cannot be made: {error.strerror or error}.",
+            f"Name a path of at most {107 - len(SUFFIX)} characters that the table's user may write: [control] socket.",
+        ) from error
+    return channel
+
+
+async def _converse(
+    runtime: Runtime, past: Past, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader
+) -> None:
+    while True:
+        try:
+            line = await connection.line(reader)
+        except ValueError:
+            do = "Send a shorter request."
+            await connection.say(_line(_refusal("request_too_long", "A request is at most 4096 bytes.", do)))
+            return
+        except TimeoutError:
+            do = "Connect again when you have something to ask."
+            await connection.say(_line(_refusal("idle", f"No request came for {IDLE_S:g} s.", do)))
+            return
+        if not line:
+            return
+        try:
+            request = parse(line)
+        except BadArgumentError as wrong:
+            await connection.say(_line(_refusal("bad_request", wrong.what, wrong.do)))
+            continue
+        if request == "status":
+            await connection.say(_line({"ok": True, "status": runtime.status()}))
+        elif request == "watch":
+            await watchers.watch(connection.writer)
+        elif isinstance(request, _Replayed):
+            await connection.say(_line(await _replayed(past, request.round)))
+        elif isinstance(request, _Foreseen):
+            await connection.say(_line(_would(runtime, request.asked)))
+        elif not isinstance(request, str):
+            connection.acting = True
+            answer = await _act(runtime, request, connection.via)
+            connection.acting = False
+            await connection.say(_line(answer))
+
+
+async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[str, object]:
+    match asked:
+        case _Asked(request, fault, shown):
+            answer = await runtime.ask(request, via, fault, shown)
+        case _Confirmed(proposal, by):
+            answer = await runtime.confirm(proposal, by, via)
+    if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
+        return {"ok": True, "waits": waits}
+    if answer.refused is not None:
+        return _refusal(answer.refused, language().refusal(answer.refused), _LOOK)
+    return {"ok": True}
+
+
+async def _replayed(past: Past, which: str) -> dict[str, object]:
+    try:
+        return {"ok": True, "hand": await past.hand(which)}
+    except TableError as error:
+        return _refusal(error.code, error.what, error.do)
+
+
+def _would(runtime: Runtime, asked: _Asked) -> dict[str, object]:
+    match runtime.foresee(asked.request, asked.fault):
+        case Refuse(code):
+            return _refusal(code, language().refusal(code), _LOOK)
+        case would:
+            return {"ok": True, "would": would, "shown": name_of(would)}
+
+
+def _refusal(code: str, what: str, do: str) -> dict[str, object]:
+    return {"ok": False, "code": code, "what": what, "do": do}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request, the id of the fault that it answers, and the name of what was shown before it."""
+
+    request: Request
+    fault: str | None = None
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Foreseen:
+    """The question what a request would do."""
+
+    asked: _Asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Replayed:
+    """The question for a finished round, "3/12"."""
+
+    round: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """The word of a second person."""
+
+    proposal: int
+    by: str
+
+
+def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
+    """What a line says: a request to the table, the question what it would do, the word of a second person, the
+    question for a finished round, "status" or "watch".
+
+    Raises BadArgumentError, which says what is wrong, where the line says none of these.
+    """
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _no_request() from None
+    if not isinstance(value, dict) or not _keeps(value):
+        raise _no_request()
+    match value:
+        case {"do": "status" | "watch" as look, **rest} if not rest:
+            return str(look)
+        case {"do": "replay", "round": str(which), **rest} if not rest:
+            return _Replayed(which)
+        case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and type(proposal) is int:
+            return _Confirmed(proposal, by)
+        case {"do": "foresee", "act": {"do": str(do)}, **rest} if not rest and _keeps(value["act"]):
+            asked = _asked(do, {name: said for name, said in value["act"].items() if name != "do"})
+            act = act_of(asked.request)
+            if act is None or act.shows is None:  # a refusal of `card KS` would tell where each KS is
+                raise _no_request()
+            return _Foreseen(asked)
+        case {"do": str(do), **said}:
+            return _asked(do, said)
+        case _:
+            raise _no_request()
+
+
+def _no_request() -> BadArgumentError:
+    return BadArgumentError(
+        "The table does not know this request.",
+        'Send one JSON object in a line, such as {"do": "status"}. `tablectl` does that for you.',
+    )
+
+
+def _asked(do: str, said: dict[str, Any]) -> _Asked:
+    """The request in a JSON object."""
+    for act in ACTS:
+        if act.do != do or not act.on_socket:
+            continue
+        fault = said.pop("fault", None) if act.exit is not None and isinstance(said.get("fault"), str) else None
+        shown = said.pop("shown", None) if act.shows is not None and isinstance(said.get("shown"), str) else None
+        for form in act.forms:
+            if said.keys() == form.said:
+                return _Asked(_request(form, said), fault, shown)
+    raise _no_request()
+
+
+def _request(form: Form, said: dict[str, Any]) -> Request:
+    values = [argument.read(said[argument.name]) for argument in form.arguments]
+    if not form.named:
+        return form.make(*values)
+    if not isinstance(said["by"], str):
+        raise BadArgumentError(f"{said['by']} is not a name.", 'Write a name: "by": "Smith".')
+    return form.make(*values, said["by"])
+
+
+def _keeps(said: dict[str, Any]) -> bool:
+    return all(_can_be_kept(text) for text in said.values() if isinstance(text, str))
+
+
+def _can_be_kept(text: str) -> bool:
+    """Whether the journal and a log line can hold the text. JSON can write half a character, which no file holds."""
+    return text.isprintable() and bool(text.strip())
+
+
+def _line(answer: dict[str, object]) -> bytes:
+    return json.dumps(answer).encode() + b"\n"

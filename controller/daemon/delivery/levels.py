@@ -1,0 +1,134 @@
+"""The progressive levels as the pit says them, and whether they are fresh enough to bet on. Pure: time is an argument.
+
+The pit says the levels every two seconds, each time with a higher number. The broker retains the last message and hands
+it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
+and does not prove that a pit runs.
+
+A message that is old by its own time proves nothing either: somebody may send again what the pit once signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_LEAP_MS
+from controller.contract.envelope import Stamp
+from controller.contract.pit_words import MetersWord, moment_ms
+from controller.daemon.delivery.pit_trust import latest_ms, leaps
+
+_ONE_STEP_WAGERS = 1000
+"""Fewer wagers than this come between two messages of the meters, even from a hundred full tables a second."""
+
+
+class Levels:
+    """What is known of the levels.
+
+    `refused` is the pit's last word with the reason of the refusal; None where the last word was taken.
+    `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
+    `wager_cents` is the highest price of a wager that feeds a meter.
+    """
+
+    def __init__(self, meters: Collection[str], stale_after_s: float, wager_cents: int = 0) -> None:
+        self._meters = frozenset(meters)
+        self._stale_after_s = stale_after_s
+        self._one_step_cents = _ONE_STEP_WAGERS * wager_cents
+        self._seq = 0
+        self._heard_on_connection = False
+        self._fresh_at_s: float | None = None
+        # By meter, entries of an event and of the most cents that the meter showed since. Event 0 is the start, every
+        # other event a hit of this table. Example: [(0, 900), (7, 250)]. The cents fall from entry to entry. For a hit
+        # without an entry, the entry before holds.
+        self._peaks: dict[str, list[tuple[int, int]]] = {}
+        self.cents: dict[str, int] = {}
+        self.refused: tuple[MetersWord, str] | None = None
+
+    @property
+    def expected(self) -> bool:
+        """Whether the game at this table has meters, which a pit says again and again."""
+        return bool(self._meters)
+
+    def of_this_game(self) -> dict[str, int]:
+        """The levels that a wager at this table can win. A pit tells the levels of every game."""
+        return self._of_this_game(self.cents)
+
+    def refusal(self) -> dict[str, object] | None:
+        """The pit's last word where it is refused, for people: what it says of this game's meters, and why."""
+        if self.refused is None:
+            return None
+        said, why = self.refused
+        return {"seq": said.seq, "at": said.at, "meters": self._of_this_game(said.meters), "why": why}
+
+    def _of_this_game(self, cents: dict[str, int]) -> dict[str, int]:
+        return {meter: each for meter, each in cents.items() if meter in self._meters}
+
+    def disconnected(self) -> None:
+        """The connection is gone. The first message on the next connection may be an old one."""
+        self._heard_on_connection = False
+
+    def heard(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
+        """Take the pit's message. Returns why the message is refused; None where it is taken."""
+        why = self._judge(said, now_s, now)
+        self.refused = None if why is None else (said, why)
+        return why
+
+    def _judge(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
+        if (why := leaps(said, now)) is not None:
+            return why
+        at_ms = moment_ms(said.at)
+        assert at_ms is not None, "a word that was read has a moment"
+        if now.synchronised and at_ms < now.at_ms - MOST_AHEAD_MS:
+            return f"its time {said.at} is more than a day ago"
+        if self._seq > latest_ms(now) + MOST_LEAP_MS:
+            self._seq = 0  # the clock was wrong when that number came, and has been set since
+        if said.seq < self._seq:
+            return f"its number {said.seq} is below the number {self._seq}, which came before"
+        if said.seq == self._seq:
+            self._heard_on_connection = True
+            return None
+        self._seq, self.cents = said.seq, dict(said.meters)
+        for meter, cents in said.meters.items():
+            peaks = self._peaks.setdefault(meter, [(0, cents)])
+            for place in range(len(peaks) - 1, -1, -1):
+                if peaks[place][1] >= cents:
+                    break
+                peaks[place] = peaks[place][0], cents
+        if self._heard_on_connection and self.said_lately(said, now):
+            self._fresh_at_s = now_s
+        self._heard_on_connection = True
+        return None
+
+    def said_lately(self, said: MetersWord, now: Stamp) -> bool:
+        """Whether the word is no older than levels may be, by its own time.
+
+        Where the table's clock is not set, any word may be new: then only the order of the words tells.
+        """
+        at_ms = moment_ms(said.at)
+        assert at_ms is not None, "a word that was read has a moment"
+        return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
+
+    def hit(self, meter: str, seq: int) -> None:
+        """Event `seq` of this table hit the meter. What the meter showed before that hit bounds no later award."""
+        cents = self.cents.get(meter, 0)
+        peaks = self._peaks.setdefault(meter, [(0, cents)])
+        if peaks[-1][1] > cents:
+            peaks.append((seq, cents))
+
+    def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
+        """The most that the award of a hit, event `seq`, can be.
+
+        That is the most that the meter has shown since the hit (or since the start, where the program started later),
+        and one step more: the pit locks the meter when it hears of the hit, and until then other tables' wagers make
+        the meter grow. Between two messages the meter grows by one step at most. `shown_cents` is what the meter showed
+        at the hit; None where nobody knows.
+        """
+        if shown_cents is None:
+            return MOST_CENTS
+        since = [cents for hit, cents in self._peaks.get(meter, ()) if hit <= seq]
+        return max([shown_cents, *since[-1:]]) + self._one_step_cents
+
+    def fresh(self, now_s: float) -> bool:
+        """Whether every level that can be won here was said lately."""
+        if not self._meters:
+            return True
+        lately = self._fresh_at_s is not None and now_s - self._fresh_at_s <= self._stale_after_s
+        return lately and self._meters <= self.cents.keys()

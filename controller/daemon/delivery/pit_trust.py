@@ -1,0 +1,101 @@
+"""Whose word the table takes for the pit's: what the key has signed that a person pinned. Pure.
+
+The pit offers its key on a topic of its own, where other clients could offer a key too. So a person compares the
+offered key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by
+a rotation, which the former key has signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS
+from controller.contract.canonical import parse_object
+from controller.contract.envelope import Stamp
+from controller.contract.keys import signature_holds
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, moment_ms
+
+
+class Offer(Enum):
+    """How a key that came on the pit's topic stands to the pinned key."""
+
+    MALFORMED = auto()
+    UNPINNED = auto()  # no key is pinned yet: a person has to compare the offered key
+    ANEW = auto()  # the pinned key, in a later word than every word before: a pit's program begins to listen
+    PINNED = auto()  # the pinned key, in a word that came before
+    ROTATED = auto()  # the pinned key has handed over to the offered key, directly or through other keys
+    DIFFERS = auto()  # the pinned key has not handed over to the offered key
+
+
+class PitTrust:
+    """The pit's key as the table knows it: `pinned`, and what was `offered` last. None where there is none."""
+
+    def __init__(self, pinned: bytes | None) -> None:
+        self.pinned = pinned
+        self.offered: bytes | None = None
+        self._said_at = ""  # the time of the pit's last word on its key, by the pit's clock
+
+    def offer(self, payload: bytes) -> Offer:
+        """A key came on the pit's topic. A key that the pinned key hands over to is pinned in its place."""
+        message = parse_object(payload)
+        word = PitKeyWord.read(message)
+        if word is None or not signature_holds(message, bytes.fromhex(word.public_key)):
+            return Offer.MALFORMED
+        self.offered = bytes.fromhex(word.public_key)
+        if self.pinned is None:
+            return Offer.UNPINNED
+        if self.offered == self.pinned:
+            before, self._said_at = self._said_at, max(self._said_at, word.at)
+            return Offer.ANEW if word.at > before else Offer.PINNED
+        if _handed_over(self.pinned, word) != self.offered:
+            return Offer.DIFFERS
+        self._said_at = word.at
+        self.pinned = self.offered
+        return Offer.ROTATED
+
+    def signed(self, message: Mapping[str, object]) -> bool:
+        """Whether the pinned key signed the message."""
+        return self.pinned is not None and signature_holds(message, self.pinned)
+
+
+def _handed_over(pinned: bytes, word: PitKeyWord) -> bytes:
+    """The key to which the rotations lead from the pinned key."""
+    key = pinned
+    for rotation in word.rotations:
+        if rotation.former == key.hex() and _holds(rotation):
+            key = bytes.fromhex(rotation.public_key)
+    return key
+
+
+def _holds(rotation: Rotation) -> bool:
+    message = {"former": rotation.former, "public_key": rotation.public_key, "signature": rotation.signature}
+    return signature_holds(message, bytes.fromhex(rotation.former))
+
+
+def leaps(word: AckWord | AwardStep | MetersWord, now: Stamp) -> str | None:
+    """Why the pit cannot have said this message by now; None where it can.
+
+    The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
+    message with the time 5 May is refused, and so is a message with a number that stands for 5 May.
+    """
+    at_ms = moment_ms(word.at)
+    assert at_ms is not None, "a word that was read has a moment"
+    if isinstance(word, AwardStep | MetersWord) and word.seq > at_ms + MOST_LEAP_MS:
+        return f"its number {word.seq} is a time after its own, {word.at}"
+    if at_ms > latest_ms(now):
+        return f"its time {word.at} is more than a day ahead of the table's clock"
+    return None
+
+
+def latest_ms(now: Stamp) -> int:
+    """The latest time that a message can have by now. Where the table's clock is not set, any time is possible."""
+    return now.at_ms + MOST_AHEAD_MS if now.synchronised else _LAST_MOMENT_MS
+
+
+def latest_at(now: Stamp) -> str:
+    """`latest_ms` as text, for comparison with the `at` of a message."""
+    return Stamp(latest_ms(now), now.synchronised).text()
+
+
+_LAST_MOMENT_MS = 253_402_300_799_999  # the end of the year 9999, the last moment that a message can tell

@@ -1,0 +1,216 @@
+"""A finished round as the journal has it, step by step: for a terminal, a page, and a supervisor's screen.
+
+The codec reads the shoe's own frames again, which must give the facts in the journal. A card that nobody saw stays
+hidden, although the round is closed. Example: a round is voided before its face-down cards are turned up. Then the
+record has neither those cards nor their frames.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from controller.basics.errors import TableError
+from controller.contract.events import FACE_DOWN
+from controller.contract.fingerprint import fingerprint
+from controller.contract.old_events import as_now
+from controller.daemon.record.journal import Origin, Row
+from controller.daemon.record.replay import refold, with_failures
+from controller.table.face_down import comes_face_down
+from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFailed
+from controller.table.lamps import Live, lamps
+from controller.table.legality import Row as Report
+from controller.table.public import Public, public
+from controller.table.states import HandInPlay, Locked, Table
+from drivers import shoe as shoes
+from drivers.line.bad_bytes import BadBytes
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_LEFT_OUT = ("report", "rules", "carried", "last_report")
+_AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
+"""What the lamps need and the journal does not hold: as when nothing is wrong."""
+
+
+def round_named(which: str) -> tuple[int, int]:
+    """The shoe and the round of "3/12". Raises TableError `no_such_round` for any other text."""
+    shoe, _, number = which.partition("/")
+    if not (shoe.isdecimal() and number.isdecimal()):
+        raise TableError("no_such_round", f"`{which}` does not name a round.", "Write SHOE/ROUND, for example 3/12.")
+    return int(shoe), int(number)
+
+
+def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, Any]:
+    """The record of the round "3/12", as JSON values: `steps` and `corrections`, each a list with a dictionary a row.
+
+    `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
+    Raises TableError `no_such_round`, also for a round that has not ended.
+    """
+    shoe, number = round_named(which)
+    steps, corrections = _steps(rows, shoe, number)
+    if not steps or not steps[-1].ends:
+        do = "`tablectl rounds` lists the finished rounds. A round in play has no record yet."
+        raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
+    end = steps[-1]
+    seen = public(end.before) if end.ends == "void" else end.face
+    told = [step.as_json(seen) for step in steps]
+    told[0]["wagers"] = [asdict(wager) for wager in steps[0].face.wagers]
+    seqs = [event["seq"] for step in told for event in step["events"]]
+    return {
+        "round": which,
+        "table": origin.table,
+        "game": end.face.game,
+        "epoch": origin.epoch,
+        "key": fingerprint(origin.public_key),
+        "rows": [steps[0].row.number, end.row.number],
+        "chain": [steps[0].row.previous_head.hex(), end.row.previous_head.hex()],
+        "events": [min(seqs), max(seqs)],
+        "acked_seq": origin.acked_seq,
+        "steps": told,
+        "corrections": corrections,
+    }
+
+
+@dataclass
+class _Step:
+    """A row of the round, and the table before and after. `ends` is "round" or "void" where this row ends the round."""
+
+    row: Row
+    before: Table
+    after: Table
+    failed: bool
+    ends: str | None
+
+    @property
+    def face(self) -> Public:
+        return public(self.after)
+
+    def as_json(self, seen: Public) -> dict[str, Any]:
+        """The step as JSON values. `seen` is what lay face up at the end."""
+        row, face, hidden = self.row, self.face, self._hides(seen)
+        frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
+        again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
+        then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
+        return _row_json(row, hidden) | {
+            "failed": self.failed,
+            "frame": None if hidden else frame,
+            "again": None if hidden else again,
+            "hands": [asdict(hand) for hand in face.hands if hand.cards],
+            "then": f"FAULT {face.fault.code}" if face.fault else then,
+            "lamps": {name: pattern.name.lower() for name, pattern in lamps(face, _AS_IF).items()},
+        }
+
+    def _hides(self, seen: Public) -> bool:
+        """Whether the row tells a card that nobody saw."""
+        fact = self.row.fact
+        if _frame(fact) is None and getattr(fact, "card", None) is None:
+            return False
+        up = {(hand.hand, place) for hand in seen.hands for place, card in enumerate(hand.cards) if card != FACE_DOWN}
+        if not isinstance(self.after.phase, Locked):  # while wagers are locked, the layout still shows the round before
+            there = _laid(public(self.before)) if isinstance(self.before.phase, HandInPlay) else set()
+            if laid := _laid(self.face) - there:
+                return not laid <= up
+        if isinstance(fact, CardDrawn | CardKept):
+            return comes_face_down(self.before, Report.CARD if isinstance(fact, CardDrawn) else Report.CARD_KEPT)
+        return any(FACE_DOWN in hand.cards for hand in seen.hands)
+
+
+def _laid(face: Public) -> set[tuple[str, int]]:
+    """The places on the layout that hold a card."""
+    return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
+
+
+def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], list[dict[str, Any]]]:
+    table: Table | None = None
+    steps: list[_Step] = []
+    corrections: list[dict[str, Any]] = []
+    for row, failed in with_failures(rows):
+        if steps and steps[-1].ends:
+            if any(_is(body, shoe, number, "correction") for body in row.messages):
+                corrections.append(_row_json(row))
+            continue
+        if isinstance(row.fact, ShoeOpened):
+            table = Table(row.fact.rules)
+        if table is None:
+            continue
+        before = table
+        if not failed:
+            table, _ = refold(table, row)
+        if table.shoe is None or table.shoe.number != shoe:
+            continue
+        ends = next((type_ for body in row.messages if (type_ := _is(body, shoe, number, "round", "void"))), None)
+        if ends or number in (before.round_number, table.round_number):
+            steps.append(_Step(row, before, table, failed, ends))
+    return steps, corrections
+
+
+def _is(body: bytes, shoe: int, number: int, *types: str) -> str | None:
+    event = json.loads(body)
+    type_: str = event["type"]
+    return type_ if type_ in types and (event["shoe"], event["round"]) == (shoe, number) else None
+
+
+def _row_json(row: Row, hidden: bool = False) -> dict[str, Any]:
+    kind = type(row.fact).__name__
+    return {
+        "row": row.number,
+        "at": row.stamp.text(),
+        "clock_set": row.stamp.synchronised,
+        "via": row.via,
+        "fact": f"{kind}(of a card that nobody saw)" if hidden else said_in_words(row.fact),
+        "events": [as_now(json.loads(body)) for body in row.messages],
+    }
+
+
+def _frame(fact: Fact) -> str | None:
+    report = getattr(fact, "report", None)
+    return None if report is None else report.frame
+
+
+def _read_again(row: Row, frame: bytes) -> str:
+    """What the frame tells today. The row names the shoe that sent it; for an old row without that, try every brand."""
+    written_by = row.via.removeprefix("shoe ")
+    names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
+    read = [shoes.brand(name).read_again(frame) for name in names]
+    if [row.fact] in read:
+        return "which reads the same today"
+    heard = min(read, key=lambda told: sum(isinstance(said, BadBytes) for said in told))
+    return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} TODAY"
+
+
+def said_in_words(said: DataclassInstance) -> str:
+    """The name and the values of a fact, or of bytes that became no fact; without the report, and without what is
+    empty or does not hold."""
+    return f"{type(said).__name__}({_values_in_words(said)})"
+
+
+def _values_in_words(said: DataclassInstance) -> str:
+    values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
+    there = {name: value for name, value in values.items() if value is not None and value is not False}
+    return ", ".join(_named(name, value) for name, value in there.items() if value not in ((), {}))
+
+
+def _named(name: str, value: object) -> str:
+    if value is True:
+        return name.replace("_", " ")
+    return _dollars(value) if name == "cents" and isinstance(value, int) else f"{name} {_value_in_words(value)}"
+
+
+def _value_in_words(value: object) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return f"({('; ' if any(map(is_dataclass, value)) else ', ').join(map(_value_in_words, value))})"
+    if isinstance(value, dict):  # the meters' levels
+        return f"({', '.join(f'{name} {_dollars(cents)}' for name, cents in value.items())})"
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__str__ is object.__str__:
+        return _values_in_words(value)
+    return str(value)
+
+
+def _dollars(cents: int) -> str:
+    return f"${cents / 100:,.2f}"

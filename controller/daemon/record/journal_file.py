@@ -1,0 +1,175 @@
+"""The journal's file on the disk. One process holds the file, and finds out when the file is gone from its place.
+
+The lock is on the file itself, and not on a name beside the file: such a name can be removed, and a second name of the
+same file would have another lock. The lock is flock's, which SQLite's own locks do not touch.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import itertools
+import os
+import stat
+from pathlib import Path
+
+from controller.basics.disk import sync_folder
+from controller.basics.errors import TableError
+
+_MODE = 0o600
+
+
+class JournalFailedError(OSError):
+    """The disk would not read or write the journal. The record gets the `code`; the text is for people."""
+
+    def __init__(self, code: str, what: str) -> None:
+        super().__init__(what)
+        self.code = code
+
+
+class JournalGoneError(JournalFailedError):
+    """The journal's file is not at its place. `Journal.put_back` writes the file again.
+
+    `file` is the name of the missing file: the journal's, or its write-ahead log's. The code is "removed", "replaced"
+    or "not_opened".
+    """
+
+    def __init__(self, file: str, code: str) -> None:
+        super().__init__(code, f"{file} was {code.replace('_', ' ')}")
+        self.file = file
+
+
+def code_of(error: OSError | TableError) -> str:
+    """What the record says of an error: a code, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
+    if isinstance(error, JournalFailedError | TableError):
+        return error.code
+    return errno.errorcode.get(error.errno or 0, "unknown")
+
+
+_Identity = tuple[int, int]
+
+
+class JournalFile:
+    """The file at `path`, begun empty where there is none, and held by this process until `close`.
+
+    Close this object after SQLite's connection: closing any descriptor of a file gives up SQLite's locks on that file.
+    Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))  # as SQLite does: its log is beside the file that a link leads to
+        self._log_path = self.path.with_name(self.path.name + "-wal")
+        self._log: _Identity | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+        except OSError as error:
+            raise _unusable(path, error) from error
+        held = os.fstat(self._handle)
+        self._self = _identity(held)
+        try:
+            self._lock(path, held.st_nlink)
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def _lock(self, path: Path, names: int) -> None:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TableError(
+                "journal_in_use",
+                f"Another process has the journal {path}.",
+                "Stop the other table controller, or give this table a journal of its own.",
+            ) from None
+        except OSError as error:
+            raise _unusable(path, error) from error
+        if names > 1:  # each name would have a write-ahead log of its own, and neither log all rows
+            raise TableError(
+                "journal_linked",
+                f"The journal {path} has {names} names on its disk (hard links).",
+                "Remove the other names (`find -samefile` finds them). To copy a journal, stop the table and use `cp`.",
+            )
+
+    def for_its_user_alone(self) -> None:
+        """Let nobody else read the file, nor what SQLite keeps beside it. Raises TableError `journal_unusable`."""
+        for suffix in ("", "-wal", "-shm"):
+            file = self.path.with_name(self.path.name + suffix)
+            try:
+                if stat.S_IMODE(file.stat().st_mode) != _MODE:
+                    file.chmod(_MODE)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise _unusable(file, error) from error
+
+    def log_begun(self) -> None:
+        """SQLite has opened its write-ahead log: from now on `missing` looks for the log too. Raises TableError."""
+        try:
+            self._log = _identity(self._log_path.stat())
+        except OSError as error:
+            raise _unusable(self._log_path, error) from error
+
+    def missing(self) -> JournalGoneError | None:
+        """Which file is not at its place; None where both are there. Raises OSError where the disk does not say."""
+        return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
+
+    def stands(self) -> bool:
+        """Whether the file itself is at its place, whatever became of its log. Raises OSError."""
+        return _amiss(self.path, self._self) is None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._handle)
+
+
+def set_aside(path: Path, itself: bool = True) -> Path | None:
+    """Give the file at `path`, and the write-ahead log beside it, another name in the same folder.
+
+    Returns the new path; None where neither file was there. Without `itself` only the log gets another name. Raises
+    OSError, also where a table controller runs on that file.
+    """
+    log = path.with_name(path.name + "-wal")
+    old = [each for each in ([path, log] if itself else [log]) if each.exists()]
+    if path in old:
+        _refuse_where_held(path)
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)  # this file is only an index of the log
+    if not old:
+        return None
+    taken = {each.name for each in path.parent.iterdir()}
+    names = (f"{path.name}.set-aside-{number}" for number in itertools.count(1))
+    aside = path.with_name(next(name for name in names if taken.isdisjoint({name, f"{name}-wal"})))
+    for each in old:
+        each.rename(aside.with_name(aside.name + each.name.removeprefix(path.name)))
+    sync_folder(path)
+    return aside
+
+
+def _refuse_where_held(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise JournalFailedError("journal_in_use", f"another process has the file that stands at {path}") from None
+    finally:
+        os.close(handle)
+
+
+def _unusable(path: Path, error: OSError) -> TableError:
+    return TableError(
+        "journal_unusable",
+        f"{path} cannot be opened for the table's user alone: {error.strerror}.",
+        "Give the file and its folder to the user the table runs as.",
+    )
+
+
+def _identity(stat: os.stat_result) -> _Identity:
+    return stat.st_dev, stat.st_ino
+
+
+def _amiss(path: Path, identity: _Identity) -> JournalGoneError | None:
+    try:
+        found = _identity(path.stat())
+    except FileNotFoundError:
+        return JournalGoneError(path.name, "removed")
+    return None if found == identity else JournalGoneError(path.name, "replaced")

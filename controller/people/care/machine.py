@@ -1,0 +1,111 @@
+"""A table's machine as the checks see it: files below a root folder, and what a few programs say of it.
+
+A test puts the files of a made-up machine below a folder. So a test can show each trouble of a Raspberry Pi anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from controller.contract.envelope import Stamp
+from controller.daemon.clock import stamp_now
+
+_PATIENCE_S = 10.0
+
+
+def _printed(command: Sequence[str]) -> str | None:
+    """What the program prints, whatever its exit code; None where there is no such program or the program hangs."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file system where it is mounted: the kernel's number of its device, and its options."""
+
+    device: str
+    at: Path
+    kind: str
+    options: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`."""
+
+    root: Path = Path("/")
+    run: Callable[[Sequence[str]], str | None] = _printed
+    now: Callable[[], Stamp] = stamp_now
+
+    def at(self, path: Path | str) -> Path:
+        """Where the machine's file of this full path lies."""
+        return self.root / str(path).lstrip("/")
+
+    def text(self, path: Path | str) -> str | None:
+        """The file's text without the space around it; None where it cannot be read."""
+        try:
+            return self.at(path).read_text("utf-8", "replace").strip("\0 \n")
+        except OSError:
+            return None
+
+    def number(self, path: Path | str, base: int = 10) -> int | None:
+        """The number that the file holds; None where it holds no number."""
+        try:
+            return int(self.text(path) or "", base)
+        except ValueError:
+            return None
+
+    @property
+    def board(self) -> str | None:
+        """A Raspberry Pi's own name of its model: "Raspberry Pi 4 Model B Rev 1.4". None for any other machine."""
+        model = self.text("/proc/device-tree/model") or ""
+        return model if model.startswith("Raspberry Pi") else None
+
+    def mount_of(self, path: Path) -> Mount | None:
+        """The file system that the path is on, or would be once it is made; None where the kernel does not say."""
+        real = Path("/") / self.at(path).resolve().relative_to(self.root.resolve())
+        found: Mount | None = None
+        for line in (self.text("/proc/self/mountinfo") or "").splitlines():
+            fields, _, rest = line.partition(" - ")
+            _, _, device, _, at, options, *_ = fields.split()
+            kind, _, more = (rest.split() + [""] * 3)[:3]
+            there = Path(re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), at))
+            if real.is_relative_to(there) and (found is None or len(there.parts) >= len(found.at.parts)):
+                found = Mount(device, there, kind, frozenset((*options.split(","), *more.split(","))))
+        return found
+
+    def holders(self, path: Path) -> list[tuple[int, str]]:
+        """Who has the file open: each process's number and command line. Only root sees other users' processes."""
+        try:
+            real = str(self.at(path).resolve())
+        except OSError:
+            return []
+        found = []
+        for process in sorted(self.at("/proc").glob("[0-9]*")):
+            try:
+                if any(str(handle.resolve()) == real for handle in (process / "fd").iterdir()):
+                    words = (process / "cmdline").read_text("utf-8", "replace").replace("\0", " ").strip()
+                    found.append((int(process.name), words))
+            except OSError:
+                continue
+        return found
+
+    def group(self, gid: int) -> str:
+        """The group's name; its number where it has none."""
+        return next((name for name, number in self._named("/etc/group") if number == str(gid)), str(gid))
+
+    def account(self, name: str) -> int | None:
+        """The number of this account; None where the machine has no such account."""
+        return next((int(number) for account, number in self._named("/etc/passwd") if account == name), None)
+
+    def _named(self, path: str) -> list[tuple[str, str]]:
+        """Each name of the list at `path`, with its number."""
+        lines = [line.split(":") for line in (self.text(path) or "").splitlines()]
+        return [(line[0], line[2]) for line in lines if len(line) > 2]

@@ -1,0 +1,109 @@
+"""The program: what a running table reports, whether program and files were changed, and the table's units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from controller import __version__
+from controller.basics.digest import program_digest
+from controller.basics.errors import TableError
+from controller.daemon.config import Config
+from controller.people.care.libraries import changed
+from controller.people.care.machine import Machine
+from controller.people.care.row import Row, absent, fault, ok, warning
+from controller.table.facts import ProgramMeasured
+
+_TABLE = "table-controller.service"
+_UNITS = {_TABLE: "the table", "table-screen.service": "the screen", "table-kiosk.service": "the monitor"}
+_LOG = "journalctl --unit {unit} --lines 30"
+
+
+def running(status: dict[str, Any] | TableError) -> Iterator[Row]:
+    """What a running table reports. `status` may be the error of asking for that status."""
+    if isinstance(status, TableError):
+        refused = status.code == "not_allowed"
+        yield (
+            absent("table", status.what, status.do)
+            if refused
+            else warning("table", status.code, status.what, status.do)
+        )
+        return
+    open_fault = status["face"]["fault"]
+    if open_fault is not None:
+        says = f"The table has stopped: {open_fault['code']}."
+        yield fault("table", open_fault["code"], says, "See what the table waits for: tablectl status")
+    else:
+        yield ok("table", f"The table runs version {status['version']} and has no fault.")
+    if not status["shoe"]["up"]:
+        do = "Look at the shoe's power and cable, and at the row \"shoe's port\" of this list."
+        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {status['shoe']['why']}.", do)
+    elif status["shoe"]["bad_bytes"]:
+        count = sum(status["shoe"]["bad_bytes"].values())
+        do = "Look at the cable's plugs and shield; [shoe] baud must be the shoe's own speed."
+        yield warning("shoe", "shoe_noise", f"The shoe's line brought {count} bad bytes since the start.", do)
+    else:
+        yield ok("shoe", f"The line is open: {status['shoe']['why']}.")
+    code = status["pit"]["standing"]["code"]
+    if code in ("well", "listening"):
+        yield ok("pit", "The table hears its pit.")
+    else:
+        yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
+    if status["journal"]["error"]:
+        do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
+        yield fault("journal", "journal_failed", f"The journal cannot be written: {status['journal']['error']}.", do)
+
+
+def measured(config: Config, status: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
+    """Whether program, configuration and libraries are unchanged since the table started. `status` is a running table's
+    status. For a table that does not run, `noted` is what ran last, from the journal."""
+    program, configuration = program_digest(), config.digest
+    if status is not None and status["version"] != __version__:
+        says = f"Version {status['version']} runs, and this is version {__version__}: the files are not compared."
+        yield absent("program", says, "Run that version's check: /opt/table-controller/current/bin/tablectl doctor")
+        return
+    ran = (
+        noted
+        if status is None
+        else ProgramMeasured(status["version"], status["program_digest"], status["config_digest"])
+    )
+    since = "it was started" if status is not None else "the table last ran"
+    if ran is not None and ran.version == __version__ and ran.program != program:
+        do = "Compare `tablectl digest` here and at another table of this version. Then install the package again."
+        yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)
+    else:
+        yield ok("program", f"Version {__version__}, digest {program[:16]}….")
+    if ran is not None and ran.configuration != configuration:
+        do = "Ask who changed the file. The next start takes the change: sudo systemctl restart table-controller"
+        says = f"The table's file or its game's file was changed since {since}."
+        yield warning("configuration", "configuration_changed", says, do)
+    if spoiled := changed():
+        says = f"{len(spoiled)} files are not as they were installed: {', '.join(spoiled[:3])}."
+        yield fault("program", "library_changed", says, "Install the package again, and ask who was on this machine.")
+
+
+def units(machine: Machine) -> Iterator[Row]:
+    """Whether systemd starts the table at power-up, and how often it had to start it again."""
+    for unit, what in _UNITS.items():
+        shown = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
+        is_ = dict(line.partition("=")[::2] for line in (shown or "").splitlines())
+        if is_.get("LoadState") != "loaded":
+            if unit == _TABLE:
+                yield absent("units", f"systemd on this machine has no {unit}: {what} is started by hand.")
+            continue
+        log = _LOG.format(unit=unit)
+        if is_["ActiveState"] == "failed":
+            yield fault("units", "unit_failed", f"{what.capitalize()} ended and is not started again ({unit}).", log)
+        elif is_["ActiveState"] == "active" and is_.get("UnitFileState") not in ("enabled", "static"):
+            says = f"{what.capitalize()} runs, and does not start at power-up ({unit})."
+            yield warning("units", "unit_not_enabled", says, f"sudo systemctl enable {unit}")
+        elif int(is_.get("NRestarts") or 0):
+            says = f"{what.capitalize()} was started again {is_['NRestarts']} times by itself ({unit})."
+            yield warning("units", "unit_restarts", says, log)
+        elif is_["ActiveState"] == "active":
+            yield ok("units", f"{what.capitalize()} runs, and starts at power-up ({unit}).")
+        elif is_.get("UnitFileState") == "disabled" and unit != _TABLE:
+            yield absent("units", f"{what.capitalize()} was never switched on ({unit}).")
+        else:
+            says = f"{what.capitalize()} does not run ({unit})."
+            yield warning("units", "unit_stopped", says, f"sudo systemctl enable --now {unit}")

@@ -1,0 +1,157 @@
+"""The far end of the control socket: one request to a running table, and its answer for a person."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.daemon.control.feed import feed_of
+from controller.people.cli.colours import painted
+from controller.people.cli.status import fault_lines, pit_lines, second_person_lines, status_lines
+from controller.words.language import language
+
+_PATIENCE_S = 10.0
+
+
+def ask(table: Path, request: dict[str, object], control: str | None = None) -> dict[str, Any]:
+    """The table's answer to `request`. A caller that asks often names the control socket with `control`; without it the
+    table's file is read.
+
+    Raises TableError with the table's own words where the table refuses, or `table_not_running`.
+    """
+    with _connected(table, control) as channel:
+        channel.sendall(json.dumps(request).encode() + b"\n")
+        line = channel.makefile("rb").readline()
+    answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+    if not answer.get("ok"):
+        raise TableError(
+            answer.get("code", "table_silent"),
+            answer.get("what", "The table closed the line without an answer."),
+            answer.get("do", "Look at the table's log."),
+        )
+    return answer
+
+
+def watch(table: Path) -> Iterator[dict[str, Any]]:
+    """The table's status now, and again a few times a second where the status differs.
+
+    Raises TableError at the end of this view, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
+    """
+    with _connected(table) as channel:
+        channel.sendall(b'{"do": "watch"}\n')
+        for line in channel.makefile("rb"):
+            if not line.endswith(b"\n"):
+                break  # the table's last line was cut off
+            answer = json.loads(line)
+            if not answer["ok"]:
+                raise TableError(answer["code"], answer["what"], answer["do"])
+            yield answer["status"]
+    do = "Look at the table's log: journalctl -u table-controller."
+    raise TableError("table_ended", "The table's program ended, or dropped this view, without a reason.", do)
+
+
+def shoe_rounds(table: Path) -> list[dict[str, Any]]:
+    """The finished rounds of a running table's open shoe, from its feed."""
+    with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
+        for line in channel.makefile("rb"):
+            if "rounds" in (message := json.loads(line)):
+                hands: list[dict[str, Any]] = message["rounds"]["hands"]
+                return hands
+    raise TableError("table_silent", "The table closed the line without an answer.", "Look at the table's log.")
+
+
+def act(table: Path, request: dict[str, object]) -> int:
+    """Send the act `request` to the table. Returns 0 once the act is journalled, or waits for a second person."""
+    waits = ask(table, request).get("waits")
+    print("\n".join(second_person_lines(waits, table)) if waits else "done")
+    if "fault" in request and not (shoe := ask(table, {"do": "status"})["status"]["shoe"])["up"]:
+        print(language().name("say", "shoe_still_down").format(why=shoe["why"]))
+    return 0
+
+
+def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
+    """The argument by which a request leaves a fault: the fault's id. `fault` is the id that the person saw; None: the
+    standing fault, which is then printed."""
+    if fault is None:
+        standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
+        if standing is not None:
+            print("\n".join(fault_lines(standing, table)))
+            fault = standing["id"]
+    return {} if fault is None else {"fault": fault}
+
+
+def witness(table: Path, by: str, proposal: int | None) -> int:
+    """Confirm another person's act. `proposal` is the number that the person saw; None: the act that waits now, which
+    is then printed."""
+    if proposal is None:
+        waits = ask(table, {"do": "status"})["status"]["second_person"]
+        if waits is not None:
+            print(second_person_lines(waits, table)[0])
+            proposal = waits["id"]
+    return act(table, {"do": "witness", "proposal": proposal or 0, "by": by})
+
+
+def status(table: Path, as_json: bool, language_name: str = "en") -> int:
+    """Print the table's status, in the language of this name."""
+    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    if as_json:
+        print(json.dumps(now, indent=2))
+        return 0
+    waits_for, *around = status_lines(now, table, language(language_name))
+    style = "red" if now["face"]["fault"] else "bold"
+    print("\n".join((painted(waits_for, style, sys.stdout), *around)))
+    return 0
+
+
+def pit_key(table: Path) -> int:
+    """Print the pit's offered key and its pinned key, as fingerprints."""
+    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    key = now["pit"]["key"]
+    print(f"offered: {key['offered'] or 'none: no pit has said its key'}")
+    print(f"pinned:  {key['pinned'] or 'none'}")
+    print("\n".join(pit_lines(now, table)))
+    return 0
+
+
+def _group_of(path: str) -> str | None:
+    """The group that may use this socket: the socket's, or else its folder's. None where neither group has a name."""
+    for each in (Path(path), Path(path).parent):
+        with suppress(OSError, KeyError):
+            return each.group()
+    return None
+
+
+@contextmanager
+def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
+    """A connection to the running table. Raises TableError `not_allowed`, `table_silent`, `table_not_running`."""
+    path = control or load(table).file.control.socket
+    try:
+        with socket.socket(socket.AF_UNIX) as channel:
+            # Where the table's queue of waiting callers is full, `connect` waits for at most this time.
+            channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(_PATIENCE_S), 0))
+            channel.connect(path)
+            channel.settimeout(_PATIENCE_S)
+            yield channel
+    except PermissionError:
+        do = "Run the same command again with sudo."
+        if (group := _group_of(path)) is not None:
+            join = f"Join the group {group}: sudo adduser YOURNAME {group}. Then log out and in."
+            do = f"{join} Or ask somebody of that group."
+        raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
+    except (TimeoutError, BlockingIOError):
+        do = "Look at the table's log: its disk may be failing."
+        raise TableError("table_silent", "The table runs, but does not answer.", do) from None
+    except OSError as error:
+        raise TableError(
+            "table_not_running",
+            f"No table listens at {path}: {error.strerror or error}.",
+            f"Start it: tablectl run {table}, or systemctl start table-controller.",
+        ) from None

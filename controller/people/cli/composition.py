@@ -1,0 +1,68 @@
+"""The cards of an open shoe that nobody has seen yet, from a table's journal: for surveillance, never for players.
+
+A card counts as seen once it lay face up. Burned cards and cards that still lie face down count as unseen, although the
+journal may know them. So the odds tell nothing of a face-down card. They are the odds of a player who has watched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.contract.events import FACE_DOWN
+from controller.daemon.record.journal import read_open_shoe
+from controller.daemon.record.replay import refold, with_failures
+from controller.people.par.shoe import Shoe, fresh
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import cards_of
+from controller.table.facts import ShoeOpened
+from controller.table.public import public
+from controller.table.rules import TableRules
+from controller.table.states import NoShoe, ShoeEnded, Table
+
+
+@dataclass(frozen=True, slots=True)
+class OpenShoe:
+    """An open shoe, as a person knows it who watched every card, with the rules under which it was opened."""
+
+    number: int
+    round: int | None
+    """The last round that has begun."""
+
+    rules: TableRules
+    config_digest: str
+    unseen: Shoe
+
+
+def open_shoe(journal: Path) -> OpenShoe:
+    """The open shoe of a journal. Raises TableError: `no_open_shoe`, and the errors of reading a journal."""
+    table: Table | None = None
+    digest = ""
+    seen: dict[object, Sequence[Card]] = {}
+    for row, failed in with_failures(read_open_shoe(journal)):
+        if isinstance(row.fact, ShoeOpened):
+            table, digest = Table(row.fact.rules), row.fact.config_digest
+        if table is None or failed:
+            continue
+        table, _ = refold(table, row)
+        seen |= _face_up(table)
+    if table is None or table.shoe is None or isinstance(table.phase, NoShoe | ShoeEnded):
+        raise TableError("no_open_shoe", f"No shoe is open in {journal}.", "Ask again once a shoe is dealt.")
+    seen |= {finished.number: cards_of(finished.done) for finished in table.finished}  # as corrected
+    gone = Counter(card for cards in seen.values() for card in cards)
+    unseen = {card: max(many - gone[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
+    return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)
+
+
+def _face_up(table: Table) -> dict[object, Sequence[Card]]:
+    """The cards that lie face up now: the burn's first card under "burn", the hands' cards under the round's number."""
+    face = public(table)
+    up: dict[object, Sequence[Card]] = {}
+    if face.first_card is not None:
+        up["burn"] = [Card.parse(face.first_card)]
+    if face.hands:
+        up[face.round] = [Card.parse(card) for hand in face.hands for card in hand.cards if card != FACE_DOWN]
+    return up

@@ -1,0 +1,403 @@
+"""`tablectl demo`: the real daemon on this machine, with the far end of each of its wires simulated.
+
+The demo runs a private Mosquitto, the reference pit, a simulated shoe on a pty, and a dealer and players on simulated
+pins. The first shoe follows a story (`drivers/sim/story.py`). Then the people deal on at random. The demo shows only
+what the control socket and the broker say, as they would say it to a person or to the pit.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from rich.live import Live
+from rich.text import Text
+
+from controller.basics.errors import TableError
+from controller.contract.topics import Topics
+from controller.contract.wire.mqtt_link import await_thread
+from controller.daemon.config import Config, load
+from controller.daemon.config.problems import ConfigError
+from controller.daemon.record.journal import verify
+from controller.people.cli import surroundings
+from controller.people.cli.cable import NetworkCable
+from controller.people.cli.client import ask
+from controller.people.cli.picture import Picture, keys_unseen
+from controller.pit.reference.ledger import Ledger
+from controller.table.rules import TableRules
+from controller.words.events import counted, event_line
+from controller.words.language import language
+from drivers.sim.run import Habits, run_table
+
+_ACK_PATIENCE_S = 10.0
+_REFRESH_S = 0.1  # the shortest part of a lamp's pattern is 120 ms
+_POLL_S = 0.02
+_SCREEN_PORT = 8080
+_ERROR_RATE = 0.03
+
+
+def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
+    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. Returns 0 where all went well.
+
+    With `speed` 2 the people are twice as fast as real people, with 0 they make no pauses. `game` names an example
+    table or an example game. With `shoe` None the table has its own shoe. Raises TableError `demo_options` for options
+    that do not go together.
+    """
+    if (rounds is not None and rounds < 1) or speed < 0:
+        do = "For example: tablectl demo --rounds 5 --speed 0, or make demo ROUNDS=5 SPEED=0."
+        raise TableError("demo_options", "ROUNDS must be 1 or more, SPEED 0 or more.", do)
+    if game not in (names := surroundings.example_names()):
+        likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
+        do = f"{likely}GAME is one of: {', '.join(names)}."
+        raise TableError("demo_options", f"There is no example game {game}.", do)
+    seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
+    with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
+        return _Demo(Path(name), rounds, speed, seed, game, shoe, stopping).run()
+
+
+@contextmanager
+def _stop_signals() -> Iterator[threading.Event]:
+    """Turns Ctrl-C, SIGTERM and a closed terminal into an event, so that everything ends in order."""
+    stopping = threading.Event()
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        stopping.set()
+
+    before = {signal_: signal.signal(signal_, stop) for signal_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield stopping
+    finally:
+        for signal_, handler in before.items():
+            signal.signal(signal_, handler)
+
+
+class _LeftError(Exception):
+    """Ends the people's thread at its next pause: the demo is over."""
+
+
+class _Until:
+    """A clock whose `sleep` holds the people once `stopping` is set, and ends their thread once `gone` is set."""
+
+    def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
+        self._stopping = stopping
+        self._gone = gone
+        self.monotonic = time.monotonic
+
+    def sleep(self, seconds: float, /) -> None:
+        """Let this many seconds pass. Raises _LeftError."""
+        if self._stopping.wait(seconds):
+            self._gone.wait()
+            raise _LeftError
+
+
+class _People(threading.Thread):
+    """The dealer and the players. `done` is set once they deal no more; `trouble` says why they gave up."""
+
+    def __init__(self, deal: Callable[[], None], done: threading.Event) -> None:
+        super().__init__(name="people", daemon=True)
+        self._deal = deal
+        self._done = done
+        self.trouble: str | None = "Their program failed: see above."
+
+    def run(self) -> None:
+        try:
+            self._deal()
+            self.trouble = None
+        except (TableError, OSError) as error:
+            self.trouble = str(error)
+        except _LeftError:
+            self.trouble = None
+        finally:
+            self._done.set()
+
+
+class _Show(Protocol):
+    """Where the demo is shown."""
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """A line that stays."""
+
+    def status(self, status: dict[str, Any]) -> None:
+        """How the table is now."""
+
+
+class _Demo:
+    """The processes of a demo, and the table's events. The story plays on this object, its stage."""
+
+    def __init__(
+        self,
+        folder: Path,
+        rounds: int | None,
+        speed: float,
+        seed: int,
+        game: str,
+        shoe: str | None,
+        stopping: threading.Event,
+    ) -> None:
+        self._folder = folder
+        self._habits = Habits(seed=seed, rounds=rounds, speed=speed, error_rate=_ERROR_RATE)
+        self._game = game
+        self._shoe = shoe
+        self._stopping = stopping
+        self._done, self._gone = threading.Event(), threading.Event()
+        self._lines: queue.SimpleQueue[tuple[str, bool]] = queue.SimpleQueue()
+        self._counted: Counter[str] = Counter()
+        self._heard_seq = 0
+
+    def run(self) -> int:
+        port = surroundings.free_port()
+        self._cable = NetworkCable(surroundings.free_port(), port)
+        table, config = self._table(self._cable.port)
+        at = f"127.0.0.1:{surroundings.free_port(_SCREEN_PORT)}"
+        print(f"The table's screen: http://{at}/", flush=True)
+        for line in _legend(config.rules):
+            print(_wrapped(line, 34), flush=True)
+        with ExitStack() as stack:
+            stack.enter_context(surroundings.mosquitto(self._folder, port))
+            stack.callback(self._cable.pull)
+            stack.enter_context(surroundings.pit(self._folder, port, self._ledger))
+            stack.enter_context(self._listening(config, port))
+            daemon = self._start(stack, "table", "run", str(table))
+            self._start(stack, "screen", "screen", str(table), "--listen", at)
+            surroundings.await_table(table, daemon, self._log, self._stopping.is_set)
+            account = self._folder / "account"
+            clock = _Until(self._stopping, self._gone)
+            people = _People(lambda: run_table(table, account, self._habits, stage=self, clock=clock), self._done)
+            with _view(config, self._habits.seed) as show:
+                people.start()
+                self._watch(table, daemon, show)
+                self._stopping.set()
+                self._cable.plug()
+                everything_acked = self._await_acks(table)
+                self._show(table, show)
+            surroundings.stop(daemon)  # before the shoe goes, which the table would report
+            self._gone.set()
+            people.join()
+        return self._sum_up(config, people.trouble, everything_acked)
+
+    @property
+    def _ledger(self) -> Path:
+        return self._folder / "pit"
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "table.log"
+
+    # The stage.
+
+    def say(self, caption: str) -> None:
+        """Show a line."""
+        self._lines.put((caption, True))
+
+    def pay(self) -> None:
+        """Verify and pay the awards that can be decided now. Others wait until the pit has heard of all hits."""
+        with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
+            for award in ledger.awards():
+                if award.step == "pending":
+                    ledger.take_step(award.id, "verified", "Ana")
+                if award.step in ("pending", "verified"):
+                    ledger.take_step(award.id, "paid", "Ben")
+
+    def pull_cable(self) -> None:
+        """Pull the table's network cable."""
+        self._cable.pull()
+
+    def plug_cable(self) -> None:
+        """Put the cable back."""
+        self._cable.plug()
+
+    def leave(self) -> None:
+        """Wait until the table has been stopped."""
+        self._done.set()
+        self._gone.wait()
+
+    def _table(self, port: int) -> tuple[Path, Config]:
+        """The table file of the game, with bet recognition. A game without a table of its own is played at the first
+        example table that fits. Raises TableError `demo_options` where the shoe cannot deal the game."""
+        shoe = {} if self._shoe is None else {"driver": self._shoe}
+        table: dict[str, Any] = {"bet_recognition": True}
+        examples = [surroundings.example_table(self._game)]
+        if not examples[0].exists():
+            table["game"] = str(surroundings.example_game(self._game))
+            examples = sorted(examples[0].parent.glob("*.toml"))
+        unfit = []
+        for example in examples:
+            made = surroundings.simulated_table(self._folder, port, example, shoe=shoe, table=table)
+            try:
+                return made, load(made)
+            except ConfigError as error:
+                unfit = [f"{problem.key} {problem.what}" for problem in error.problems]
+        what = (
+            f"GAME={self._game} cannot be played{f' with SHOE={self._shoe}' if self._shoe else ''}: {'; '.join(unfit)}."
+        )
+        raise TableError("demo_options", what, "Leave SHOE out, or choose another GAME.")
+
+    def _start(self, stack: ExitStack, name: str, *words: str) -> subprocess.Popen[bytes]:
+        command = surroundings.python("-m", "controller.people.cli.main", *words)
+        return stack.enter_context(surroundings.started(command, self._folder / f"{name}.log"))
+
+    @contextmanager
+    def _listening(self, config: Config, port: int) -> Iterator[None]:
+        """Hear the table's events as any subscriber may. An event that is sent again counts once."""
+        topics = Topics(config.file.pit.root, config.file.table.id)
+        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+
+        def on_message(_client: Client, _data: object, message: MQTTMessage) -> None:
+            event = json.loads(message.payload)
+            if event["seq"] > self._heard_seq:
+                self._heard_seq = event["seq"]
+                self._counted[event["type"]] += 1
+                self._lines.put((event_line(event), False))
+
+        client.on_message = on_message
+        client.connect(config.file.pit.brokers[0], port)
+        client.subscribe(topics.event, 1)
+        client.loop_start()
+        try:
+            yield
+        finally:
+            client.disconnect()
+            await_thread(client)
+
+    def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
+        """Show the table until its people deal no more, the daemon ends, or a person stops the demo."""
+        while not self._done.is_set() and daemon.poll() is None:
+            self._show(table, show)
+            if self._stopping.wait(_REFRESH_S):
+                return
+
+    def _show(self, table: Path, show: _Show) -> None:
+        while not self._lines.empty():
+            text, caption = self._lines.get()
+            show.line(text, caption=caption)
+        with suppress(TableError):  # the table ends
+            show.status(ask(table, {"do": "status"})["status"])
+
+    def _await_acks(self, table: Path) -> bool:
+        """Whether the pit acknowledges every event of the table."""
+        deadline = time.monotonic() + _ACK_PATIENCE_S
+        while time.monotonic() < deadline:
+            try:
+                if ask(table, {"do": "status"})["status"]["pit"]["unacknowledged"] == 0:
+                    return True
+            except TableError:
+                return False
+            time.sleep(_POLL_S)
+        return False
+
+    def _sum_up(self, config: Config, trouble: str | None, everything_acked: bool) -> int:
+        journal = verify(Path(config.file.journal.path))
+        rounds, hits = self._counted["round"], self._counted["hit"]
+        acked = "all of them" if everything_acked else "not all of them"
+        print(
+            f"{counted(rounds, 'round')}, {counted(hits, 'hit')}, {counted(journal.messages, 'event')} in the journal "
+            f"(verified);\nthe pit acknowledged {acked}. SEED={self._habits.seed} repeats this shoe."
+        )
+        if trouble is not None:
+            print(
+                f"The dealer gave up: {trouble}\nThe table's log ends:\n{surroundings.log_end(self._log)}",
+                file=sys.stderr,
+            )
+        return 0 if trouble is None and everything_acked else 1
+
+
+class _Plain:
+    """Plain lines, for a file or a pipe."""
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """Print the line. A caption has a mark before it."""
+        print(f"* {text}" if caption else text, flush=True)
+
+    def status(self, status: dict[str, Any]) -> None:
+        """Paint nothing."""
+
+
+class _Live:
+    """On a terminal the lines scroll above the table's live picture."""
+
+    def __init__(self, picture: Picture, live: Live) -> None:
+        self._picture = picture
+        self._live = live
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """Print the line above the picture, whole."""
+        style = "bold bright_cyan" if caption else "dim"
+        self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
+
+    def status(self, status: dict[str, Any]) -> None:
+        """Paint the table."""
+        self._picture.status = status
+        self._live.refresh()
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """The line, wrapped to the terminal's width. A pipe has no width."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False)
+
+
+def _legend(rules: TableRules) -> Iterator[str]:
+    """What the lamps say in this game, and what two words of the demo's lines mean."""
+    simulated = rules.shoe.drawn_in_error == "simulated_hand"
+    turns = rules.play.calls or rules.play.squeezed
+    patterns = {
+        "seat": [
+            *(["flash", "slow_blink", "steady"] if rules.progressives else []),
+            *(["double_flash"]),
+            *(["fast_blink"] if rules.progressives else []),
+            *(["long_flash"] if turns else []),
+        ],
+        "draw": [
+            "steady",
+            "both",
+            *(["slow_blink"] if simulated else []),
+            *(["double_flash"] if rules.play.deals_face_down else []),
+        ],
+        "fault": ["fast_blink", "slow_blink"],
+    }
+    words = language()
+    yield "What the lamps say:"
+    for lamp, shown in patterns.items():
+        for pattern in shown:
+            how = "both lit" if pattern == "both" else words.name("pattern", pattern)
+            says = words.sections["lamp"][lamp][pattern]
+            if pattern == "double_flash" and lamp == "seat" and not rules.progressives:
+                says = words.sections["sign"][pattern]
+            yield f"  {lamp:<6}{how:<25}{says}"
+    if any(seat.k9 for seat in rules.seats):
+        yield "A King and a 9 are printed at each seat: with these two cards the seat's player wins most."
+    yield "house: what the casino won with a round's wagers, or lost (-)." + " A meter's award is not in it." * bool(
+        rules.meters
+    )
+
+
+@contextmanager
+def _view(config: Config, seed: int) -> Iterator[_Show]:
+    """A live picture on a terminal; plain lines anywhere else."""
+    if not sys.stdout.isatty():
+        yield _Plain()
+        return
+    title = f"{config.file.table.name} - demo, SEED={seed}, Ctrl-C ends it"
+    picture = Picture(title, config.rules, language())
+    with keys_unseen(), Live(picture, auto_refresh=False) as live:
+        yield _Live(picture, live)

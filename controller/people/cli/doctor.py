@@ -1,0 +1,56 @@
+"""`tablectl doctor`: every part of a table's machine, a row each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.people.care.doctor import examine
+from controller.people.care.machine import Machine
+from controller.people.care.row import Row, Verdict
+from controller.people.cli.client import ask
+from controller.people.cli.colours import painted
+from controller.people.cli.files import default_table
+
+_STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
+
+
+def doctor(table: Path | None, as_json: bool) -> int:
+    """Print what each check found. Returns 1 where a check found a fault, else 0."""
+    rows = [*examine_here(table)]
+    if as_json:
+        print(json.dumps([row.as_json() for row in rows], indent=2))
+    else:
+        print("\n".join(row_lines(rows)))
+        many = Counter(row.verdict for row in rows)
+        print(f"faults: {many[Verdict.FAULT]}, warnings: {many[Verdict.WARNING]}, well: {many[Verdict.OK]}")
+    return int(any(row.verdict is Verdict.FAULT for row in rows))
+
+
+def examine_here(table: Path | None) -> Iterable[Row]:
+    """The rows of this machine. `table` is the table's file; None: the default table's."""
+    answer: dict[str, Any] | TableError | None = None
+    try:
+        table = table or default_table()
+        answer = ask(table, {"do": "status"})["status"]
+    except TableError as error:
+        answer = None if table is None or error.code == "config_invalid" else error
+    return examine(Machine(), table, answer)
+
+
+def row_lines(rows: Iterable[Row]) -> Iterable[str]:
+    """The rows for a terminal, each with what to do below it."""
+    for row in rows:
+        verdict = row.verdict.value
+        if row.verdict in _STYLES:
+            verdict = painted(verdict.upper(), _STYLES[row.verdict], sys.stdout)
+        code = f" ({row.code})" if row.verdict in _STYLES else ""
+        pad = " " * (8 - len(row.verdict.value))
+        yield f"{verdict}{pad}{row.part}: {row.says}{code}"
+        if row.do:
+            yield f"        what to do: {row.do}"

@@ -1,0 +1,90 @@
+"""The files that commands read: the default file, the kind of a wrong file, and pages that are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.people.cli.command import Command, File
+
+VARIABLE = "TABLE_CONTROLLER_TABLE"
+CONFIGURATION = Path("/etc/table-controller")
+
+
+def default_table() -> Path:
+    """The table file in the variable, or the only table file in the configuration's folder.
+
+    Raises TableError `no_table` where there is none, or more than one.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    found = sorted(CONFIGURATION.glob("*.toml"))
+    if len(found) == 1:
+        return found[0]
+    there = f"{CONFIGURATION} holds {', '.join(path.name for path in found) or 'none'}"
+    do = f"Name the table's file: tablectl status TABLE.toml. Or set {VARIABLE} to that file's path."
+    raise TableError("no_table", f"No table is named, and {there}.", do)
+
+
+def default_journal() -> Path:
+    """The default table's journal."""
+    from controller.daemon.config import load
+
+    return Path(load(default_table()).file.journal.path)
+
+
+@contextmanager
+def writing(page: Path) -> Iterator[None]:
+    """Turns a failed write into TableError `page_unwritable`."""
+    try:
+        yield
+    except OSError as error:
+        do = "Name a file in a folder that can be written."
+        raise TableError("page_unwritable", f"{page} cannot be written: {error.strerror}.", do) from None
+
+
+def check_kind(command: Command, path: Path) -> None:
+    """Raises TableError `wrong_kind_of_file` where the file is clearly of another kind than the command reads."""
+    kind = _kind(path)
+    if command.file is File.JOURNAL and kind not in (None, _JOURNAL):
+        do = "The table's file says where its journal is: [journal] path."
+        if kind == _TABLE and (journal := _toml(path)["journal"].get("path")):
+            do = f"Its journal is {journal}. Write: tablectl {command.name} {journal}"
+        raise TableError("wrong_kind_of_file", f"{path} is {kind}, and {command.name} reads a table's journal.", do)
+    if command.file is File.TABLE and kind in (_JOURNAL, _LEDGER, _ARCHIVE):
+        do = f"Name the table's file: tablectl {command.name} TABLE.toml"
+        raise TableError("wrong_kind_of_file", f"{path} is {kind}, and {command.name} needs a table's file.", do)
+
+
+_JOURNAL, _LEDGER, _ARCHIVE = "a table's journal", "a pit's ledger", "an archive of a journal"
+_TABLE, _GAME, _PIT = "a table's file", "a game's file", "a pit's settings"
+_LEDGER_ID = b"PIT1"
+
+
+def _kind(path: Path) -> str | None:
+    """The kind of the file; None for a file that cannot be read, or is of no known kind."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return None
+    if head.startswith(b"SQLite format 3\0"):
+        return _LEDGER if head[68:72] == _LEDGER_ID else _JOURNAL
+    if head.startswith(b'{"archive":'):
+        return _ARCHIVE
+    sections = _toml(path) if path.suffix == ".toml" else {}
+    keys = (("journal", _TABLE), ("bets", _GAME), ("kind", _GAME), ("meters", _PIT))
+    return next((kind for section, kind in keys if section in sections), None)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}

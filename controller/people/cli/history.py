@@ -1,0 +1,91 @@
+"""`tablectl verify`, `tablectl rounds` and `tablectl replay`: a journal's past, for technicians."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.contract.keys import write_whole
+from controller.contract.old_events import as_now
+from controller.daemon.delivery.pit_log import compare
+from controller.daemon.hand_record import hand_record
+from controller.daemon.record.journal import read_origin, read_rows, verify
+from controller.people.cli.files import writing
+from controller.people.screen.hand_page import hand_page
+from controller.words.events import counted, event_line, settlement_lines
+
+_OF_A_ROUND = ("round", "void", "correction")
+
+
+def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
+    """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
+    # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
+    agreed = compare(path, log, archive) if log else None
+    good = verify(path, archive)
+    print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
+    if good.archives:
+        archives = counted(good.archives, "archive")
+        print(f"rows 1 to {good.archived_rows} are in {archives}, the chain unbroken through them")
+    if agreed is not None:
+        print(f"the pit's log agrees from event 1 to its last, {agreed}; {_after(agreed, good.messages)}")
+    return 0
+
+
+def _after(log_head: int, journal_head: int) -> str:
+    more = journal_head - log_head
+    return f"the journal has {more} more, up to {journal_head}" if more else "the journal ends with that event too"
+
+
+def rounds(path: Path, archive: Path | None = None) -> int:
+    """Print every round of the journal and its archives, void and corrected rounds too, a line each.
+
+    `archive` is the folder of the archives, as in `journal.verify`.
+    """
+    for row in read_rows(path, archive):
+        for body in row.messages:
+            event = as_now(json.loads(body))
+            if event["type"] in _OF_A_ROUND:
+                print(event["at"], event_line(event))
+    return 0
+
+
+def replay_round(path: Path, which: str, archive: Path | None, page: Path | None) -> int:
+    """Print one finished round step by step, or write it as a page. `which` is SHOE/ROUND. Raises TableError
+    `no_such_round` or `page_unwritable`.
+
+    `archive` is the folder of the archives, as in `journal.verify`.
+    """
+    record = hand_record(read_rows(path, archive), read_origin(path), which)
+    if page is None:
+        print("\n".join(_lines(record)))
+    else:
+        with writing(page):
+            write_whole(page, hand_page(record).encode())
+        print(f"{page}: round {which}, {len(record['steps'])} steps")
+    return 0
+
+
+def _lines(record: dict[str, Any]) -> Iterator[str]:
+    for step in record["steps"]:
+        yield _row_line(step)
+        if step["failed"]:
+            continue
+        if step["frame"] is not None:
+            yield f"    frame {step['frame']}, {step['again']}"
+        for hand in step["hands"]:
+            total = "" if hand["total"] is None else f" = {hand['total']}"
+            yield f"    {hand['hand']} {' '.join(hand['cards'])}{total}"
+        yield f"    then: {step['then']}"
+        for event in step["events"]:
+            yield f"    event {event_line(event)}"
+            yield from (f"      {line}" for line in settlement_lines(event))
+    for correction in record["corrections"]:
+        yield _row_line(correction)
+        yield from (f"    event {event_line(event)}" for event in correction["events"])
+
+
+def _row_line(step: dict[str, Any]) -> str:
+    failed = ", whose step failed" if step.get("failed") else ""
+    return f"row {step['row']}  {step['at']}  {step['fact']}{failed}"

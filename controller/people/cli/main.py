@@ -1,0 +1,118 @@
+"""`tablectl`: everything a person does with a table from a shell."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.people.cli.colours import painted
+from controller.people.cli.command import Command, File, parser_of
+from controller.people.cli.commands import COMMANDS, every_command
+from controller.people.cli.files import check_kind, default_journal, default_table
+
+EXIT_TROUBLE = 1
+EXIT_STAYS_WRONG = 78  # sysexits EX_CONFIG
+EXIT_INTERRUPTED = 130
+STAYS_WRONG = frozenset(
+    {
+        "config_invalid",
+        "journal_damaged",
+        "journal_linked",
+        "journal_lost",
+        "journal_note_unusable",
+        "journal_of_another_epoch",
+        "journal_of_another_key",
+        "journal_of_another_table",
+        "journal_too_new",
+        "fact_unreadable",
+        "replay_failed",
+        "shoe_of_another_version",
+        "signing_key_unusable",
+    }
+)
+"""Errors that keep a table from starting until a person corrects the cause: a restart changes nothing. Errors of a disk
+or of another process are not here, since they may pass."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit code. An error is printed to standard error, with what to do."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    starts = words[:1] == ["run"]
+    try:
+        options = _parsed(words)
+        if options.command.file is not None:
+            check_kind(options.command, getattr(options, options.command.file.name.lower()))
+        code: int = options.command.run(options)
+    except PermissionError as error:
+        if starts:
+            raise  # the unit says under which user the table runs: sudo is no advice there
+        do = "Run the same command again with sudo."
+        _print(TableError("not_allowed", f"You may not use {error.filename}.", do))
+        return EXIT_TROUBLE
+    except TableError as error:
+        _print(error)
+        stays_wrong = error.code == "config_invalid" or (starts and error.code in STAYS_WRONG)
+        return EXIT_STAYS_WRONG if stays_wrong else EXIT_TROUBLE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone
+        return 0
+    return code
+
+
+def _print(error: TableError) -> None:
+    happened, line_end, do = str(error).partition("\n")
+    print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
+
+
+def _parsed(words: list[str]) -> Namespace:
+    """The options of a command line, with the default table where no table is named."""
+    command = _named(words, COMMANDS)
+    commands = (command,) if command is not None else every_command()  # `dark` must not wait while the acts load
+    parser = parser_of(commands)
+    command = command or _named(words, commands)
+    first = {each.name.split()[0] for each in commands}
+    if command is None and words and not words[0].startswith("-") and words[0] not in first:
+        from controller.daemon.config.problems import meant
+
+        parser.error(f"there is no command {words[0]}{meant(words[0], sorted(first))}; tablectl --help lists all")
+    if command is not None and not {"-h", "--help"} & set(words):
+        words = _with_file(command, words)
+    return parser.parse_args(words)
+
+
+def _named(words: list[str], commands: Iterable[Command]) -> Command | None:
+    return next((each for each in commands if words[: len(each.name.split())] == each.name.split()), None)
+
+
+def _with_file(command: Command, words: list[str]) -> list[str]:
+    """The words, with the default file where the command needs a file and the words name no file."""
+    name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
+    match command.file:
+        case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in rest):
+            return [*name, str(default_table()), *rest]
+        case File.JOURNAL if _positionals(rest) < 1 + (command.name == "replay"):
+            return [*name, str(default_journal()), *rest]
+        case _:
+            return words
+
+
+def _is_other_table(command: Command, word: str) -> bool:
+    """Whether the word can only be the path of the table's file, under a name that does not end in .toml."""
+    return command.name != "deal" and "/" in word and Path(word).is_file()
+
+
+def _positionals(words: list[str]) -> int:
+    """How many of the words are neither options nor options' values. Each option of a journal's reader has a value."""
+    return sum(
+        not word.startswith("-") and not (place and words[place - 1].startswith("--") and "=" not in words[place - 1])
+        for place, word in enumerate(words)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""`tablectl par`: what every bet of a game or a table is worth, and the house edges for `tablectl check`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.people.cli.files import writing
+from controller.people.par.odds import Levels
+from controller.people.par.page import differences, edges, html, json_of, lines, percent
+from controller.people.par.sheet import Par, par, subject
+
+
+def par_sheet(
+    file: Path, against: Path | None, composition: bool, meters: Iterable[str], as_json: bool, page: Path | None
+) -> int:
+    """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
+    `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS.
+
+    Raises TableError.
+    """
+    levels = dict(map(_level, meters))
+    if composition:
+        return _composition(file, levels, as_json)
+    sheet = par(subject(file))
+    if unknown := sorted(levels.keys() - {meter for bet in sheet.bets for meter in bet.edge_by_meter()}):
+        raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
+    if page is not None:
+        with writing(page):
+            page.write_text(html(sheet, levels), "utf-8")
+    if against is not None:
+        _print_differences(sheet, par(subject(against)), levels, as_json)
+    elif as_json:
+        print(json.dumps(json_of(sheet, levels), indent=2))
+    else:
+        print("\n".join(lines(sheet, levels)))
+    return 0
+
+
+def _composition(table: Path, levels: Levels, as_json: bool) -> int:
+    """Print what the open shoe's bets are worth: with a fresh shoe, and with the shoe's unseen cards."""
+    from controller.people.cli.composition import open_shoe
+
+    shoe = open_shoe(Path(load(table).file.journal.path))
+    rules = shoe.rules
+    table_now = replace(
+        subject(table), digest=shoe.config_digest, seats=rules.seats, shoe=rules.shoe, play=rules.play, bets=rules.bets
+    )
+    if not as_json:
+        print(f"shoe {shoe.number}, round {shoe.round or '-'}: what each bet is worth with the unseen cards")
+        print("for surveillance, never for players; burned and face-down cards count as unseen")
+    _print_differences(par(table_now), par(table_now, shoe.unseen), levels, as_json)
+    return 0
+
+
+def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"from": json_of(one, levels), "to": json_of(other, levels)}, indent=2))
+    else:
+        print("\n".join(differences(one, other, levels)))
+
+
+def edge_lines(file: Path, highest: float) -> Iterator[str]:
+    """The edges for `check`: the warnings, then every edge in one line. `highest` is a fraction, such as 0.3."""
+    sheet = par(subject(file))
+    for bet in sheet.bets:
+        if not bet.outcomes:
+            continue
+        edge = bet.edge({})
+        if edge < 0:
+            yield f"warning: the house loses on {bet.spot}: its edge is {percent(edge)}"
+        elif edge > highest and not bet.edge_by_meter():
+            yield f"warning: the house keeps {percent(edge)} of {bet.spot}, more than {100 * highest:g}%"
+    yield f"house edges: {edges(sheet)}" + "".join(f", {spot} not counted" for spot in sheet.left_out)
+
+
+def _level(text: str) -> tuple[str, int]:
+    name, _, cents = text.partition("=")
+    if not (cents.isascii() and cents.isdecimal() and len(cents) <= 15):
+        do = "Write its name and cents: --meter banker_personal=1000000."
+        raise TableError("no_such_meter", f"{text} is not a meter and its level.", do)
+    return name, int(cents)

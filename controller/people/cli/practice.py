@@ -1,0 +1,88 @@
+"""`tablectl practice`: a whole table on this machine; the person at the prompt is its dealer and its players.
+
+The daemon, Mosquitto and the reference pit are real; shoe and pins are simulated. All files stay in the folder that the
+person names. So a table can be stopped and continued, and every other command can be tried on it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.people.cli import surroundings
+from controller.people.cli.client import watch
+from controller.people.cli.sim import simulated_pins
+from controller.people.cli.watch import changes
+from controller.words.language import language
+from drivers.sim import console
+from drivers.sim.line import PtyLine
+from drivers.sim.shoe import maker
+
+_LOOK_EVERY_S = 0.1
+
+
+def practice(folder: Path, game: str) -> int:
+    """Run the table of an example game in `folder`, and follow the verbs on standard input until the input ends.
+
+    Raises TableError `practice_options` for a game without an example table, or a folder that cannot be used.
+    """
+    if not (example := surroundings.example_table(game)).exists():
+        tables = ", ".join(sorted(path.stem for path in example.parent.glob("*.toml")))
+        raise TableError("practice_options", f"There is no example table {game}.", f"The tables are: {tables}.")
+    port = surroundings.free_port()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        table = surroundings.simulated_table(folder.resolve(), port, example)
+    except OSError as error:
+        what = f"The practice table cannot be made in {folder}: {error.strerror}."
+        raise TableError("practice_options", what, "Name a folder that you may write in.") from None
+    config, ledger = load(table), folder.resolve() / "ledger"
+    for number in (signal.SIGTERM, signal.SIGHUP):  # these end all that was started, as the prompt's end does
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    with ExitStack() as stack:
+        stack.enter_context(surroundings.mosquitto(folder, port))
+        stack.enter_context(surroundings.pit(folder, port, ledger))
+        line = PtyLine(Path(config.file.shoe.port), plugged=False)
+        stack.callback(line.unplug)
+        line.plug()
+        shoe, pins = maker(config.file.shoe.driver.name)(line), simulated_pins(config)
+        run = surroundings.python("-m", "controller.people.cli.main", "run", str(table))
+        log = folder / "table.log"
+        surroundings.await_table(table, stack.enter_context(surroundings.started(run, log)), log)
+        print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
+        print(f"The pit's ledger: {ledger}")
+        console.prompt(f"{config.file.table.name}; you are the dealer")
+        threading.Thread(target=_tell, args=(table,), daemon=True).start()
+        threading.Thread(target=_tell_refusals, args=(log,), daemon=True).start()
+        console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
+    return 0
+
+
+def _tell(table: Path) -> None:
+    """Print what changes at the table, a line for each change."""
+    with suppress(TableError):  # the prompt ends with the table
+        for line in changes(watch(table), table, language()):
+            print(f"  {line}", flush=True)
+
+
+def _tell_refusals(log: Path) -> None:
+    """Print each refusal that the table's log has from now on, with its reason."""
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        lines.seek(0, os.SEEK_END)
+        line = ""
+        while True:
+            line += lines.readline()
+            if not line.endswith("\n"):
+                time.sleep(_LOOK_EVERY_S)
+                continue
+            _, refused, what = line.partition(" INFO controller.daemon.runtime: refused ")
+            if refused:
+                print(f"  refused {what}", end="", flush=True)
+            line = ""

@@ -1,0 +1,27 @@
+"""`tablectl roads`: the five roads of a shoe, as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.people.cli.client import shoe_rounds
+from controller.people.cli.files import default_table
+from controller.rules.roads.marks import Roads, rounds_of
+from controller.rules.roads.text import LETTERS, roads_text, rounds_from
+
+
+def roads(of: str | None) -> int:
+    """Print the roads of these rounds, or of a running table's open shoe: its file, or None for the default table.
+
+    Raises TableError `no_hands` for any other text.
+    """
+    if of is not None and set(of.upper()) <= LETTERS.keys():
+        rounds = rounds_from(of)
+    elif of is None or of.endswith(".toml"):
+        rounds = rounds_of(shoe_rounds(default_table() if of is None else Path(of)))
+    else:
+        do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
+        raise TableError("no_hands", f"{of} is neither a string of rounds nor a table's file.", do)
+    print(roads_text(Roads(rounds)))
+    return 0

@@ -1,0 +1,159 @@
+"""The pit's broker: where it is, what proves the two ends to each other, and whether it answers now."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from pwd import getpwnam
+from typing import Any
+
+from controller.daemon.config.table_file import PitSection, is_local, mistakes_in_brokers
+from controller.people.care.links import ACCOUNT, broker, certificates
+from controller.people.care.machine import Machine
+from controller.people.care.row import Row, Verdict
+from controller.people.cli.doctor import row_lines
+from controller.people.cli.setup.questions import Dialogue
+
+_FILES = ("ca", "certificate", "private_key", "crl")
+_CREDENTIALS = "/run/credentials"
+_RESOLVER = Path("/etc/resolv.conf")
+
+
+def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
+    """Ask for `[pit]`, into `values`, and try the broker. Returns what the attempt found, in sentences."""
+    pit = values.setdefault("pit", {})
+    while True:
+        explains = (
+            "The name or address of the MQTT broker between table and pit. With TLS: the name in its certificate. "
+            "Where the pit serves several brokers alike, name each of them, with blanks between them."
+        )
+        default = " ".join(pit.get("hosts", ())) or "127.0.0.1"
+        named = dialogue.ask("pit.host", "Host of the pit's broker", explains, default, _brokers)
+        for key in {"host", "hosts"} - named.keys():
+            pit.pop(key, None)
+        pit |= named
+        tls = dialogue.agrees(
+            "setup.tls",
+            "With TLS",
+            "Without TLS everybody on the network can read each round and speak as the pit. Only a broker on this "
+            "machine needs no TLS.",
+            not PitSection(**named).is_local,
+        )
+        default = "8883" if tls else "1883"
+        pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
+        if tls:
+            _ask_files(dialogue, folder / "tls", values)
+        else:
+            for key in _FILES:
+                pit.pop(key, None)
+        explains = "How every topic begins. Table and pit must agree."
+        pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
+        rows = _tried(values["table"]["id"], pit)
+        dialogue.say(*row_lines(rows))
+        found = " ".join(row.says for row in rows)
+        well = all(row.verdict is not Verdict.FAULT for row in rows)
+        if well or dialogue.terminal is None:
+            return found
+        if dialogue.agrees("setup.broker_stays", "Go on all the same", "The table deals without its pit too.", False):
+            return found
+        dialogue.asks_again("pit.", "setup.tls", "setup.broker_stays")
+
+
+def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
+    own = values["table"]["id"]
+    for key, says, file in (
+        ("ca", "The house's CA", "ca.crt"),
+        ("certificate", "The table's certificate", f"{own}.crt"),
+        ("private_key", "The key of that certificate", f"{own}.key"),
+    ):
+        explains = f"A PEM file. The certificate's common name is {own}."
+        values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
+    secret = Path(values["pit"]["private_key"])
+    with suppress(KeyError):  # a machine without the package has no such account
+        account = getpwnam(ACCOUNT)
+        if os.geteuid() == 0 and secret.stat().st_uid != account.pw_uid and not secret.is_relative_to(_CREDENTIALS):
+            explains = "The table runs under that account and must read this key. Nobody else can read the key then."
+            if dialogue.agrees("setup.key_owner", f"Give {secret} to {ACCOUNT}, mode 600", explains, True):
+                os.chown(secret, account.pw_uid, account.pw_gid)
+                secret.chmod(0o600)
+
+
+def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
+    """Try the certificates and a connection to each broker. No MQTT message is sent."""
+    section = PitSection(**{name: pit[name] for name in ("host", "hosts", "port", *_FILES) if name in pit})
+    return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
+
+
+def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
+    """Ask which networks the table may speak with, beside its own machine. Returns ["any"] for no limit."""
+    default = " ".join(dict.fromkeys(_needed(values))) or "localhost"
+    explains = (
+        "The kernel then lets the table speak only with these addresses. Write those of the broker, of a serial server "
+        "and of a name server that the table needs. Example: 10.20.0.0/16. localhost: only this machine. any: no limit."
+    )
+    return dialogue.ask("setup.networks", "Networks that the table may speak with", explains, default, _networks)
+
+
+def _needed(values: Mapping[str, Any]) -> Iterator[str]:
+    """The addresses of the brokers, of the serial server and of the name servers, as they are known now."""
+    pit = values["pit"]
+    hosts = [*PitSection(pit.get("host"), pit.get("hosts")).brokers]
+    if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
+        hosts.append(server[1])
+    for host in hosts:
+        if is_local(host):
+            continue
+        try:
+            yield str(ipaddress.ip_address(host))
+        except ValueError:
+            yield from _resolved(host)
+
+
+def _resolved(host: str) -> Iterator[str]:
+    """The addresses of a host name, and of this machine's name servers; "any" where the name is not found."""
+    try:
+        yield from (str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+    except OSError:
+        yield "any"
+        return
+    servers = re.findall(r"^nameserver\s+(\S+)", _RESOLVER.read_text("utf-8"), re.M) if _RESOLVER.exists() else []
+    yield from (server for server in servers if not is_local(server))
+
+
+def _networks(text: str) -> list[str]:
+    words = text.replace(",", " ").split()
+    if "any" in words:
+        return ["any"]
+    for word in words:
+        if word != "localhost":
+            try:
+                ipaddress.ip_network(word)
+            except ValueError as error:
+                raise ValueError(f"{error}. Write networks such as 10.20.0.0/16, localhost, or any.") from None
+    return words
+
+
+def _brokers(text: str) -> dict[str, Any]:
+    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError for a wrong host."""
+    hosts = tuple(text.split())
+    named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
+    for _, what, do in mistakes_in_brokers(PitSection(**named)):
+        raise ValueError(f"{what}. {do}")
+    return named
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise ValueError("Write a number from 1 to 65535.")
+    return int(text)
+
+
+def _file(text: str) -> str:
+    if not text.startswith("/") or not Path(text).is_file():
+        raise ValueError(f"There is no file {text}. Write the full path of a PEM file.")
+    return text

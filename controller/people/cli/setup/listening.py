@@ -1,0 +1,198 @@
+"""The shoe is found by listening at each port, at each speed of each brand, until a shoe reports something.
+
+The bytes of a port go to every brand's codec. Bytes that no codec can read mean that the line runs at another speed.
+The cards that are read are shown, so that a person can compare them with the cards that were drawn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.people.cli.setup.house import choice
+from controller.people.cli.setup.questions import Dialogue, Terminal
+from controller.table.facts import CardDrawn, ShoeFact
+from drivers import shoe as shoes
+from drivers.line.bad_bytes import BadBytes
+from drivers.line.brand import Answered
+from drivers.line.port import ShoePort
+
+_BY_ID = Path("/dev/serial/by-id")
+_HEADER_PORT = Path("/dev/ttyAMA0")
+_UNREAD_FOR_S = 0.5
+"""Bytes without a report for this long mean another speed: a report takes a tenth of this time at the slowest speed."""
+_POLL_S = 0.05
+
+
+@dataclass(slots=True)
+class Heard:
+    """A shoe that was heard: its port, brand and speed in baud, and the cards that were read."""
+
+    port: str
+    driver: str
+    baud: int
+    cards: list[str] = field(default_factory=list)
+
+
+def ports() -> list[str]:
+    """The serial ports of this machine that a shoe may be on."""
+    adapters = sorted(map(str, _BY_ID.glob("*"))) if _BY_ID.is_dir() else []
+    return [*adapters, *([str(_HEADER_PORT)] if _HEADER_PORT.exists() else [])]
+
+
+def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
+    """Find the shoe, into `values`. Returns what was heard of the shoe, in words for the report."""
+    heard: Heard | None = None
+    found = ports()
+    explains = (
+        "find: listen at every port of this machine. Or write a port: /dev/serial/by-id/NAME, socket://HOST:PORT."
+    )
+    where = dialogue.ask("setup.shoe", "Port of the shoe", explains, "find", _port)
+    if where != "find":
+        found = [where]
+    terminal = dialogue.terminal
+    if terminal is not None and dialogue.known("shoe.port") is None and found:
+        dialogue.say(
+            f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
+            "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
+        )
+        heard = asyncio.run(_listen(terminal, found))
+        if heard is None:
+            dialogue.say(
+                "No shoe was heard. Is the shoe switched on, and is its cable in? A lamp on the adapter shows data."
+            )
+        else:
+            dialogue.keep("setup.heard", f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}")
+    shoe = values.setdefault("shoe", {})
+    if heard:
+        for key, text in (("shoe.port", heard.port), ("shoe.driver", heard.driver), ("shoe.baud", str(heard.baud))):
+            dialogue.keep(key, text)
+        shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
+        return dialogue.usual("setup.heard", "")
+    if terminal is None and len(found) != 1 and dialogue.known("shoe.port") is None:
+        there = f"there are {', '.join(found)}" if found else "there is no serial port"
+        do = 'Write shoe.port = "/dev/serial/by-id/…" into the file of answers.'
+        raise TableError("answer_missing", f"The shoe's port is not known: {there}.", do)
+    default = found[0] if found else "/dev/ttyUSB0"
+    explains = (
+        "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
+    )
+    shoe["port"] = dialogue.ask("shoe.port", "The shoe's port", explains, default, str)
+    explains = "The brand is printed on the shoe."
+    shoe["driver"] = dialogue.ask("shoe.driver", "The shoe's brand", explains, shoes.NAMES[0], choice(*shoes.NAMES))
+    bauds = shoes.brand(shoe["driver"]).bauds
+    explains = f"The speed of the line, set in the shoe: {' or '.join(map(str, bauds))}."
+    read = choice(*map(str, bauds))
+    shoe["baud"] = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
+    return dialogue.noted("setup.heard") or "no shoe was heard: as written in the answers"
+
+
+def _port(text: str) -> str:
+    if text != "find" and not re.fullmatch(r"/.+|socket://[^/\s]+:[0-9]{1,5}", text):
+        raise ValueError("Write find, the full path of a device, or socket://HOST:PORT.")
+    return text
+
+
+def _speeds() -> list[int]:
+    return sorted({baud for name in shoes.NAMES for baud in shoes.brand(name).bauds})
+
+
+async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
+    """The shoe that was heard before the person pressed Enter; None where no shoe was heard."""
+    logging.getLogger("drivers").addHandler(logging.NullHandler())  # `Ear` prints what a port says
+    ear = Ear()
+    tasks = [asyncio.create_task(ear.hear(port)) for port in found]
+    try:
+        while terminal.line_within(0) is None:
+            await asyncio.sleep(_POLL_S)
+            for task in tasks:
+                if task.done():
+                    task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return ear.heard
+
+
+class Ear:
+    """Listens at several ports. The first port with a shoe's report is the shoe's port."""
+
+    def __init__(self) -> None:
+        self.heard: Heard | None = None
+
+    async def hear(self, port: str) -> None:
+        """Listen at a port, at one speed after the other, until cancelled or until another port has the shoe."""
+        speeds = _speeds()
+        printed: set[str] = set()
+
+        def link(_up: bool, why: str) -> None:
+            if why not in printed:
+                printed.add(why)
+                print(f"  {why}", flush=True)
+
+        while self.heard is None or self.heard.port == port:
+            baud = self.heard.baud if self.heard else speeds[0]
+            at = _AtSpeed(self, port, baud)
+            listening = asyncio.create_task(ShoePort(port, baud, at.bytes, link).run())
+            try:
+                while not at.is_wrong() and (self.heard is None or self.heard.port == port):
+                    await asyncio.sleep(_POLL_S)
+                    if listening.done():
+                        listening.result()
+            finally:
+                listening.cancel()
+                with suppress(asyncio.CancelledError):
+                    await listening
+            if at.is_wrong():
+                print(f"  {port}: bytes that no shoe sends at {baud} baud; trying the next speed", flush=True)
+                speeds.append(speeds.pop(0))
+
+
+class _AtSpeed:
+    """One port at one speed. Its bytes go to the codec of every brand that runs at that speed."""
+
+    def __init__(self, ear: Ear, port: str, baud: int) -> None:
+        brands = [shoes.brand(name) for name in shoes.NAMES]
+        self._ear, self._port, self._baud = ear, port, baud
+        self._codecs = {brand.name: brand.codec(None) for brand in brands if baud in brand.bauds}
+        self._unread_since: float | None = None
+
+    def bytes(self, data: bytes) -> None:
+        """Feed the bytes that came to each codec."""
+        facts: list[tuple[str, ShoeFact]] = [
+            (name, fact)
+            for name, codec in self._codecs.items()
+            for fact in codec.feed(data)
+            if not isinstance(fact, BadBytes | Answered)
+        ]
+        if facts:
+            self._unread_since = None
+            for name, fact in facts:
+                self._tell(name, fact)
+        elif self._unread_since is None:
+            self._unread_since = asyncio.get_running_loop().time()
+
+    def is_wrong(self) -> bool:
+        """Whether bytes came for a while without any report, and no shoe has been heard yet."""
+        since = self._unread_since
+        return (
+            self._ear.heard is None and since is not None and asyncio.get_running_loop().time() - since > _UNREAD_FOR_S
+        )
+
+    def _tell(self, name: str, fact: ShoeFact) -> None:
+        if self._ear.heard is None:
+            self._ear.heard = Heard(self._port, name, self._baud)
+            print(f"  {self._port}: {shoes.brand(name).called} at {self._baud} baud", flush=True)
+        report = " ".join(re.findall("[A-Z][a-z]+", type(fact).__name__)).lower()
+        if isinstance(fact, CardDrawn):
+            report = str(fact.card) if fact.card else "a card that the shoe could not read"
+            self._ear.heard.cards.append(report)
+        print(f"  the shoe says: {report}", flush=True)

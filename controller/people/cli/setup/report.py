@@ -1,0 +1,147 @@
+"""The commissioning report: one page to print and to file. The page also holds the report as JSON, signed with the
+table's key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from controller import __version__
+from controller.basics.digest import program_digest
+from controller.basics.errors import TableError
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import load_or_make_key, signature_holds
+from controller.contract.signing import signed
+from controller.daemon.clock import stamp_now
+from controller.daemon.config import Config
+from controller.people.care.machine import Machine
+from controller.people.care.row import Row
+from drivers.header_map import PHYSICAL
+
+_BEGIN, _END = '<script type="application/json" id="report">', "</script>"
+
+
+def made_report(
+    config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None, rows: Iterable[Row]
+) -> dict[str, Any]:
+    """The results of a setup: the table, its wiring, what was found, the table's `status` (None: the table does not
+    run), and what each check of the machine said."""
+    pins = config.file.pins
+    return {
+        "table": config.file.table.id,
+        "name": config.file.table.name,
+        "game": config.game.name,
+        "sheet": config.game.sheet,
+        "by": by,
+        "at": stamp_now().text(),
+        "version": __version__,
+        "configuration_digest": config.digest,
+        "program_digest": program_digest(),
+        "machine": _machine(),
+        "seats": {str(seat.number): str(seat.k9 or "") for seat in config.rules.seats},
+        "lamps": {name: {"bcm": lamp.bcm, "active": lamp.active} for name, lamp in pins.lamps.items()},
+        "inputs": {
+            name: {"bcm": wired.bcm, "active": wired.active, "pull": wired.pull} for name, wired in pins.inputs.items()
+        },
+        "found": dict(found),
+        "warnings": list(config.warnings),
+        "checks": [row.as_json() for row in rows],
+        "status": None
+        if status is None
+        else {
+            "table_key": status["key_fingerprint"],
+            "pit_key_offered": status["pit"]["key"]["offered"] or "",
+            "pit_key_pinned": status["pit"]["key"]["pinned"] or "",
+            "shoe": status["shoe"]["why"],
+            "pit": status["pit"]["standing"]["code"],
+        },
+    }
+
+
+def _machine() -> dict[str, str]:
+    model = Machine().text("/proc/device-tree/model") or platform.machine()
+    return {"model": model, "name": platform.node(), "kernel": platform.release(), "python": platform.python_version()}
+
+
+def page(report: Mapping[str, Any], signing_key: Path) -> str:
+    """The report as a page that needs no other file. A table that never started has no key: its page is not signed."""
+    key = load_or_make_key(signing_key) if signing_key.exists() else None
+    signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
+    sections = "".join(
+        f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>\n" for title, rows in _sections(report, signer) if rows
+    )
+    name = escape(f"{report['name']} ({report['table']})")
+    before, after = _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{_END}").split(_BEGIN)
+    whole = {**report, "page_sha256": _digest(before, after)}
+    if key is not None:
+        whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
+    return f"{before}{_BEGIN}{_held(whole)}{after}"
+
+
+def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    def wired(each: Mapping[str, Any]) -> str:
+        pull = f", pull {each['pull']}" if "pull" in each else ""
+        return f"BCM {each['bcm']}, pin {PHYSICAL[each['bcm']]}, active {each['active']}{pull}"
+
+    heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest", "program_digest")
+    return [
+        ("Table", [*((name, str(report[name])) for name in heads), *report["machine"].items()]),
+        ("Seats and what is printed at each", [*report["seats"].items()]),
+        ("Lamps", [(name, wired(each)) for name, each in report["lamps"].items()]),
+        ("Inputs", [(name, wired(each)) for name, each in report["inputs"].items()]),
+        ("Found and looked at", [*report["found"].items()]),
+        ("The table as it runs", [*(report["status"] or {"status": "the table was not started"}).items()]),
+        ("Warnings", [("", warning) for warning in report["warnings"]]),
+        ("Checks", [(each["part"], f"{each['verdict']}: {each['says']}") for each in report["checks"]]),
+        ("Signed", [("with the key", signer), ("technician", ""), ("supervisor", ""), ("date", "")]),
+    ]
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(text)}" for name, text in rows)
+
+
+def _held(report: Mapping[str, Any]) -> str:
+    """The report as the page holds it."""
+    return json.dumps(report, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+
+
+def _digest(before: str, after: str) -> str:
+    """SHA-256 of all of the page but the report that it holds."""
+    return hashlib.sha256(f"{before}{_BEGIN}{after}".encode()).hexdigest()
+
+
+def verified(path: Path) -> dict[str, Any]:
+    """The report of this page, once its signature was checked, which covers each byte of the page. Raises TableError
+    `report_unreadable`, `report_altered`."""
+    try:
+        before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
+        held, _, after = rest.partition(_END)
+        report: dict[str, Any] = json.loads(held)
+        key = bytes.fromhex(report["public_key"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        do = "Name the page that `tablectl setup` wrote."
+        raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
+    whole = report.get("page_sha256") == _digest(before, f"{_END}{after}") and held == _held(report)
+    if not whole or not signature_holds(report, key):
+        do = "Somebody changed the page. Have the table commissioned again."
+        raise TableError("report_altered", f"The signature of {path} does not hold.", do)
+    return report
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Commissioning of {name}</title><style>
+body {{ font: 14px/1.4 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; width: 100%; }} h2 {{ font-size: 1.1em; margin: 1.2em 0 .3em; break-after: avoid; }}
+td, th {{ border: 1px solid #bbb; padding: .3em .5em; text-align: left; vertical-align: top; overflow-wrap: anywhere; }}
+th {{ width: 14em; font-weight: normal; background: #f4f4f4; }}
+</style></head><body><h1>Commissioning of {name}</h1>
+{sections}{held}
+</body></html>
+"""

@@ -1,0 +1,228 @@
+"""The setup from its first question to its report."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import write_whole
+from controller.daemon.config import Config, load
+from controller.daemon.config.problems import ConfigError
+from controller.people.care.row import Verdict
+from controller.people.cli.client import ask
+from controller.people.cli.doctor import examine_here, row_lines
+from controller.people.cli.files import writing
+from controller.people.cli.setup.broker import ask_broker, ask_networks
+from controller.people.cli.setup.house import ask_house
+from controller.people.cli.setup.listening import ask_shoe
+from controller.people.cli.setup.machine import Machine
+from controller.people.cli.setup.plug import ask_plug
+from controller.people.cli.setup.questions import Dialogue, TakenBackError, Terminal, check_answers, flat, read_answers
+from controller.people.cli.setup.report import made_report, page, verified
+from controller.people.cli.setup.table_toml import write_table
+from controller.people.cli.setup.wiring import ask_wiring
+from controller.people.cli.status import status_lines
+from controller.people.cli.versions import BETWEEN_SHOES
+
+_SECTIONS = ("table", "seats", "shoe", "pins", "pit", "journal", "control")
+_PATIENCE_S = 15.0
+_POLL_S = 0.2
+_STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
+
+
+def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
+    """Ask, write the table's file, start the table and write the report.
+
+    `answers` is a file with answers for a fleet: a question with an answer in that file is not asked. Returns 1 where
+    the check finds a fault, so that a fleet's script sees a table that is not ready; otherwise 0. Raises TableError.
+    """
+    machine = machine or Machine()
+    table = table.absolute()
+    kept = table.with_name("setup.answers")
+    given = read_answers(answers) if answers is not None else {}
+    if answers is not None and not given:
+        raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
+    if answers is not None:
+        check_answers(given, answers)
+    if terminal is None and not given:
+        do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
+        raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
+    values = _values(table)
+    earlier = read_answers(kept)
+    done = earlier.pop("setup.done", "no") == "yes"
+    for key in ("setup.goes_on", "setup.stop", "setup.replace"):  # the person says these anew each time
+        earlier.pop(key, None)
+    usual = flat(values) | ({} if done else earlier)
+    dialogue = Dialogue(terminal, given, usual, kept)
+    if terminal is not None:
+        dialogue.say(
+            "An empty line takes the answer in brackets, ? explains, and back takes the answer before back. "
+            "Ctrl-C breaks off; no answer is lost."
+        )
+        if earlier and not done:
+            says = "An earlier setup was broken off. Go on with its answers"
+            dialogue.answers = earlier
+            if not dialogue.agrees("setup.goes_on", says, "After a no, its answers are only proposed.", True):
+                dialogue.answers = {}
+            dialogue.settle()
+    while True:
+        try:
+            config, found, networks = _ask_all(dialogue, table, machine)
+            break
+        except TakenBackError:
+            continue
+    dialogue.settle()
+    dialogue.say(f"{table} is written: {config.rules.game}, {len(config.rules.seats)} seats.")
+    status = _start(dialogue, table, machine, networks)
+    by = dialogue.ask("setup.by", "Your name, for the report", "The report shows this name.", "technician", str)
+    if status is not None:
+        _compare(dialogue, table, by, status)
+        status = ask(table, {"do": "status"})["status"]
+        dialogue.say("", *status_lines(dict(status), table), "")
+    rows = [*examine_here(table)]
+    dialogue.say(*row_lines(rows))
+    explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
+    default = str(Path.cwd() / f"commissioning-{config.file.table.id}.html")
+    report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
+    with writing(report):
+        whole = page(made_report(config, by, found, status, rows), Path(config.file.journal.signing_key))
+        write_whole(report, whole.encode())
+    dialogue.keep("setup.done", "yes")
+    dialogue.say(f"The report is {report}. Print it, sign it and file it.")
+    if faults := [row.part for row in rows if row.verdict is Verdict.FAULT]:
+        dialogue.say(
+            f"The table is NOT ready: the check found a fault at {', '.join(faults)}. Each line above says what to do. "
+            "Then check again: sudo tablectl doctor"
+        )
+    return 1 if faults else 0
+
+
+def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
+    """Ask everything, and write the table's file. Returns the table, what was found at each part, and its networks.
+
+    Raises TableError, and TakenBackError where the person takes an answer back. The caller then asks everything again,
+    and the answers before that one count as given.
+    """
+    _let_go(dialogue, table, machine)
+    values = _values(table)
+    found: dict[str, str] = {}
+    rules = ask_house(dialogue, table.parent, values)
+    found["shoe"] = ask_shoe(dialogue, values)
+    walked = ask_wiring(dialogue, rules, values)
+    found["wiring"] = (
+        "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
+    )
+    found["plug"] = ask_plug(dialogue, values)
+    found["broker"] = ask_broker(dialogue, table.parent, values)
+    _ask_places(dialogue, values)
+    networks = ask_networks(dialogue, values)
+    found["networks"] = " ".join(networks)
+    return write_table(dialogue, table, {name: values[name] for name in _SECTIONS}), found, networks
+
+
+def verify_report(path: Path) -> int:
+    """Print whose report this is. Raises TableError where the page is not as the table signed it."""
+    report = verified(path)
+    key = fingerprint(bytes.fromhex(report["public_key"]))
+    print(f"{path}: table {report['table']}, {report['at']}, by {report['by']}. Signed with the key {key}.")
+    return 0
+
+
+def _values(table: Path) -> dict[str, Any]:
+    """The values in the table's file, so that the new file keeps the keys that no question asks for."""
+    values: dict[str, Any] = {name: {} for name in _SECTIONS}
+    if table.exists():
+        try:
+            load(table)
+        except ConfigError as error:
+            print(f"{table} has mistakes, so the setup takes nothing from that file. {error}")
+            return values
+        values |= tomllib.loads(table.read_text("utf-8"))
+    return values
+
+
+def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
+    """Stop the table that runs here, so that its shoe and pins are free. Raises TableError: `shoe_is_open`,
+    `table_runs`."""
+    if not table.exists():
+        return
+    try:
+        phase = ask(table, {"do": "status"})["status"]["face"]["phase"]
+    except TableError as error:
+        if error.code in ("table_not_running", "config_invalid"):
+            return
+        raise
+    if phase not in BETWEEN_SHOES:
+        do = (
+            "Wait for the end of the shoe, or close it: tablectl close-shoe --by NAME. Then run `tablectl setup` again."
+        )
+        raise TableError("shoe_is_open", "The table is in the middle of a shoe, and a setup needs its shoe.", do)
+    explains = "The setup listens to the shoe and lights the lamps. Only one program can do that."
+    if not dialogue.agrees("setup.stop", "The table runs. Stop it for the setup", explains, True) or not machine.stop():
+        raise TableError("table_runs", "The table runs.", "Stop the table, and run `tablectl setup` again.")
+
+
+def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
+    """Put the usual places of journal, key and socket into `values`. Nobody is asked; a fleet's answers may name other
+    places."""
+    own = values["table"]["id"]
+    for section, key, usual in (
+        ("journal", "path", f"{_STATE}/{own}.journal"),
+        ("journal", "signing_key", f"{_STATE}/{own}.key"),
+        ("control", "socket", f"{_RUN}/{own}.sock"),
+    ):
+        name = f"{section}.{key}"
+        values[section][key] = dialogue.known(name) or dialogue.usual(name, usual)
+        dialogue.keep(name, values[section][key])
+
+
+def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
+    """Start the table under its unit. Returns the table's status once shoe and pit were found, at the latest after
+    `_PATIENCE_S`; None where the table stays off."""
+    if not machine.has_unit():
+        dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
+        return None
+    limit = machine.allow(networks)
+    dialogue.say(
+        f"The networks that the unit may speak with are in {limit}."
+        if limit.exists()
+        else "The unit has no limit of networks."
+    )
+    explains = "The table then starts at each boot too."
+    if not dialogue.agrees("setup.start", "Start the table now", explains, True):
+        return None
+    if not machine.start():
+        do = "See why: journalctl -u table-controller. Then run `tablectl setup` again."
+        raise TableError("table_not_started", "The file is written, but the table did not become ready.", do)
+    return _status(table, lambda status: status["shoe"]["up"] and status["pit"]["key"]["offered"] is not None)
+
+
+def _status(table: Path, enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
+    """The table's status as soon as `enough` takes it, at the latest after `_PATIENCE_S`."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        status: Mapping[str, Any] = ask(table, {"do": "status"})["status"]
+        if enough(status) or time.monotonic() > deadline:
+            return status
+        time.sleep(_POLL_S)
+
+
+def _compare(dialogue: Dialogue, table: Path, by: str, status: Mapping[str, Any]) -> None:
+    """Show both fingerprints, and pin the pit's key where a person has compared it."""
+    key = status["pit"]["key"]
+    dialogue.say(f"The table's key: {status['key_fingerprint']}. The pit shows the same when it adopts the table.")
+    if key["offered"] is None or key["offered"] == key["pinned"]:
+        return
+    dialogue.say(f"The pit's key:   {key['offered']}. `sudo pitctl key` at the pit shows the same.")
+    explains = "Read the pit's key at the pit, or have it read to you. Only a key that was compared can be believed."
+    says = "Have you compared the pit's key, and is it the same"
+    if dialogue.terminal is not None and dialogue.agrees("setup.pit_key", says, explains, False):
+        try:
+            ask(table, {"do": "pit_key", "trust": key["offered"], "by": by})
+        except TableError as error:
+            dialogue.say(str(error))

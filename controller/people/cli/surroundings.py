@@ -1,0 +1,183 @@
+"""A table's surroundings on one machine: a private broker, a table file whose hardware is simulated, its processes.
+
+The demo, the practice table and the tests use this module. Everything is on the loopback and below one folder.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from controller.basics.errors import TableError
+from controller.daemon.config.table_file import HEADER_PINS
+from controller.people.cli.client import ask
+from drivers import shoe as shoes
+from drivers.devices import PRESENT_INPUT
+
+_CHECKOUT = Path(__file__).resolve().parents[3] / "config"
+_CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # where a wheel puts it
+EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
+
+_PORTS = (10_000, 32_768)  # below the ports of Linux's outgoing connections
+_claims: deque[socket.socket] = deque(maxlen=64)  # the open sockets reserve the last 64 ports that were given
+
+_PATIENCE_S = 10.0
+_START_PATIENCE_S = 20.0
+_POLL_S = 0.02
+
+
+def example_names() -> list[str]:
+    """The examples that can be played: each table by its name, and each game that has no table of its own."""
+    return sorted({file.stem for folder in ("games", "tables") for file in (_CONFIG / folder).glob("*.toml")})
+
+
+def example_table(name: str) -> Path:
+    """An example table's file, by its name without the ending."""
+    return _CONFIG / "tables" / f"{name}.toml"
+
+
+def example_game(name: str) -> Path:
+    """A game file, by its name without the ending."""
+    return _CONFIG / "games" / f"{name}.toml"
+
+
+def free_port(wanted: int = 0) -> int:
+    """A free TCP port on the loopback: `wanted`, where that port is free.
+
+    No other call of this function gives the same port while this process lives and asks for fewer than 64 other ports.
+    The ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute
+    after its port was chosen still finds the port free.
+    """
+    port = wanted or random.randrange(*_PORTS)
+    while True:
+        claim = socket.socket(socket.AF_UNIX)
+        with socket.socket() as probe, suppress(OSError):
+            claim.bind(f"\0table-controller-port-{port}")  # an abstract name: Linux forgets the name with the socket
+            probe.bind(("127.0.0.1", port))
+            _claims.append(claim)
+            return port
+        port = random.randrange(*_PORTS)
+
+
+def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:
+    """Write a table file into `folder`: the `example` with simulated hardware. `sections` change more of its keys."""
+    values = tomllib.loads(example.read_text("utf-8"))
+    values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
+    values["table"]["fastest_card_ms"] = 0  # the simulated dealer's hands are as fast as one likes
+    values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
+    values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
+    values["pit"] |= {"host": "127.0.0.1", "port": broker_port, "trust_first_key": True}
+    values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}
+    values["control"] = {"socket": str(folder / "table.sock")}
+    for name, keys in sections.items():
+        values[name] |= keys
+    wired = values["pins"]["inputs"]
+    shows_plug = {PRESENT_INPUT} if values["shoe"].get("present") == "input" else set()
+    for button in sorted((shoes.brand(values["shoe"]["driver"]).buttons.keys() | shows_plug) - wired.keys()):
+        taken = {wiring["bcm"] for wiring in (*wired.values(), *values["pins"]["lamps"].values())}
+        wired[button] = {"bcm": min(set(HEADER_PINS) - taken), "active": "low", "pull": "up"}
+    path = folder / "table.toml"
+    path.write_text(tomli_w.dumps(values), "utf-8")
+    return path
+
+
+def mosquitto_program() -> str | None:
+    """The path of Mosquitto; None where it is not installed. Debian keeps it out of most people's search path."""
+    return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+@contextmanager
+def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A private Mosquitto on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
+    program = mosquitto_program()
+    if program is None:
+        do = "Install it: sudo apt-get install -y mosquitto"
+        raise TableError("mosquitto_missing", "Mosquitto, the MQTT broker, is not installed.", do)
+    config = folder / "mosquitto.conf"
+    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\n")
+    with started([program, "-c", str(config)], folder / "mosquitto.log") as broker:
+        _await_port(broker, port, folder / "mosquitto.log")
+        yield broker
+
+
+def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """The reference pit at the broker on this port. The pit adopts every new table without asking a person."""
+    command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
+    return started([*command, "--adopt-new"], folder / "pit.log")
+
+
+def await_table(
+    table: Path, daemon: subprocess.Popen[bytes], log: Path, stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Wait until the table has the pit's levels, without which progressive wagers are refused; or until `stopped`.
+
+    Raises TableError `table_not_started`.
+    """
+    deadline = time.monotonic() + _START_PATIENCE_S
+    while not stopped():
+        with suppress(TableError):
+            if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+                return
+        if time.monotonic() >= deadline or daemon.poll() is not None:
+            what = f"The table did not start, or does not hear its pit. Its log, {log}, ends:\n{log_end(log)}"
+            raise TableError("table_not_started", what, "If these lines do not say why, report this.")
+        time.sleep(_POLL_S)
+
+
+def log_end(log: Path) -> str:
+    """The last lines of a log, indented."""
+    return "\n".join(f"  {line}" for line in log.read_text("utf-8", "replace").splitlines()[-12:])
+
+
+@contextmanager
+def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process whose output goes to `log`, stopped at the end. Ctrl-C at our terminal does not reach the process."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield process
+    finally:
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> int:
+    """Ask a process to end, wait for that, and return its exit code. A process that does not end is killed."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        return process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def python(*arguments: str) -> list[str]:
+    """The command that runs this Python with these arguments."""
+    return [sys.executable, *arguments]
+
+
+def _await_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+    words = log.read_text("utf-8", "replace").strip().splitlines()
+    raise TableError(
+        "mosquitto_failed", f"Mosquitto did not start: {words[-1] if words else 'no word'}.", f"See {log}."
+    )

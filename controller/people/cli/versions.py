@@ -1,0 +1,278 @@
+"""The versions of the program on a machine of a table or of a pit, and the switch from one version to another.
+
+In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
+version that runs. The link `before` names the version that ran before. That version is known to work, so it does the
+switch. The file `next` says what is requested ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch
+is finished. The file `told` says how the last switch ended.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from controller.basics.disk import sync_folder
+from controller.basics.errors import TableError
+from controller.daemon.config import load
+from controller.people.cli.client import ask
+from controller.people.cli.files import default_table
+
+FOLDER = Path("/opt/table-controller")
+PACKAGED = Path("/usr/lib/table-controller")
+"""Where the package installs a folder that is named after its version. dpkg removes that folder with the next version.
+"""
+TABLE, PIT, SWITCH = "table-controller.service", "table-pit.service", "table-controller-switch.service"
+_SERVICES = (TABLE, PIT)
+"""The services that must become ready again. A pit is switched at any time: its tables keep their events meanwhile."""
+_PAGES = ("table-screen.service", "table-pit-page.service")
+_ACCOUNT: str | None = "table-controller"
+_CREDENTIALS = f"/run/credentials/{TABLE}/"
+_POLL_S = 5.0
+BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+"""The phases without an open shoe."""
+
+_LEFT_OPEN = "import sys, pathlib, controller.people.cli.composition as c; c.open_shoe(pathlib.Path(sys.argv[1]))"
+"""A program that fails where this journal holds no open shoe. It also fails where the running version cannot read the
+journal: such a version never ends the shoe, so nothing waits for that end."""
+
+
+class Versions:
+    """The versions in `folder`. `systemctl` runs systemctl with these words, and returns whether that went well."""
+
+    def __init__(self, folder: Path = FOLDER, systemctl: Callable[..., bool] | None = None) -> None:
+        self.folder = folder
+        self._systemctl = systemctl or _systemctl
+
+    def installed(self) -> list[str]:
+        """Every version that can be switched to, by name."""
+        names = {path.parents[1].name for path in self.folder.glob("[!.]*/bin/tablectl")}
+        return sorted(names - {"current", "before"})
+
+    def link(self, name: str) -> str | None:
+        """The version that the link `current` or `before` names."""
+        path = self.folder / name
+        return path.readlink().name if path.is_symlink() else None
+
+    def asked(self) -> tuple[str | None, bool]:
+        """The version that is requested, and whether it may run inside a shoe too."""
+        try:
+            version, _, now = (self.folder / "next").read_text("utf-8").strip().partition(" ")
+        except FileNotFoundError:
+            return None, False
+        return version, now == "now"
+
+    def told(self) -> str:
+        """How the last switch ended."""
+        path = self.folder / "told"
+        return path.read_text("utf-8").strip() if path.is_file() else ""
+
+    def ask_for(self, version: str, now: bool) -> None:
+        """Note the requested version. Raises TableError `version_unknown`, `not_root`."""
+        if version not in self.installed():
+            what = f"Version {version} of the program is not installed; {' and '.join(self.installed()) or 'none'} is."
+            raise TableError(
+                "version_unknown", what, "Name an installed version, or first install the package of that version."
+            )
+        self._write("next", f"{version} now" if now else version)
+
+    def switch(self, shoe_is_open: Callable[[], bool], unfit: Callable[[Path], str | None]) -> bool:
+        """Do what is requested. Where the requested version does not become ready, go back.
+
+        `unfit` says of a version's folder why that version cannot run this table. Returns whether the requested version
+        runs. Where `current` names that version already, an earlier switch was cut off: this call finishes that switch,
+        and the services that the machine starts at boot are those that ran.
+        """
+        wanted, now = self.asked()
+        ran = self._services("is-enabled")
+        while wanted is not None and wanted != self.link("current"):
+            if not now and shoe_is_open():
+                time.sleep(_POLL_S)
+                wanted, now = self.asked()
+                continue
+            if (why := unfit(self.folder / wanted)) is not None:
+                return self._end(
+                    f"Version {wanted} cannot run this table, so {self.link('current')} stays. {why}", False
+                )
+            ran = self._services("is-active")
+            for unit in ran:
+                self._systemctl("stop", unit)
+            self._point("before", self.link("current") or wanted)
+            self._point("current", wanted)
+        if wanted is None:
+            return True
+        for unit in ran:
+            if not self._systemctl("start", unit):  # this returns once the program is ready, or has failed
+                return self._go_back(wanted, ran, _last_words(unit))
+        return self._end(
+            f"Version {wanted} {'runs' if ran else 'will run when the table or the pit is started'}.", True
+        )
+
+    def _services(self, are: str) -> list[str]:
+        return [unit for unit in _SERVICES if self._systemctl(are, "--quiet", unit)]
+
+    def _go_back(self, wanted: str, ran: Sequence[str], last_words: str) -> bool:
+        back = self.link("before") or wanted
+        for unit in ran:
+            self._systemctl("stop", unit)
+        self._point("current", back)
+        ready = [self._systemctl("start", unit) for unit in ran]
+        so = "runs again" if all(ready) else "was started again, and did not become ready either"
+        return self._end(f"Version {wanted} did not become ready, so {back} {so}. {last_words}", False)
+
+    def _end(self, outcome: str, done: bool) -> bool:
+        for page in _PAGES:
+            self._systemctl("try-restart", page)
+        self._write("told", outcome)
+        (self.folder / "next").unlink(missing_ok=True)
+        print(outcome)
+        return done
+
+    def _point(self, name: str, version: str) -> None:
+        """Let the link name this version. At every moment the link names the old version or the new."""
+        new = self.folder / f".{name}"
+        new.unlink(missing_ok=True)
+        new.symlink_to(version)
+        new.replace(self.folder / name)
+        self._synced()
+
+    def _write(self, name: str, text: str) -> None:
+        try:
+            new = self.folder / f".{name}"
+            with new.open("w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.folder / name)
+            self._synced()
+        except PermissionError as error:
+            do = "Repeat the same command with sudo before it."
+            raise TableError("not_root", f"Only root may switch versions: {error}.", do) from error
+
+    def _synced(self) -> None:
+        """Wait until the new names are on the disk."""
+        sync_folder(self.folder / "next")
+
+
+def versions() -> int:
+    """Print which versions are installed, which version runs, and how the last switch ended."""
+    there = Versions()
+    current, before, (wanted, now) = there.link("current"), there.link("before"), there.asked()
+    for version in there.installed():
+        notes = [
+            *(["runs"] if version == current else []),
+            *(["the version before; `tablectl rollback` returns to it"] if version == before != current else []),
+            *([f"requested: runs {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
+        ]
+        print(f"{version:<12} {', '.join(notes)}".rstrip())
+    if outcome := there.told():
+        print(f"The last switch: {outcome}")
+    return 0
+
+
+def update(version: str | None, now: bool) -> int:
+    """Request this version, or the version of the last installed package. Wait for the switch between shoes.
+
+    Raises TableError `version_unknown`.
+    """
+    wanted = version or max((path.name for path in PACKAGED.glob("*")), default=None)
+    if wanted is None:
+        do = "Install the package, or name an installed version: tablectl update VERSION"
+        raise TableError("version_unknown", "No package has brought a version of the program to this machine.", do)
+    return _switch_to(Versions(), wanted, now)
+
+
+def rollback(now: bool) -> int:
+    """Request the version before."""
+    there = Versions()
+    before = there.link("before")
+    if before is None or before == there.link("current"):
+        what = f"There is no version before the one that runs; installed: {', '.join(there.installed()) or 'none'}."
+        raise TableError("no_version_before", what, "To run another version: tablectl update VERSION")
+    return _switch_to(there, before, now)
+
+
+def switch() -> int:
+    """Do what is requested. The unit table-controller-switch runs this."""
+    return 0 if Versions().switch(_shoe_is_open, _unfit) else 1
+
+
+def _switch_to(there: Versions, version: str, now: bool) -> int:
+    there.ask_for(version, now)
+    if not Path("/run/systemd/system").is_dir():  # a disk image is being made, and nothing runs
+        return 0 if there.switch(lambda: False, lambda _version: None) else 1
+    if not now and version != there.link("current") and _shoe_is_open():
+        _systemctl("start", "--no-block", SWITCH)
+        print(f"Version {version} will run once the open shoe has ended. At once: tablectl update --now {version}")
+        return 0
+    done = _systemctl("start", SWITCH)
+    print(there.told(), file=sys.stdout if done else sys.stderr)
+    return 0 if done else 1
+
+
+def _shoe_is_open() -> bool:
+    """Whether the table has an open shoe. The journal says so for a stopped table. A running table that does not answer
+    counts as a table with an open shoe."""
+    try:
+        table = default_table()
+    except TableError:
+        return False
+    try:
+        phase: str = ask(table, {"do": "status"})["status"]["face"]["phase"]
+    except TableError as error:
+        return error.code != "table_not_running" or _left_open(Path(load(table).file.journal.path))
+    return phase not in BETWEEN_SHOES
+
+
+def _left_open(journal: Path) -> bool:
+    """Whether a stopped table's journal holds an open shoe.
+
+    The table's own account reads the journal: SQLite's files made for root could not be opened by the table.
+    """
+    command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
+    return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
+
+
+def _unfit(version: Path) -> str | None:
+    """Why this version cannot run this machine's table, in the version's own words; None where it can.
+
+    The version's own `tablectl` runs under the account of the table, before anything is stopped.
+    """
+    try:
+        table = str(default_table())
+    except TableError:
+        return None
+    check = _asked(version, "check", table)
+    if check.returncode != 0 and not _lacks_credentials_alone(check.stderr):
+        return check.stderr.strip()
+    journal = _asked(version, "verify")
+    return journal.stderr.strip() if journal.stderr.startswith("journal_too_new") else None
+
+
+def _lacks_credentials_alone(refusal: str) -> bool:
+    """Whether each mistake is a file that only the table's own unit may read. The table reads such a file at its start.
+    Where that fails, the version does not become ready, and the switch goes back."""
+    mistakes = [line for line in refusal.splitlines()[1:] if not line.startswith(" ")]
+    return bool(mistakes) and all(f"'{_CREDENTIALS}" in line and "cannot be read" in line for line in mistakes)
+
+
+def _asked(version: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(version / "bin" / "tablectl"), *words]
+    return subprocess.run(command, user=_ACCOUNT, capture_output=True, text=True, check=False)
+
+
+def _systemctl(*words: str) -> bool:
+    return subprocess.run(["systemctl", *words], check=False).returncode == 0
+
+
+def _last_words(unit: str) -> str:
+    """The last lines of this unit's program in the log."""
+    command: Sequence[str] = ("journalctl", "--unit", unit, "--lines", "5", "--output", "cat", "--no-pager")
+    if shutil.which(command[0]) is None:
+        return ""
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f"The log of {unit} ends:\n{lines}" if lines else ""

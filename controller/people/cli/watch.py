@@ -1,0 +1,52 @@
+"""`tablectl watch`: a running table, live in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from controller.daemon.config import load
+from controller.people.cli.client import watch
+from controller.people.cli.status import happening_lines
+from controller.words.language import Language, language
+
+_PICTURES_PER_S = 10  # the shortest part of a lamp's pattern is 120 ms
+
+
+def watch_table(table: Path, language_name: str) -> int:
+    """Show the table until Ctrl-C or its end: a live picture on a terminal, elsewhere a line for each change.
+
+    Raises TableError, which says why, where the table ends the view.
+    """
+    words = language(language_name)
+    if not sys.stdout.isatty():
+        for line in changes(watch(table), table, words):
+            print(f"{datetime.now().astimezone():%H:%M:%S}  {line}", flush=True)
+        return 0
+    from rich.live import Live
+
+    from controller.people.cli.picture import Picture, keys_unseen
+
+    config = load(table)
+    title = f"{config.file.table.name} - Ctrl-C ends this view, not the table"
+    picture = Picture(title, config.rules, words)
+    with keys_unseen(), Live(picture, refresh_per_second=_PICTURES_PER_S) as live:
+        for status in watch(table):
+            picture.status = status
+            live.refresh()
+    return 0
+
+
+def changes(statuses: Iterable[dict[str, Any]], table: Path, words: Language) -> Iterator[str]:
+    """The lines of each status that the status before did not have."""
+    shown: list[str] = []
+    before: dict[str, Any] = {}
+    for status in statuses:
+        if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
+            status["pit"]["standing"] = before["pit"]["standing"]  # only the time in its details has grown
+        lines = happening_lines(status, table, words)
+        yield from (line for line in lines if line not in shown)
+        shown, before = lines, status

@@ -1,0 +1,168 @@
+"""What a bet is worth: its outcomes in whole counts, and what they mean for the house and the bettor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import sqrt
+
+from controller.rules.game.bets import Bet, CardsAre, Has, Row, When, ratio_text
+
+Levels = Mapping[str, int]
+"""The cents on each progressive meter. A meter that is missing here counts as empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One way in which a wager ends, and how many deals end so."""
+
+    when: str
+    """The condition, in the words of the game file."""
+
+    result: str
+    """What becomes of the wager, for people."""
+
+    ways: int
+    net: Fraction
+    """The bettor's gain for each unit staked, with empty meters: 1 for even money, -1 for a loss."""
+
+    paid: bool
+    """Whether the wager wins a pay or an award."""
+
+    meter: str | None = None
+    per_cent_of_meter: Fraction = Fraction()
+    """How much each cent on the meter adds to `net`."""
+
+    def worth(self, levels: Levels) -> Fraction:
+        """`net` with these amounts on the meters."""
+        return self.net + self.per_cent_of_meter * levels.get(self.meter or "", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What a bet is worth at these seats; where `seats` is empty, at every seat."""
+
+    spot: str
+    seats: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    """Empty where choices decide and no best play is known."""
+
+    bounds: tuple[Fraction, Fraction] | None = None
+    """Where choices decide: the least and the greatest edge, whatever is chosen."""
+
+    @property
+    def deals(self) -> int:
+        """All deals that were counted."""
+        return sum(outcome.ways for outcome in self.outcomes)
+
+    @property
+    def hit_frequency(self) -> Fraction:
+        """How often the wager wins a pay or an award."""
+        return Fraction(sum(outcome.ways for outcome in self.outcomes if outcome.paid), self.deals)
+
+    def edge(self, levels: Levels) -> Fraction:
+        """The part of each unit staked that the house keeps over all deals. Negative: the house pays more than it
+        wins."""
+        return -sum((outcome.ways * outcome.worth(levels) for outcome in self.outcomes), Fraction()) / self.deals
+
+    def deviation(self, levels: Levels) -> float:
+        """The standard deviation of the bettor's gain, for each unit staked."""
+        squares = sum((outcome.ways * outcome.worth(levels) ** 2 for outcome in self.outcomes), Fraction())
+        return sqrt(squares / self.deals - self.edge(levels) ** 2)
+
+    def edge_by_meter(self) -> dict[str, Fraction]:
+        """By meter, how much each cent on the meter lowers the edge."""
+        found: dict[str, Fraction] = {}
+        for outcome in self.outcomes:
+            if outcome.meter is not None:
+                part = outcome.ways * outcome.per_cent_of_meter / self.deals
+                found[outcome.meter] = found.get(outcome.meter, Fraction()) + part
+        return found
+
+    def break_even_cents(self, meter: str, levels: Levels) -> Fraction | None:
+        """The amount on the meter at which the edge is zero, while the other meters hold `levels`.
+
+        None: the bet never wins the meter. Zero or less: there is no edge even while the meter is empty.
+        """
+        each_cent = self.edge_by_meter().get(meter, Fraction())
+        return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
+
+
+def outcomes(bet: Bet, ways: Mapping[int | None, int]) -> tuple[Outcome, ...]:
+    """The bet's outcomes in the order of its rows. The last is the lost wager, for which no row holds."""
+    rows = [_outcome(bet, row, ways.get(number, 0)) for number, row in enumerate(bet.rows)]
+    return (*rows, Outcome("anything else", "lose", ways.get(None, 0), Fraction(-1), paid=False))
+
+
+def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
+    when = said(row.when) or "always"
+    if row.award is not None:
+        assert bet.price_cents is not None, "a bet with awards has a price"
+        net = Fraction(row.cents or 0, bet.price_cents) - (0 if bet.awards_return_stake else 1)
+        if row.meter is None:
+            return Outcome(when, f"{row.award}: ${(row.cents or 0) / 100:,.2f}", ways, net, paid=True)
+        part = "all" if row.share == 1 else f"{row.share.numerator}/{row.share.denominator} of what is"
+        result = f"{row.award}: {part} on the meter {row.meter}"
+        return Outcome(when, result, ways, net, True, row.meter, row.share / bet.price_cents)
+    if row.pays is not None:
+        kept = row.commission_taken or row.commission_owed
+        pays = f"pays {ratio_text(row.pays)}" + (f" less {kept} of it" if kept else "")
+        return Outcome(when, pays, ways, row.pays * (1 - (kept or 0)), paid=True)
+    assert row.result is not None, "a row has pays, an award or a result"
+    return Outcome(when, row.result, ways, _RESULTS[row.result], paid=False)
+
+
+_RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
+"""By the result in a row, the bettor's gain for each unit staked."""
+
+
+def said(condition: CardsAre | Has | When) -> str:
+    """A condition in the words of the game file: "winner banker, banker (total 7, cards 3)"."""
+    words = {field.name: value for field in fields(condition) if (value := getattr(condition, field.name)) is not None}
+    return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case (tuple(), tuple()):
+            return " with ".join(map(_value, value))
+        case tuple():
+            return "/".join(map(str, value))
+        case CardsAre() | Has():
+            return f"({said(value)})"
+        case _:
+            return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """All of a game, as one file of this room counted it."""
+
+    bets: tuple[Odds, ...]
+    by_cards: Callable[[], dict[int, Fraction]]
+    """Counts how often a round takes each number of cards; where every seat has its own hand, how often a seat does.
+    Empty where choices are open."""
+
+    play: tuple[str, ...] = ()
+    """The best play where people choose, a line for each choice."""
+
+    method: str = ""
+    """How this game was counted, where that differs from other games, in sentences."""
+
+    dealers: Fraction = Fraction()
+    """How many cards the dealer takes on average, beside those of `by_cards`."""
+
+    left_out: tuple[str, ...] = ()
+    """The spots of the bets that were not counted."""
+
+
+CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
+"""A bet for counting, which no house offers: its rows tell how many cards Player and Banker take together."""
+
+
+def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
+    """How often two hands take each number of cards, by how many deals each row of `CARDS` decides."""
+    return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}

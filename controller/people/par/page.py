@@ -1,0 +1,266 @@
+"""A par sheet for people: lines for a terminal, JSON, and a page to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from controller.people.par.odds import Levels, Odds, Outcome
+from controller.people.par.sheet import Par
+
+
+def lines(of: Par, levels: Levels) -> Iterator[str]:
+    """The lines for a terminal."""
+    yield f"{_title(of)}: {_cards(of)}"
+    yield f"configuration {of.subject.digest}"
+    for bet in of.bets:
+        yield ""
+        yield f"{_name(bet)}: house edge {_edge(bet, levels)}"
+        if bet.outcomes:
+            yield f"  exactly {bet.edge(levels)}"
+            yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
+        yield from (f"  {line}" for line in _bounds(bet))
+        width = max((len(f"{outcome.ways:,}") for outcome in bet.outcomes), default=0)
+        for outcome in bet.outcomes:
+            often = percent(Fraction(outcome.ways, bet.deals))
+            yield f"  {outcome.ways:>{width},}  {often:>11}  {outcome.result}: {outcome.when}"
+        yield from (f"  {line}" for line in _meter_lines(bet, levels))
+    yield ""
+    yield from of.play
+    yield from _hands(of)
+    yield of.method
+
+
+def edges(of: Par) -> str:
+    """Each bet's edge, in one line."""
+    return ", ".join(f"{_name(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
+
+
+def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
+    """What becomes of each bet where `one` is changed to `other`."""
+    yield f"from {_title(one)}: {_cards(one)}"
+    yield f"to   {_title(other)}: {_cards(other)}"
+    before, after = ({_name(bet): bet for bet in each.bets} for each in (one, other))
+    for name in dict.fromkeys([*before, *after]):
+        was, is_ = before.get(name), after.get(name)
+        if was is None or is_ is None:
+            said, bet = ("no longer offered", was) if is_ is None else ("new", is_)
+            assert bet is not None
+            yield f"{name}: {said}; house edge {_edge(bet, levels)}"
+        elif _figures(was) == _figures(is_):
+            yield f"{name}: unchanged; house edge {_edge(was, levels)}"
+        elif not was.outcomes or not is_.outcomes:
+            yield f"{name}: house edge {_edge(was, levels)} -> {_edge(is_, levels)}"
+        else:
+            yield f"{name}:"
+            yield _changed("house edge", was.edge(levels), is_.edge(levels))
+            yield _changed("wins", was.hit_frequency, is_.hit_frequency)
+            yield f"  standard deviation {was.deviation(levels):.5f} -> {is_.deviation(levels):.5f}"
+            yield from (f"  {when}: {line}" for when, bet in (("before", was), ("after", is_)) for line in _bounds(bet))
+
+
+def _figures(bet: Odds) -> object:
+    """The bet's figures that do not depend on how many cards a deal has."""
+    return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
+
+
+def _changed(what: str, was: Fraction, is_: Fraction) -> str:
+    return f"  {what} {percent(was)} -> {percent(is_)} ({100 * float(is_ - was):+.5f})"
+
+
+def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
+    """The edge for people; where the outcomes are not known, the edge's bounds, or one figure where both are equal."""
+    if not bet.outcomes and bet.bounds is not None:
+        return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
+    return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
+
+
+def _bounds(bet: Odds) -> Iterator[str]:
+    if bet.bounds is not None and bet.outcomes:
+        least, most = map(percent, bet.bounds)
+        yield f"whatever is chosen, the house edge is from {least} to {most}"
+
+
+def percent(part: Fraction, decimals: int = 5) -> str:
+    """A part for people, as "1.05791%"."""
+    return f"{100 * float(part):.{decimals}f}%"
+
+
+def json_of(of: Par, levels: Levels) -> dict[str, Any]:
+    """Every figure. Counts are whole numbers. An edge is an exact fraction and a percentage."""
+    subject = of.subject
+    return {
+        "game": subject.name,
+        "sheet": subject.sheet,
+        "digest": subject.digest,
+        "cards": of.cards,
+        "deals": of.deals,
+        "meters_cents": dict(levels),
+        "bets": [_bet_json(bet, levels) for bet in of.bets],
+        "hands": [
+            {
+                "seats": hands.seats,
+                "cards_a_hand": str(hands.cards_a_hand),
+                "by_cards": {str(cards): str(often) for cards, often in hands.by_cards.items()},
+                "about": round(hands.about, 1),
+                "fewest": hands.fewest,
+                "most": hands.most,
+            }
+            for hands in of.hands
+        ],
+        "play": list(of.play),
+        "method": of.method,
+    }
+
+
+def _bet_json(bet: Odds, levels: Levels) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    if bet.outcomes:
+        edge = bet.edge(levels)
+        known = {
+            "edge": str(edge),
+            "edge_percent": 100 * float(edge),
+            "standard_deviation": bet.deviation(levels),
+            "hit_frequency": str(bet.hit_frequency),
+        }
+    return known | {
+        "spot": bet.spot,
+        "seats": list(bet.seats),
+        "bounds": None if bet.bounds is None else list(map(str, bet.bounds)),
+        "outcomes": [
+            {
+                "when": outcome.when,
+                "result": outcome.result,
+                "ways": outcome.ways,
+                "probability": outcome.ways / bet.deals,
+                "net": str(outcome.worth(levels)),
+            }
+            for outcome in bet.outcomes
+        ],
+        "meters": {
+            meter: {"edge_each_cent": str(each), "break_even_cents": _cents(bet.break_even_cents(meter, levels))}
+            for meter, each in bet.edge_by_meter().items()
+        },
+    }
+
+
+def html(of: Par, levels: Levels) -> str:
+    """A page to print."""
+    bets = "\n".join(_bet_html(bet, levels) for bet in of.bets)
+    rows = "".join(
+        f"<tr><td>{escape(_name(bet))}<td>{escape(_edge(bet, levels))}"
+        + (f"{_number(f'{bet.deviation(levels):.5f}')}{_number(percent(bet.hit_frequency))}" if bet.outcomes else "")
+        for bet in of.bets
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{escape(of.subject.name)}: par sheet</title>
+<style>
+body {{ font: 10pt/1.4 serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ border-bottom: 1px solid #bbb; padding: .2em .6em .2em 0; text-align: left; vertical-align: top; }}
+.number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+ul {{ padding-left: 1.2em; }}
+section {{ break-inside: avoid; }}
+.exact {{ overflow-wrap: anywhere; font-size: 8pt; }}
+</style>
+<h1>{escape(of.subject.name)}: par sheet</h1>
+<p>Rule sheet {escape(of.subject.sheet)}. {escape(_cards(of))}.</p>
+<p>Configuration, SHA-256: <span class="exact">{of.subject.digest}</span></p>
+<h2>Method</h2>
+<p>{escape(of.method)}</p>
+<h2>Bets</h2>
+<table><tr><th>bet<th>house edge<th class="number">standard deviation<th class="number">wins{rows}</table>
+{_list("The best play", of.play)}
+{_list("Rounds", _hands(of))}
+{bets}
+</html>
+"""
+
+
+def _list(heading: str, lines: Iterable[str]) -> str:
+    said = "".join(f"<li>{escape(line)}" for line in lines)
+    return f"<section><h2>{heading}</h2><ul>{said}</ul></section>" if said else ""
+
+
+def _number(text: str) -> str:
+    return f'<td class="number">{text}'
+
+
+def _bet_html(bet: Odds, levels: Levels) -> str:
+    rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
+    notes = "".join(f"<p>{escape(line)}</p>" for line in (*_bounds(bet), *_meter_lines(bet, levels)))
+    exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
+    head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'
+    return f"""<section>
+<h2>{escape(_name(bet))}</h2>
+<p>House edge {escape(_edge(bet, levels))}{exact}</p>
+{f"<table>{head}{rows}</table>" if rows else ""}
+{notes}</section>"""
+
+
+def _outcome_html(outcome: Outcome, bet: Odds) -> str:
+    often = percent(Fraction(outcome.ways, bet.deals))
+    return f"<tr><td>{escape(outcome.when)}<td>{escape(outcome.result)}{_number(f'{outcome.ways:,}')}{_number(often)}"
+
+
+def _title(of: Par) -> str:
+    return f"{of.subject.name} (rule sheet {of.subject.sheet})"
+
+
+def _cards(of: Par) -> str:
+    return f"{of.cards} cards, {of.deals:,} ordered deals of {of.cards_a_deal}"
+
+
+def _name(bet: Odds) -> str:
+    return f"{bet.spot} at {', '.join(bet.seats)}" if bet.seats else bet.spot
+
+
+def _meters_of(bet: Odds, levels: Levels) -> str:
+    """The amounts on the bet's meters that the figure assumes."""
+    meters = bet.edge_by_meter()
+    if not meters:
+        return ""
+    if not any(levels.get(meter) for meter in meters):
+        return " with empty meters"
+    return " with " + ", ".join(f"{meter} at {_dollars(levels.get(meter, 0))}" for meter in meters)
+
+
+def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
+    for meter, each in bet.edge_by_meter().items():
+        taken = percent(each * 100_000, 7)
+        yield f"each $1,000 on {meter} lowers the edge by {taken}; {_break_even(bet, meter, levels)}"
+
+
+def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
+    cents = bet.break_even_cents(meter, levels)
+    if cents is None:
+        return "these cards never win the meter"
+    beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
+    if cents <= 0:
+        return f"the house has no edge even while the meter is empty, {beside}"
+    return f"the house has no edge from {_dollars(cents)} on, {beside}"
+
+
+def _dollars(cents: Fraction | int) -> str:
+    return f"${float(cents) / 100:,.2f}"
+
+
+def _cents(cents: Fraction | None) -> str | None:
+    return None if cents is None else str(cents)
+
+
+def _hands(of: Par) -> Iterator[str]:
+    for hands in of.hands[:1]:
+        cards = ", ".join(f"{cards} cards {percent(often, 3)}" for cards, often in hands.by_cards.items())
+        yield f"{'A round' if hands.seats is None else 'A seat'} takes {cards}."
+    for hands in of.hands:
+        played = "" if hands.seats is None else f"With {hands.seats} seat{'s'[: hands.seats - 1]} in play: "
+        yield (
+            f"{played}{float(hands.cards_a_hand):.4f} cards a round on average, and about {hands.about:.0f} rounds in "
+            f"a shoe (an estimate); by the burn and the cutting card, from {hands.fewest} to {hands.most}."
+        )

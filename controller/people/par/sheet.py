@@ -1,0 +1,157 @@
+"""A par sheet: what every bet of a game or of a table is worth, with the cards of a given shoe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
+from math import ceil, perm
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.daemon.config import is_game_file, load, load_game
+from controller.daemon.config.game_file import play_of
+from controller.people.par.odds import Counted, Odds
+from controller.people.par.shoe import Shoe, fresh
+from controller.rules.game.bets import Bet
+from controller.rules.game.cards import DECK
+from controller.rules.game.games import Game
+from controller.table.rules import Seat, ShoeRules
+from controller.table.shoe_life import cards_to_burn
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values in their files."""
+
+    name: str
+    sheet: str
+    digest: str
+    seats: tuple[Seat, ...]
+    """Empty for a game file, which has no table."""
+
+    most_seats: int
+    shoe: ShoeRules
+    play: Game
+    bets: tuple[Bet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How many cards a round takes, and how many rounds a shoe has."""
+
+    seats: int | None
+    """Where every seat has a hand of its own: the number of seats in play."""
+
+    by_cards: dict[int, Fraction]
+    """How often a round takes each number of cards; where every seat has its own hand, how often a seat does."""
+
+    cards_a_hand: Fraction
+    """How many cards a round takes on average, with the dealer's and every seat's."""
+
+    about: float
+    """Wagered rounds in a shoe: an estimate, since the order of rounds in a shoe is not counted."""
+
+    fewest: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Par:
+    """The par sheet of a subject, with the cards from which it was counted."""
+
+    subject: Subject
+    cards: int
+    bets: tuple[Odds, ...]
+    hands: tuple[Hands, ...]
+    """One entry, or one for each number of seats where that number matters; empty for an open shoe."""
+
+    play: tuple[str, ...]
+    """The best play where people choose, a line for each choice."""
+
+    method: str
+    """How the figures were counted, in a paragraph."""
+
+    left_out: tuple[str, ...] = ()
+    """The spots of the bets that were not counted."""
+
+    @property
+    def deals(self) -> int:
+        """The ordered deals of the cards. Each deal has as many cards as a round can take, with one seat in play."""
+        return perm(self.cards, self.cards_a_deal)
+
+    @property
+    def cards_a_deal(self) -> int:
+        """The most cards that a round can take, with one seat in play."""
+        return self.subject.play.most_cards(1)
+
+
+def subject(path: Path) -> Subject:
+    """The rules in a table's file or a game file. Raises ConfigError, which names every mistake."""
+    if is_game_file(path):
+        game, digest = load_game(path)
+        return Subject(game.name, game.sheet, digest, (), game.most_seats, game.shoe, play_of(game), game.bets)
+    config = load(path)
+    rules = config.rules
+    seats = rules.seats
+    return Subject(rules.game, config.game.sheet, config.digest, seats, len(seats), rules.shoe, rules.play, rules.bets)
+
+
+def par(of: Subject, shoe: Shoe | None = None) -> Par:
+    """The par sheet with the cards of this shoe, by default of a fresh shoe.
+
+    Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
+    """
+    cards = fresh(of.shoe.decks) if shoe is None else shoe
+    many, needed = sum(cards.values()), of.play.most_cards(1)
+    if many < needed:
+        do = "Use a shoe that can still deal a round."
+        raise TableError("too_few_cards", f"{many} cards are left, and a round can take {needed}.", do)
+    counted = _counting(of)(of.play, of.seats, of.bets, cards)
+    by_cards = counted.by_cards() if shoe is None else {}
+    in_play = range(1, of.most_seats + 1) if of.play.seats_play else (None,)
+    hands = tuple(_hands(of, by_cards, seats, counted.dealers) for seats in in_play) if by_cards else ()
+    method = f"{_METHOD.format(cards=needed)} {counted.method}".strip()
+    return Par(of, many, counted.bets, hands, counted.play, method, counted.left_out)
+
+
+_Counting = Callable[[Game, Sequence[Seat], Sequence[Bet], Shoe], Counted]
+
+
+def _counting(of: Subject) -> _Counting:
+    """The function `counted` of the file that counts this game. The file has the name of the game's own file."""
+    name = f"{__package__}.{type(of.play).__module__.rpartition('.')[2]}"
+    if find_spec(name) is None:
+        what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
+        raise TableError("par_not_counted", what, "Name another game.")
+    counted: _Counting = import_module(name).counted
+    return counted
+
+
+_METHOD = (
+    "Every figure is counted; nothing is simulated. The count goes over all ordered deals of {cards} cards from the "
+    "cards of the shoe, without replacement. A round that takes fewer cards counts with every order of the cards after "
+    "it. Deals that a bet cannot tell apart are counted together, in whole numbers. The rules that deal and settle at "
+    "the table also decide each wager here. The house edge is the part of each unit staked that the house keeps on "
+    "average; pushed wagers count as staked. Rounding to the cent is left out. A round later in the shoe has the same "
+    "odds, as long as nobody knows the cards that are gone."
+)
+
+# How many cards a round takes, and how many rounds a shoe has.
+
+
+def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealers: Fraction) -> Hands:
+    mean = dealers + (seats or 1) * sum((cards * often for cards, often in by_cards.items()), Fraction())
+    burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
+    least, dealt, most = (
+        52 * of.shoe.decks - many - of.shoe.cut_card_from_end
+        for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
+    )
+    after, first = of.shoe.hands_after_cut_card, of.shoe.hands_after_cut_card_first
+    # The cutting card comes inside a round, on average in its middle: half a round more.
+    about = dealt / mean + Fraction(1, 2) + after
+    longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
+    fewest = ceil(least / longest) + min(after, first)
+    return Hands(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, first))

@@ -1,0 +1,270 @@
+"""Splits at Lucky 9: a seat's hand against each of the dealer's hands, and all that can become of a pair.
+
+Cards are told apart by their points alone, except for the cards that would make a new pair.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations_with_replacement
+from math import lcm, perm
+from operator import add, mul
+
+from controller.people.par.odds import outcomes
+from controller.rules.game.bets import Bet, Finished, deciding, hand_holds
+from controller.rules.game.cards import WORTH, Card, total
+from controller.rules.game.hands import TwoHands, closer_to_nine
+from controller.rules.game.lucky9 import Lucky9
+from controller.rules.game.play import Call
+
+Cards = tuple[int, ...]
+"""The points of cards."""
+
+
+class Dealer:
+    """The dealer's hands by the up card, and how many orders of the cards left lead to each hand."""
+
+    def __init__(self, game: Lucky9) -> None:
+        self._draws = [[(down + up) % 10 in game.dealer_draws_on for down in range(10)] for up in range(10)]
+        self.hands: list[list[Cards]] = [
+            [hand for down in range(10) for hand in self._with(down, up)] for up in range(10)
+        ]
+
+    def _with(self, down: int, up: int) -> list[Cards]:
+        return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
+
+    def ways(self, left: Sequence[int], up: int) -> list[int]:
+        """By the dealer's hand, how many ordered twos of the cards left lead to it."""
+        rest, ways = sum(left) - 1, list[int]()
+        for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
+            if draws:
+                at = len(ways) + down
+                ways += [many * others for others in left]
+                ways[at] -= many  # a card cannot come twice
+            else:
+                ways.append(many * rest)
+        return ways
+
+
+class Judge:
+    """Which row decides a bet on a seat's hand, by points alone. The bet is asked once for hands that it sees alike."""
+
+    def __init__(self, game: Lucky9, dealer: Dealer, bet: Bet) -> None:
+        self._game, self._dealer, self.bet = game, dealer, bet
+        self.net = [ending.net for ending in outcomes(bet, {})]
+        self.parts = lcm(*(each.denominator for each in self.net))
+        self._whole = [int(each * self.parts) for each in self.net]
+        self._words = tuple(dict.fromkeys(hand for row in bet.rows for hand in row.when.hands()))
+        self._look = cache(self._looks)
+        self._row_of: dict[object, int] = {}
+        self._rows_of: dict[object, list[int]] = {}
+        self._worths_of: dict[object, list[int]] = {}
+
+    def up(self, rows: Iterable[int]) -> int:
+        """The bettor's gain over these numbers of deals, one for each row, in parts of a unit."""
+        return sum(map(mul, rows, self._whole))
+
+    def rows(self, own: Cards, split: bool, up: int) -> list[int]:
+        """By the dealer's hand, the place of the row that decides; the last place is for no row."""
+        key = self._look(own), split, up
+        if key not in self._rows_of:
+            self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
+        return self._rows_of[key]
+
+    def worths(self, own: Cards, split: bool, up: int) -> list[int]:
+        """By the dealer's hand, the bettor's gain for each unit staked, in parts of a unit."""
+        key = self._look(own), split, up
+        if key not in self._worths_of:
+            self._worths_of[key] = [self._whole[row] for row in self.rows(own, split, up)]
+        return self._worths_of[key]
+
+    def _looks(self, points: Cards) -> object:
+        cards = _of(points)
+        seen = Finished(TwoHands(cards, cards, closer_to_nine(cards, cards), natural=False), self._game.naturals)
+        return len(cards), total(cards), *(hand_holds(word, cards, seen) for word in self._words)
+
+    def _row(self, own: Cards, split: bool, dealers: Cards) -> int:
+        key = self._look(own), split, self._look(dealers)
+        if key not in self._row_of:
+            hand, dealer = _of(own), _of(dealers)
+            done = TwoHands(hand, dealer, closer_to_nine(hand, dealer), natural=False)
+            seen = Finished(done, self._game.naturals, names=(("own",), ("dealer",)), number=1 if split else None)
+            self._row_of[key] = _place(self.bet, seen)
+        return self._row_of[key]
+
+
+def _of(points: Cards) -> tuple[Card, ...]:
+    return tuple(WORTH[each] for each in points)
+
+
+def _place(bet: Bet, seen: Finished) -> int:
+    """The place of the row that decides; the number of rows where none does."""
+    decided = deciding(bet, seen)
+    return len(bet.rows) if decided is None else next(n for n, row in enumerate(bet.rows) if row is decided)
+
+
+NEW_PAIR = 10
+"""The kind of the cards that make a new pair. The kinds before it are the points of all other cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What a split depends on: the points of the pair's cards and of the up card, the cards left by kind, and the most
+    hands that the pair can become."""
+
+    points: int
+    up: int
+    left: tuple[int, ...]
+    most_hands: int
+
+
+Again = Callable[[int, list[int], list[int]], bool]
+"""Whether a new pair is split, by the number of hands, and by the rows after standing and after splitting."""
+
+
+class Splits:
+    """A split and all that can follow. Each hand takes one card; a new pair may be split again, or stands.
+
+    A state is the kinds of card that the finished hands have drawn, and the number of hands. Its values go over all
+    orders of the cards that still come, and of the dealer's two cards.
+    """
+
+    def __init__(self, dealer: Dealer, hand: Judge, pair: Pair) -> None:
+        self._dealer, self._of, self._draws = dealer, pair, 2 * (pair.most_hands - 1)
+        self._points = (*range(10), pair.points)
+        self._worths = [hand.worths((pair.points, drawn), True, pair.up) for drawn in range(10)]
+        # By the dealer's hand: the worth of every drawn card against it, and the dealer's own cards, which no hand
+        # draws.
+        columns = list(zip(*self._worths, strict=True))
+        self._columns = list(dict.fromkeys(columns))
+        self._column = [self._columns.index(column) for column in columns]
+        drawn = [hand[:1] + hand[2:] for hand in dealer.hands[pair.up]]
+        self._his = [sum(column[card] for card in cards) for column, cards in zip(columns, drawn, strict=True)]
+        self._stood = [(at, cards[0]) for at, cards in enumerate(drawn) if len(cards) == 1]
+        self._stay, self._gain = cache(self._staying), cache(self._gaining)
+
+    def worth(self) -> int:
+        """The bettor's gain under the best play, in parts of a unit."""
+        return self._value((), 2)
+
+    def _left(self, done: Cards, hands: int) -> list[int]:
+        left = list(self._of.left)
+        for kind in done:
+            left[kind] -= 1
+        left[NEW_PAIR] -= hands - 2  # each later split began with a card that made a pair
+        return left
+
+    def _by_points(self, left: Sequence[int]) -> list[int]:
+        by_points = list(left[:NEW_PAIR])
+        by_points[self._of.points] += left[NEW_PAIR]
+        return by_points
+
+    def _to_come(self, done: Cards, hands: int) -> int:
+        return self._draws - len(done) - (hands - 2)
+
+    def _value(self, done: Cards, hands: int) -> int:
+        return self._stay(done, hands) + self._gain(done, hands)
+
+    def _staying(self, done: Cards, hands: int) -> int:
+        """What the hands are worth if no hand is split again.
+
+        All hands that still come are worth the same: each draws any card that is left.
+        """
+        left, to_come = self._by_points(self._left(done, hands)), self._to_come(done, hands)
+        cards, ways = sum(left), self._dealer.ways(left, self._of.up)
+        worth = sum(sum(map(mul, ways, self._worths[self._points[kind]])) for kind in done) * perm(cards - 2, to_come)
+        if hands > len(done):
+            any_card = [sum(map(mul, left, column)) for column in self._columns]
+            others = [any_card[column] - his for column, his in zip(self._column, self._his, strict=True)]
+            each = sum(map(mul, ways, others)) - sum(left[down] * others[at] for at, down in self._stood)
+            worth += (hands - len(done)) * each * perm(cards - 3, to_come - 1)
+        return worth
+
+    def _gaining(self, done: Cards, hands: int) -> int:
+        """How much more the hands are worth by splitting again, where that is the better call."""
+        if hands == self._of.most_hands or hands == len(done):
+            return 0
+        left = self._left(done, hands)
+        worth = max(self._by_splitting(done, hands), 0) * left[NEW_PAIR] if left[NEW_PAIR] > 0 else 0
+        if hands > len(done) + 1:
+            worth += sum(many * self._gain(_also(done, kind), hands) for kind, many in enumerate(left) if many > 0)
+        return worth
+
+    def _by_splitting(self, done: Cards, hands: int) -> int:
+        """How much more a new pair is worth split than standing."""
+        return self._value(done, hands + 1) - self._value(_also(done, NEW_PAIR), hands)
+
+    def splits_again(self, done: Cards, hands: int) -> bool:
+        """Whether a new pair is better split than left standing."""
+        return hands < self._of.most_hands and self._by_splitting(done, hands) > 0
+
+    def on_new_pairs(self) -> set[Call]:
+        """The calls on new pairs, over all cards that the finished hands can have drawn."""
+        calls = set()
+        for hands in range(2, self._of.most_hands):
+            for drawn in range(hands):
+                for done in combinations_with_replacement(range(NEW_PAIR + 1), drawn):
+                    left = self._left(done, hands)
+                    if min(left) >= 0 and left[NEW_PAIR]:
+                        calls.add(Call.SPLIT if self.splits_again(done, hands) else Call.STAND)
+        return calls
+
+    def ends(self) -> Counter[tuple[int, int]]:
+        """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
+        a unit."""
+        ends: Counter[tuple[int, int]] = Counter()
+        reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
+        while reached:
+            following: Counter[tuple[Cards, int]] = Counter()
+            for (done, hands), many in reached.items():
+                left = self._left(done, hands)
+                if len(done) == hands:
+                    many *= perm(sum(left) - 2, self._to_come(done, hands))
+                    drawn, by_column = [self._points[kind] for kind in done], [0] * len(self._columns)
+                    for at, ways in zip(
+                        self._column, self._dealer.ways(self._by_points(left), self._of.up), strict=True
+                    ):
+                        by_column[at] += ways
+                    for column, ways in zip(self._columns, by_column, strict=True):
+                        ends[hands, sum([column[card] for card in drawn])] += many * ways
+                    continue
+                again = self.splits_again(done, hands)
+                for kind, cards in enumerate(left):
+                    if cards > 0:
+                        to = (done, hands + 1) if again and kind == NEW_PAIR else (_also(done, kind), hands)
+                        following[to] += many * cards
+            reached = following
+        return ends
+
+    def as_is_best(self, hands: int, *_: object) -> bool:
+        """Whether the best play splits the leftmost of this number of hands again."""
+        return self.splits_again((), hands)
+
+    def leftmost(self, bet: Judge, again: Again, hands: int = 2) -> list[int]:
+        """How many deals each row of a bet on the leftmost hand decides, once there are this many hands.
+
+        `again` says whether a new pair is split.
+        """
+        left, rows = self._left((), hands), [0] * len(bet.net)
+        orders = perm(sum(left) - 3, self._to_come((), hands) - 1)
+        for kind, many in enumerate(left):
+            if many > 0:
+                points = self._points[kind]
+                after = self._by_points(left)
+                after[points] -= 1
+                of_rows = bet.rows((self._of.points, points), True, self._of.up)
+                came = [0] * len(rows)
+                for ways, row in zip(self._dealer.ways(after, self._of.up), of_rows, strict=True):
+                    came[row] += many * ways * orders
+                if kind == NEW_PAIR and hands < self._of.most_hands:
+                    split = [many * ways for ways in self.leftmost(bet, again, hands + 1)]
+                    came = split if again(hands, came, split) else came
+                rows = list(map(add, rows, came))
+        return rows
+
+
+def _also(done: Cards, kind: int) -> Cards:
+    return tuple(sorted((*done, kind)))

@@ -1,0 +1,52 @@
+"""`python -m controller.people.pit_page`: the pit's page and metrics."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from controller.basics.errors import TableError
+from controller.contract.wire.broker_options import add_broker, host_and_port, tls_files
+from controller.people.pit_page.hearing import Hearing
+from controller.pit.reference.__main__ import place
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve the page. Returns the exit code. An error goes to standard error, with what to do."""
+    options = parser().parse_args(arguments)
+    try:
+        from controller.people.pit_page.server import serve
+    except ImportError as error:
+        do = "Install the project with its extra `screen`; tools/setup.sh does."
+        print(
+            TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do),
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        (broker, broker_port), (host, port) = options.broker, options.listen
+        hearing = Hearing(broker, broker_port, options.root, tls_files(options))
+        return serve(options.ledger, hearing, host, port, options.names)
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m controller.people.pit_page",
+        description="The pit's page for people, and /metrics for Prometheus. The program reads, and changes nothing.",
+    )
+    parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help="the pit's ledger; only read")
+    parser.add_argument(
+        "--listen", type=host_and_port, required=True, metavar="HOST:PORT", help="where browsers and Prometheus ask"
+    )
+    names = "other names by which browsers and Prometheus ask, for example pit.house"
+    parser.add_argument("--names", nargs="*", default=(), metavar="NAME", help=names)
+    add_broker(parser, "the page's")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

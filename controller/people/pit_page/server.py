@@ -1,0 +1,128 @@
+"""The server of the pit's page and metrics. It answers GET only, and takes nothing from a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from controller.basics.errors import TableError
+from controller.people.exposition import CONTENT_TYPE
+from controller.people.pit_page.hearing import Hearing
+from controller.people.pit_page.look import DrawnUp, Look
+from controller.people.pit_page.metrics import pit_metrics
+from controller.people.pit_page.view import parts
+from controller.people.screen import web
+from controller.people.screen.audience import Audience
+from controller.people.screen.wording import filled
+from controller.pit.reference.ledger import Place
+from controller.pit.reference.standing import Standing, read_account, read_standing
+
+_PAGES = Path(__file__).with_name("pages")
+_LOOK_S = 1.0
+_ACCOUNT_AT_MOST_EVERY_S = 300.0
+_REST = 20  # after an account that took a minute, rest for twenty: drawing it up reads the whole ledger
+
+
+class PitPage:
+    """What the page shows and the metrics say, read anew once a second."""
+
+    def __init__(self, at: Place, hearing: Hearing) -> None:
+        self._at = at
+        self._hearing = hearing
+        self._standing: Standing | None = None
+        self._ledger_error: TableError | None = None
+        self._account: DrawnUp | None = None
+        self.audience = Audience()
+
+    def look(self) -> Look:
+        """What is known now."""
+        hearing = self._hearing
+        return Look(
+            _now_ms(),
+            self._standing,
+            self._ledger_error,
+            self._account,
+            hearing.states,
+            hearing.why_not,
+            hearing.pit_heard_ms,
+        )
+
+    async def keep_looking(self) -> None:
+        """Read the ledger once a second."""
+        while True:
+            try:
+                self._standing = await asyncio.to_thread(read_standing, self._at)
+                self._ledger_error = None
+            except TableError as error:
+                self._ledger_error = error
+            look = self.look()
+            for name, said in parts(look).items():
+                self.audience.show(name, said)
+            self.audience.show("now", look.now_ms)
+            await asyncio.sleep(_LOOK_S)
+
+    async def keep_drawing_up(self) -> None:
+        """Draw the account up every five minutes, or less often where that takes long."""
+        while True:
+            began_s = time.monotonic()
+            try:
+                account = await asyncio.to_thread(read_account, self._at)
+                self._account = DrawnUp(account, _now_ms())
+            except TableError:
+                pass  # `keep_looking` tells why the ledger cannot be read
+            took_s = time.monotonic() - began_s
+            await asyncio.sleep(max(_ACCOUNT_AT_MOST_EVERY_S, _REST * took_s))
+
+
+def application(page: PitPage) -> ASGIApp:
+    """The page, its stream, and the metrics."""
+
+    async def html(_request: Request) -> Response:
+        return HTMLResponse(_PAGE)
+
+    async def events(_request: Request) -> Response:
+        return StreamingResponse(page.audience.events(), media_type="text/event-stream")
+
+    async def metrics(_request: Request) -> Response:
+        return PlainTextResponse(pit_metrics(page.look()), media_type=CONTENT_TYPE)
+
+    async def icon(_request: Request) -> Response:
+        return FileResponse(web.ICON)
+
+    return Starlette(
+        routes=[
+            Route("/", html),
+            Route("/events", events),
+            Route("/metrics", metrics),
+            Route("/favicon.ico", icon),
+            Mount("/pages", StaticFiles(directory=_PAGES)),
+        ]
+    )
+
+
+_PAGE = filled((_PAGES / "pit.html").read_text("utf-8"), "pit")
+
+
+def serve(at: Place, hearing: Hearing, host: str, port: int, names: Collection[str]) -> int:
+    """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address`."""
+    listening, address = web.listen(host, port)
+    threading.Thread(target=hearing.run, daemon=True).start()
+    print(f"The pit's page is at {address}", flush=True)
+    page = PitPage(at, hearing)
+    beside = page.keep_looking(), page.keep_drawing_up()
+    asyncio.run(web.serve(application(page), listening, (host, *names), *beside))
+    return 0
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,94 @@
+"""`tablectl kiosk`: a browser on the attached monitor, restarted where it ends or stays black.
+
+The page itself shows that it lives: with `?kiosk=NAME` it asks for `/alive/NAME` every few seconds after a painted
+frame. This program asks the screen's server for that, and decides. While the server does not answer, the browser is
+left alone: its page says that the screen is away, and comes back by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from http.client import HTTPException
+from types import FrameType
+from urllib.request import urlopen
+
+from controller.basics.errors import TableError
+from controller.basics.notify import notify
+
+SILENT_S = 20.0
+"""A page that has painted nothing for so long counts as dead."""
+
+FIRST_S = 60.0
+"""The time that a browser may need until its first painted page. On a Raspberry Pi 3 that is half a minute."""
+
+_LOOK_S = 1.0
+_AGAIN_S = 1.0
+_ANSWER_S = 5.0
+
+
+def keep_showing(url: str, command: Sequence[str], first_s: float = FIRST_S, silent_s: float = SILENT_S) -> None:
+    """Run the browser by this command, with the page's address at its end, over and over, until SIGTERM or Ctrl-C.
+
+    Raises TableError `kiosk_browser` where there is no such program.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    notify("READY=1")
+    try:
+        while True:
+            why = _shown_once(url.rstrip("/") + "/", command, first_s, silent_s)
+            print(f"The browser is started again: {why}.", flush=True)
+            time.sleep(_AGAIN_S)
+    except KeyboardInterrupt:
+        return
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _shown_once(url: str, command: Sequence[str], first_s: float, silent_s: float) -> str:
+    """Run the browser until it ends or must be ended, and say why. No process of it stays behind."""
+    name = secrets.token_hex(4)
+    try:
+        browser = subprocess.Popen([*command, f"{url}?kiosk={name}"], start_new_session=True)
+    except OSError as error:
+        do = "Install the browser (apt-get install cage chromium xwayland), or name another browser after `--`."
+        raise TableError("kiosk_browser", f"{command[0]} cannot be run: {error.strerror}.", do) from None
+    good_until_s = time.monotonic() + first_s
+    try:
+        while True:
+            notify("WATCHDOG=1")
+            time.sleep(_LOOK_S)
+            if (code := browser.poll()) is not None:
+                return f"the browser ended with {code}"
+            painted_s_ago = _painted(f"{url}alive/{name}/age")
+            if painted_s_ago is not None:
+                good_until_s = time.monotonic() + silent_s - painted_s_ago
+            if time.monotonic() > good_until_s:
+                return "its page has painted nothing for too long"
+    finally:
+        _end(browser)
+
+
+def _painted(url: str) -> float | None:
+    """How many seconds ago the page last painted; 0 where the server does not answer, None for an unknown page."""
+    try:
+        with urlopen(url, timeout=_ANSWER_S) as answer:  # http, as its caller wrote it
+            age_s: float | None = json.load(answer)["age_s"]
+            return age_s
+    except (OSError, HTTPException, ValueError):
+        return 0.0
+
+
+def _end(browser: subprocess.Popen[bytes]) -> None:
+    """End the browser and every process that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(browser.pid, signal.SIGKILL)
+    browser.wait()

@@ -1,0 +1,244 @@
+"""`tablectl screen`: the pages of one table, for the monitor at the table and for everybody who may look at it.
+
+The server reads what the table tells everybody on this machine, and answers GET only. The server opens no journal. A
+browser can tell the server one thing alone: that its page lives. A supervisor may run another server, `--supervisor`,
+under the supervisor's own account. The table answers that server on the control socket, so that server can show
+finished rounds with their frames, to whoever has its key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from operator import is_
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from controller.people.exposition import CONTENT_TYPE
+from controller.people.screen import web
+from controller.people.screen.audience import Audience, Kiosks
+from controller.people.screen.feed import Feed
+from controller.people.screen.figures import past_view, rounds_of
+from controller.people.screen.hand_page import hand_page
+from controller.people.screen.hands import hand_view, meters_view
+from controller.people.screen.metrics import FaultCount, table_metrics
+from controller.people.screen.past import Past
+from controller.people.screen.placards import placard_view
+from controller.people.screen.rules import rules_page
+from controller.people.screen.shoes import shoe_view
+from controller.people.screen.technicians import Ages, rounds_csv, technician_view
+from controller.people.screen.wording import filled
+from controller.words.language import LANGUAGES, language
+
+_PAGES = Path(__file__).with_name("pages")
+_LOOK_S = 1.0
+_PATIENCE_S = 20.0
+_MOST_ANSWER_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """Where a table tells: its feed, its past, and the control socket where a supervisor's account asks for hands."""
+
+    feed: Path
+    past: Path
+    control: Path
+
+
+class Screen:
+    """What the pages show, renewed with each line of the feed."""
+
+    def __init__(self, sockets: Sockets) -> None:
+        self.feed = Feed(sockets.feed, self._changed)
+        self.past = Past(sockets.past)
+        self.players, self.technicians = Audience(), Audience()
+        self.kiosks = Kiosks()
+        self._ages = Ages()
+        self._faults = FaultCount(language().sections["fault"])
+        self._now: dict[str, Any] | None = None
+        self._made_of: dict[str, list[object]] = {}
+        self._looked_back: tuple[str, int] | None = None
+        self._one_look = asyncio.Lock()
+        self._changed()
+
+    async def look_back(self) -> None:
+        """Get the past as far as the table tells it. What is known stays known where nobody answers."""
+        async with self._one_look:
+            if (status := self.feed.said.get("status")) is None:
+                return
+            head = status["pit"]["epoch"], status["pit"]["head_seq"]
+            if head != self._looked_back:
+                with contextlib.suppress(OSError, ValueError, TimeoutError):
+                    await self.past.catch_up(head[0])
+                    self._looked_back = head
+                    self.technicians.show("past", past_view(self.past.events))
+
+    async def keep_looking_back(self) -> None:
+        """While a technician looks, get what is new once a second."""
+        while True:
+            if self.technicians.browsers:
+                await self.look_back()
+            await asyncio.sleep(_LOOK_S)
+
+    def metrics(self) -> str:
+        """The table's metrics, as Prometheus reads them."""
+        return table_metrics(self.feed.live, self.feed.said.get("status"), self._now, self._faults)
+
+    def _changed(self) -> None:
+        said = self.feed.said
+        for audience in (self.players, self.technicians):
+            audience.show("link", {"live": self.feed.live})
+        for part, (view, *names) in _PLAYERS_PARTS.items():
+            sources = [said.get(name) for name in names]
+            if None not in sources and not _same(self._made_of.get(part), sources):
+                self._made_of[part] = sources
+                self.players.show(part, view(*sources))
+        if "wiring" in said:
+            self.technicians.show("wiring", said["wiring"])
+        if {"placard", "status"} <= said.keys():
+            self._faults.see(said["status"]["face"]["fault"])
+            self._now = technician_view(said["placard"], said["status"], self._ages)
+            self.technicians.show("now", self._now)
+
+
+_PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
+    "placard": (placard_view, "placard"),
+    "shoe": (shoe_view, "rounds"),
+    "meters": (meters_view, "placard", "status"),
+    "hand": (hand_view, "placard", "status"),
+}
+"""What the players' page gets, and the lines of the feed from which it is made."""
+
+
+def _same(before: list[object] | None, now: list[object]) -> bool:
+    return before is not None and all(map(is_, before, now))
+
+
+def application(screen: Screen, control: Path | None = None, key: str | None = None) -> ASGIApp:
+    """The pages, and their streams. With a `key`, the technician's page is only for whoever has that key, and finished
+    hands are asked for at the socket `control`."""
+
+    def for_technicians(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def guarded(request: Request) -> Response:
+            if key is not None and not secrets.compare_digest(
+                request.query_params.get("key", "").encode(), key.encode()
+            ):
+                return PlainTextResponse("Use the address that `tablectl screen --supervisor` printed.\n", 403)
+            return await answer(request)
+
+        return guarded
+
+    async def page(_request: Request) -> Response:
+        return HTMLResponse(_PLAYERS)
+
+    async def events(_request: Request) -> Response:
+        return StreamingResponse(screen.players.events(), media_type="text/event-stream")
+
+    async def technician(_request: Request) -> Response:
+        return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
+
+    async def technician_events(_request: Request) -> Response:
+        return StreamingResponse(screen.technicians.events(), media_type="text/event-stream")
+
+    async def rounds(request: Request) -> Response:
+        await screen.look_back()
+        rows = rounds_of(screen.past.events)
+        if request.url.path.endswith(".csv"):
+            return PlainTextResponse(rounds_csv(rows), media_type="text/csv")
+        return JSONResponse(rows)
+
+    async def hand(request: Request) -> Response:
+        if control is None or key is None:
+            do = "A supervisor can see a hand with its frames on another screen: tablectl screen TABLE.toml"
+            return PlainTextResponse(f"{do} --supervisor\n", 403)
+        try:
+            answer = await _asked(control, {"do": "replay", "round": request.query_params.get("round", "")})
+        except (OSError, ValueError, TimeoutError) as error:
+            return PlainTextResponse(f"The table does not answer: {error}\n", 503)
+        if not answer["ok"]:
+            return PlainTextResponse(f"{answer['what']} {answer['do']}\n", 404)
+        inline = web.HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
+        return HTMLResponse(hand_page(answer["hand"]), headers={"Content-Security-Policy": inline})
+
+    async def alive(request: Request) -> Response:
+        screen.kiosks.painted(request.path_params["kiosk"])
+        return Response(status_code=204)
+
+    async def age(request: Request) -> Response:
+        return JSONResponse({"age_s": screen.kiosks.age_s(request.path_params["kiosk"])})
+
+    async def metrics(_request: Request) -> Response:
+        return PlainTextResponse(screen.metrics(), media_type=CONTENT_TYPE)
+
+    async def icon(_request: Request) -> Response:
+        return FileResponse(web.ICON)
+
+    async def help_(request: Request) -> Response:
+        chosen = request.query_params.get("lang", "both")
+        shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
+        return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
+
+    return Starlette(
+        routes=[
+            Route("/", page),
+            Route("/events", events),
+            Route("/technician", for_technicians(technician)),
+            Route("/technician/events", for_technicians(technician_events)),
+            Route("/technician/rounds.csv", for_technicians(rounds)),
+            Route("/technician/rounds.json", for_technicians(rounds)),
+            Route("/technician/hand", for_technicians(hand)),
+            Route("/help", help_),
+            Route("/metrics", metrics),
+            Route("/alive/{kiosk}", alive),
+            Route("/alive/{kiosk}/age", age),
+            Route("/favicon.ico", icon),
+            Mount("/pages", StaticFiles(directory=_PAGES)),
+        ]
+    )
+
+
+async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
+    """The table's answer. Raises OSError, ValueError or TimeoutError where no answer comes."""
+    reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
+    try:
+        writer.write(json.dumps(request).encode() + b"\n")
+        async with asyncio.timeout(_PATIENCE_S):
+            answer: dict[str, Any] = json.loads(await reader.readline())
+            return answer
+    finally:
+        writer.close()
+
+
+_PLAYERS = filled((_PAGES / "players.html").read_text("utf-8"), "label", "link")
+
+
+def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), supervisor: bool = False) -> int:
+    """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the address's key.
+
+    Browsers ask by `host`, by one of `names`, by the machine's own name, or by an address in numbers. Raises TableError
+    `screen_address` where the server cannot listen there.
+    """
+    listening, address = web.listen(host, port)
+    key = secrets.token_urlsafe(24) if supervisor else None
+    where = f"technician?key={key}" if key else ""
+    print(f"The screen is at {address}{where}", flush=True)
+    asyncio.run(_serve(sockets, listening, (host, *names), key))
+    return 0
+
+
+async def _serve(sockets: Sockets, listening: socket.socket, names: Collection[str], key: str | None) -> None:
+    screen = Screen(sockets)
+    app = application(screen, sockets.control, key)
+    await web.serve(app, listening, names, screen.feed.run(), screen.keep_looking_back())

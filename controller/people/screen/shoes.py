@@ -1,0 +1,29 @@
+"""The shoe on the players' page: the roads, their next marks, and the counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.rules.roads.marks import Roads, rounds_of
+
+
+def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
+    """The open shoe's rounds on the roads. Simulated hands are not on the roads, and not counted."""
+    finished = [one for one in rounds["hands"] if not one["simulated"]]
+    roads = Roads(rounds_of(rounds["hands"]))
+    decided = [bead.round for bead in roads.beads]
+    return {
+        "counts": {
+            **{side: sum(one.winner == side for one in decided) for side in ("player", "banker", "tie")},
+            "natural": sum(one["natural"] for one in finished),
+            "player_pair": sum(one.player_pair for one in decided),
+            "banker_pair": sum(one.banker_pair for one in decided),
+            "rounds": len(finished),
+        },
+        "beads": [
+            [*bead.place, bead.round.winner, bead.round.player_pair, bead.round.banker_pair] for bead in roads.beads
+        ],
+        "circles": [[*circle.place, circle.winner, circle.ties] for circle in roads.circles],
+        "derived": {name: [[*mark.place, mark.color] for mark in road.marks] for name, road in roads.derived.items()},
+        "ask": {"banker": roads.ask("banker"), "player": roads.ask("player")},
+    }

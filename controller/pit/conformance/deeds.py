@@ -1,0 +1,104 @@
+"""What people do at the pit or at the table, not over the wire: they adopt a table, deal a round, or end a program.
+
+Each pit and each table has its own commands for these deeds. The kit runs the command in a file, or asks a person at
+the terminal.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from controller.basics.errors import TableError
+
+PIT_DEEDS = {
+    "adopt": "Adopt table {table}, epoch {epoch}, public key {key} (fingerprint {fingerprint}).",
+    "verify": "Verify the award {award} of table {table}.",
+    "pay": "Pay the award {award} of table {table}.",
+    "reject": "Reject the award {award} of table {table}.",
+    "restart": "End the pit as a power cut would (kill -9), and start the pit again on the same books.",
+}
+"""The deeds at a pit, and what a person is asked to do. A command may use the names in braces too."""
+
+TABLE_DEEDS = {
+    "pin": "Pin the pit's key with the fingerprint {fingerprint}.",
+    "events": "Let the table make {count} events or more, for example by test hits between two rounds.",
+    "round": "Deal a round to its end, with a wager on a progressive bet at a seat, and without a hit.",
+    "void": "Lock a round with a wager on a progressive bet at a seat, and void it.",
+    "hit_meter": "Deal a round to its end in which a progressive bet wins a meter, and reset the hit.",
+    "hit_fixed": "Deal a round to its end in which a progressive bet wins a fixed award, and reset the hit.",
+    "clear": "Leave the fault {fault} of the table, as two people.",
+    "restart": "End the table's program as a power cut would (kill -9), start the program again, let the table go on.",
+    "broker": "End the broker and start the broker again, so that no retained message is left.",
+}
+"""The same at a table."""
+
+_WITHIN_S = 180
+
+
+class NotTriedError(Exception):
+    """A clause cannot be tried. The text says why."""
+
+
+class DeedFailedError(Exception):
+    """A deed that must be possible was refused, or its command failed. The text says how."""
+
+
+class Deeds:
+    """The commands of one pit or table; `known` are its deeds. With `asks`, a person is asked to do a deed that has no
+    command."""
+
+    def __init__(self, known: Mapping[str, str], commands: Mapping[str, str], asks: bool) -> None:
+        self._known = known
+        self._commands = commands
+        self._asks = asks
+
+    def need(self, deed: str) -> None:
+        """Raise NotTriedError where nobody can do the deed."""
+        if deed not in self._commands and not self._asks:
+            raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
+
+    def do(self, deed: str, **names: str) -> None:
+        """Let the deed be done. Raises NotTriedError where nobody can do the deed, and DeedFailedError where the
+        command fails: a program that refuses what people must be able to do there hides behind no missing command."""
+        if (refusal := self.refusal(deed, **names)) is not None:
+            raise DeedFailedError(refusal)
+
+    def refusal(self, deed: str, **names: str) -> str | None:
+        """Let the deed be tried. Returns why the deed was refused; None where the deed was done.
+
+        Raises NotTriedError where nobody can try the deed.
+        """
+        self.need(deed)
+        command = self._commands.get(deed)
+        if command is None:
+            print(self._known[deed].format(**names), file=sys.stderr)
+            refused = input("Press Enter when this is done. Where the program refuses it, write why: ").strip()
+            return refused or None
+        line = command
+        for name, value in names.items():
+            line = line.replace("{" + name + "}", value)
+        try:
+            run = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+        except subprocess.TimeoutExpired:
+            return f"the command for {deed!r} did not end within {_WITHIN_S} s: {line}"
+        if run.returncode == 0:
+            return None
+        said = " ".join((run.stderr or run.stdout).split())[-300:]  # a line of the report
+        return f"the command for {deed!r} ended with {run.returncode}: {line}: {said}"
+
+
+def read_commands(path: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """The commands in a TOML file, by deed. Raises TableError `deeds_unusable`."""
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise TableError("deeds_unusable", f"{path} cannot be read: {error}.", "Give a TOML file.") from error
+    wrong = [name for name, value in found.items() if name not in known or not isinstance(value, str)]
+    if wrong:
+        do = f"Each line is a deed and its command in quotes. The deeds are {', '.join(known)}."
+        raise TableError("deeds_unusable", f"{path}: {', '.join(wrong)} is not a deed with a command.", do)
+    return found

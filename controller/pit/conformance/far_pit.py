@@ -1,0 +1,185 @@
+"""A pit's end of the wire without a pit: it takes a table's events in order and acknowledges, or does what a check
+says.
+
+The pit keeps no books. It says levels for the meters that the table's own events name.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from controller.contract.keys import SigningKey
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, Word
+from controller.contract.topics import Topics
+from controller.pit.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, at_text, now_text
+
+_METERS_EVERY_S = 0.4
+
+
+class FarPit:
+    """The pit of one table. `taken` are the events that it has committed: event n at place n-1.
+
+    `heard` is every message of the table that came, repeats too. While `acks` is False the pit listens and acknowledges
+    nothing; while `says_meters` is False the pit says no levels. `changed` are the numbers of events that came again
+    with other bytes.
+    """
+
+    def __init__(self, address: Address, table: str) -> None:
+        self.topics = Topics(address.root, table)
+        self.table = table
+        self.key = SigningKey(os.urandom(32))
+        self.rotations: tuple[Rotation, ...] = ()
+        self.heard: list[Heard] = []
+        self.taken: list[Message] = []
+        self.changed: list[int] = []
+        self.acks = self.says_meters = True
+        self.levels: dict[str, int] = {}
+        self._bodies: list[bytes] = []
+        self._seq = 0
+        self._address = address
+        self._here = threading.Event()
+        self._closing = threading.Event()
+        self.come()
+        self._metering = threading.Thread(target=self._keep_saying_meters, name="meters", daemon=True)
+        self._metering.start()
+
+    def come(self) -> None:
+        """Connect, and say the key and the last ack, as at each start of a pit's program."""
+        topics = (self.topics.state, self.topics.event)
+        self.wire = Wire(self._address, topics, qos=2, stands=self._stands, hears=self._hears)
+        self._here.set()
+
+    def go(self) -> None:
+        """Leave the broker."""
+        self._here.clear()
+        self.wire.close()
+
+    def close(self) -> None:
+        """Leave the broker for good."""
+        self._closing.set()
+        self._metering.join()
+        self.go()
+
+    def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
+        """Whether `holds` comes true in time. `holds` is asked after each message."""
+        return self.wire.wait(holds, within_s)
+
+    # What the table said.
+
+    @property
+    def states(self) -> list[Message]:
+        """Every state of the table that came."""
+        return [heard.message for heard in self.heard if heard.topic == self.topics.state]
+
+    @property
+    def state(self) -> Message:
+        """The table's last state; empty before the first."""
+        return next((each.message for each in reversed(self.heard) if each.topic == self.topics.state), {})
+
+    def sent(self, since: int = 0) -> list[Message]:
+        """The events that came, repeats too, from message number `since` on."""
+        return [heard.message for heard in self.heard[since:] if heard.topic == self.topics.event]
+
+    def numbers(self, since: int = 0) -> list[int]:
+        """The numbers of the events that came, from message number `since` on."""
+        return [seq for event in self.sent(since) if isinstance(seq := event.get("seq"), int)]
+
+    def events_of(self, type_: str, after: int = 0) -> list[Message]:
+        """The committed events of one type, after event number `after`."""
+        return [event for event in self.taken[after:] if event.get("type") == type_]
+
+    # What the pit says.
+
+    def ack(self, seq: int | None = None) -> AckWord:
+        """The ack of event `seq`, or of the last committed event."""
+        seq = len(self.taken) if seq is None else seq
+        chain = str(self.taken[seq - 1].get("chain")) if 0 < seq <= len(self.taken) else NO_CHAIN
+        return AckWord(self.table, str(self.state.get("epoch", "")), seq, chain, now_text())
+
+    def speak(self) -> None:
+        """Say acks and levels from now on, and an ack at once."""
+        self.acks = self.says_meters = True
+        self.say_ack()
+
+    def say_ack(self, word: AckWord | None = None) -> None:
+        """Say this ack, or that of the last committed event."""
+        word = word or self.ack()
+        self.say(self.topics.ack, word, retain=True)
+
+    def step(self, event: Message, amount_cents: int, step: str = "pending") -> AwardStep:
+        """A step of the award of a hit, of which this is the event, with the next number."""
+        progressive = event["progressive"]
+        meter = progressive["meter"] if isinstance(progressive, dict) else None
+        seq = self._next_seq()
+        return AwardStep(
+            f"{self.table}.{event['seq']}",
+            str(event["id"]),
+            self.table,
+            int(str(event["seat"])),
+            str(event["tier"]),
+            meter,
+            amount_cents,
+            step,
+            "Kit",
+            at_text(seq),
+            seq,
+        )
+
+    def say(self, topic: str, word: Word, key: SigningKey | None = None, retain: bool = False) -> None:
+        """Say a word, signed by the pit's key or by another key."""
+        self.wire.say(topic, word.payload(key or self.key), retain)
+
+    def meters_word(self) -> MetersWord:
+        """The levels, with the next number."""
+        seq = self._next_seq()
+        return MetersWord(seq, at_text(seq), dict(self.levels))
+
+    def say_key(self, key: SigningKey | None = None) -> None:
+        """Offer the pit's key. With `key`: offer that key instead, in a word that this key has signed."""
+        offered, rotations = (self.key, self.rotations) if key is None else (key, ())
+        word = PitKeyWord(offered.public.hex(), now_text(), rotations)
+        self.say(self.topics.pit_key, word, offered, retain=True)
+
+    def hand_over(self) -> SigningKey:
+        """Take a new key, to which the former key hands over. Returns the former key."""
+        former, new = self.key, SigningKey(os.urandom(32))
+        self.rotations += (Rotation.by(former.public.hex(), former, new.public.hex()),)
+        self.key = new
+        self.say_key()
+        return former
+
+    def _next_seq(self) -> int:
+        self._seq = max(self._seq + 1, time.time_ns() // 1_000_000)
+        return self._seq
+
+    def _keep_saying_meters(self) -> None:
+        while not self._closing.wait(_METERS_EVERY_S):
+            if self._here.is_set() and self.says_meters and self.levels:
+                self.wire.send(self.topics.meters, [self.meters_word().payload(self.key)], retain=True)
+
+    # What the pit hears, in the connection's thread.
+
+    def _stands(self, wire: Wire) -> None:
+        word = PitKeyWord(self.key.public.hex(), now_text(), self.rotations)
+        wire.send(self.topics.pit_key, [word.payload(self.key)], retain=True)
+        if self.taken and self.acks:
+            wire.send(self.topics.ack, [self.ack().payload(self.key)], retain=True)
+
+    def _hears(self, wire: Wire, heard: Heard) -> None:
+        self.heard.append(heard)
+        if heard.topic != self.topics.event:
+            return
+        event = heard.message
+        seq = event.get("seq")
+        if not isinstance(seq, int):
+            return
+        if 0 < seq <= len(self.taken) and self._bodies[seq - 1] != heard.payload:
+            self.changed.append(seq)
+        elif seq == len(self.taken) + 1:
+            self.taken.append(event)
+            self._bodies.append(heard.payload)
+        if self.acks:
+            wire.send(self.topics.ack, [self.ack().payload(self.key)], retain=True)

@@ -1,0 +1,137 @@
+"""`table-controller-conformance`: play tables at a pit, or a pit at a table, and report clause by clause."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.contract.wire.broker_options import add_broker, tls_files
+from controller.pit.conformance.clauses import Clause, clauses
+from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.pit.conformance.pit_checks import CHECKS as PIT_CHECKS
+from controller.pit.conformance.pit_kit import PitKit
+from controller.pit.conformance.report import Line, Report, Result
+from controller.pit.conformance.table_checks import CHECKS as TABLE_CHECKS
+from controller.pit.conformance.table_checks import TableKit
+from controller.pit.conformance.wire import Address
+
+ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the kit. Returns the exit code: 0 all clauses kept, 1 a clause broken or the kit could not run, 3 some
+    clauses not tried."""
+    options = parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return SOME_BROKEN
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone
+        return SOME_BROKEN
+
+
+def _run(options: argparse.Namespace) -> int:
+    of = "T" if options.table else "" if options.list else "P"
+    wanted = [clause for clause in clauses(of) if not options.only or clause.number in options.only]
+    if unknown := set(options.only) - {clause.number for clause in wanted}:
+        do = "Run with --list: it prints every clause with its number. A clause T… is tried with --table NAME."
+        raise TableError("clause_unknown", f"There is no clause {', '.join(sorted(unknown))} to try.", do)
+    if options.list:
+        for clause in wanted:
+            print(f"{clause.number}  {clause.text}")
+        return ALL_KEPT
+    if options.broker is None:
+        raise TableError("broker_missing", "No broker was named.", "Give --broker HOST:PORT.")
+    known = TABLE_DEEDS if options.table else PIT_DEEDS
+    deeds = Deeds(known, read_commands(options.deeds, known) if options.deeds else {}, sys.stdin.isatty())
+    host, port = options.broker
+    address = Address(host, port, options.root, tls_files(options))
+    if options.table:
+        report = try_table(address, deeds, options.table, options.stale_after, wanted, _print_line)
+    else:
+        report = try_pit(address, deeds, wanted, _print_line)
+    _write(report, options)
+    if report.count(Result.BROKEN):
+        return SOME_BROKEN
+    return SOME_NOT_TRIED if report.count(Result.NOT_TRIED) else ALL_KEPT
+
+
+def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:
+    """Try each of these clauses at the pit on this broker; `hear` is given each line as it comes."""
+    with closing(PitKit(address, deeds)) as kit:
+        return Report.of("the pit", _where(address), PIT_CHECKS.lines(kit, wanted, hear))
+
+
+def try_table(
+    address: Address,
+    deeds: Deeds,
+    table: str,
+    stale_after_s: float,
+    wanted: Sequence[Clause],
+    hear: Callable[[Line], None],
+) -> Report:
+    """Try each of these clauses at the table of this name. `stale_after_s` is the table's limit for a silent pit."""
+    with closing(TableKit(address, deeds, table, stale_after_s)) as kit:
+        return Report.of(f"the table {table}", _where(address), TABLE_CHECKS.lines(kit, wanted, hear))
+
+
+def _where(address: Address) -> str:
+    return f"{address.host}:{address.port}, below {address.root}"
+
+
+def _print_line(line: Line) -> None:
+    print(f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}", file=sys.stderr, flush=True)
+
+
+def _write(report: Report, options: argparse.Namespace) -> None:
+    print(report.text())
+    if options.junit:
+        options.junit.write_bytes(report.junit())
+    if options.html:
+        options.html.write_text(report.page(), "utf-8")
+    if options.json:
+        key = load_or_make_key(options.json.with_suffix(".key"))
+        options.json.write_bytes(report.signed(key, key.public.hex()))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="table-controller-conformance",
+        description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "
+        "clauses of the contract are kept. Use a pit and a table for tests: the tables that are played are adopted, "
+        "their hits are awards, and a table's rounds are dealt and its wagers are refused.",
+        epilog="Exit codes: 0 every clause is kept, 1 a clause is broken or the kit could not run, 3 no clause is "
+        "broken and some were not tried.",
+    )
+    add_broker(made, "the kit's", required=False)  # a list of the clauses needs no broker
+    made.add_argument("--table", metavar="NAME", help="try the table of this name, and no pit")
+    made.add_argument(
+        "--stale-after",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="with --table: how long a pit may be silent before the table refuses progressive bets (%(default)g s)",
+    )
+    made.add_argument(
+        "--deeds",
+        type=Path,
+        metavar="FILE",
+        help=f"a TOML file with a command for each of {', '.join(PIT_DEEDS)}; with --table for each of "
+        f"{', '.join(TABLE_DEEDS)}. A person is asked for the others",
+    )
+    made.add_argument("--only", nargs="+", default=[], metavar="CLAUSE", help="try only these clauses")
+    made.add_argument("--list", action="store_true", help="print the clauses and end")
+    made.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML too")
+    made.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page too")
+    made.add_argument(
+        "--json", type=Path, metavar="FILE", help="write signed JSON too; the kit's key lies beside that file"
+    )
+    return made

@@ -1,0 +1,350 @@
+"""What the checks of a pit use: tables that the pit has adopted, what a meter holds, hits, and ends of the program."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import pairwise
+
+from controller.contract.fingerprint import fingerprint
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, moment_ms
+from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError
+from controller.pit.conformance.deeds import DeedFailedError, Deeds, NotTriedError
+from controller.pit.conformance.far_table import FarTable
+from controller.pit.conformance.wire import Address, Message, first_heard
+
+_MUCH_CENTS = 100_000_000
+_PRICES_CENTS = range(500, 600, 9)
+_WINDOW = 50
+_STREAM_EVERY_S = 0.005
+_AGAIN_AFTER_S = 2.0
+_HEARD_AGAIN = 10  # events that the pit has acknowledged, and hears again after its start
+_STREAMED = 20  # events that are acknowledged before the program's end comes
+
+
+class PitKit:
+    """What every check needs: the broker's address, the deeds, a table that the pit has adopted, the pit's key."""
+
+    def __init__(self, address: Address, deeds: Deeds, name: str = "kit") -> None:
+        self.address = address
+        self.deeds = deeds
+        self._name = f"{name}-{os.urandom(2).hex()}"
+        self._tables: list[FarTable] = []
+        self._share: Fraction | None = None
+
+    def close(self) -> None:
+        """Leave the broker."""
+        for table in self._tables:
+            table.wire.close()
+
+    def table(self) -> FarTable:
+        """A table whose events the pit has all committed. A new table replaces one whose stream is unsound."""
+        if self._tables:
+            last = self._tables[-1]
+            acks = last.acks()
+            if acks and acks[-1].seq == len(last.made) and acks[-1].chain == last.chain_of(len(last.made)):
+                return last
+        return self.new_table()
+
+    def new_table(self) -> FarTable:
+        """A table that nobody has heard before, adopted by the pit."""
+        table = self.keep(FarTable(self.address, f"{self._name}-{len(self._tables) + 1}"))
+        self.adopt(table)
+        return table
+
+    def keep(self, table: FarTable) -> FarTable:
+        """Keep the table connected to the end: without an adopted table a pit may refuse to decide on awards."""
+        self._tables.append(table)
+        return table
+
+    def adopt(self, table: FarTable) -> None:
+        """Have a person at the pit adopt the table's epoch and key, and wait for the first ack."""
+        self.deeds.do("adopt", **_adoption(table))
+        if not table.wire.wait(lambda: bool(table.acks()), ANSWERS_WITHIN_S):
+            raise BrokenError(f"No ack of epoch {table.epoch} came on {table.topics.ack} after its adoption.")
+
+    def adopt_again(self, table: FarTable) -> None:
+        """Have a person adopt what is adopted already. The pit may refuse that."""
+        self.deeds.refusal("adopt", **_adoption(table))
+
+    def decide(self, deed: str, table: FarTable, award: AwardStep) -> None:
+        """Have a person at the pit verify, pay or reject an award. A pit that has just started may refuse at first."""
+        ends_s = time.monotonic() + ANSWERS_WITHIN_S
+        while (refusal := self._refusal(deed, table, award)) is not None:
+            if time.monotonic() > ends_s:
+                raise DeedFailedError(refusal)
+
+    def must_refuse(self, table: FarTable, award: AwardStep, *deeds: str, which: str) -> None:
+        """A person at the pit tries each of these deeds, which the pit must refuse. `which` says how the award is."""
+        for deed in deeds:
+            if self._refusal(deed, table, award) is None:
+                raise BrokenError(f"The pit let a person {deed} the award {award.award}, which {which}.")
+
+    def _refusal(self, deed: str, table: FarTable, award: AwardStep) -> str | None:
+        return self.deeds.refusal(deed, table=table.table, award=award.award)
+
+    def restart(self, table: FarTable) -> None:
+        """Have the pit's program end as by a power cut and start again, and wait for its ack of the table."""
+        since = len(table.wire.heard)
+        self.deeds.do("restart")
+        repeated(table, since, "its restart")
+
+    def share(self, table: FarTable, meter: str) -> Fraction:
+        """The part of a wager on a bet of the meter that goes on the meter: 12/100. The meter is left as it was."""
+        if self._share is None:
+            before_cents = level(table, meter)
+            table.send(table.lock(meter, (1,), _MUCH_CENTS))
+            committed(table)
+            self._share = Fraction(level(table, meter) - before_cents, _MUCH_CENTS).limit_denominator(10_000)
+            take_back(table, 1, (1,))
+        if self._share <= 0:
+            raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
+        return self._share
+
+    def pit_key(self) -> bytes:
+        """The key that the pit names as its own."""
+        heard = first_heard(self.address, f"{self.address.root}/pit-key", ANSWERS_WITHIN_S)
+        word = None if heard is None else PitKeyWord.read(heard.message)
+        if word is None:
+            raise BrokenError("No word in the form of pit_key.schema.json came on the topic pit-key.")
+        return bytes.fromhex(word.public_key)
+
+
+def _adoption(table: FarTable) -> dict[str, str]:
+    key = table.key.public
+    return {"table": table.table, "epoch": table.epoch, "key": key.hex(), "fingerprint": fingerprint(key)}
+
+
+def committed(table: FarTable, since: int = 0) -> AckWord:
+    """Wait until the pit has acknowledged every event of the table, the last event with its own chain."""
+    wanted = len(table.made)
+    if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
+        acks = table.acks()
+        at = f"the last ack is of {acks[-1].seq}" if acks else "no ack came"
+        raise BrokenError(f"Event {wanted} was not acknowledged within {ANSWERS_WITHIN_S:.0f} s: {at}.")
+    ack = next(ack for ack in table.acks(since) if ack.seq >= wanted)
+    if ack.seq != wanted:
+        raise BrokenError(f"The ack is of event {ack.seq}. The table has made {wanted} events.")
+    if ack.chain != table.chain_of(wanted):
+        raise BrokenError(
+            f"The ack of event {wanted} has the chain {ack.chain}. The event's chain is {table.chain_of(wanted)}."
+        )
+    return ack
+
+
+def repeated(table: FarTable, since: int, what: str) -> None:
+    """Wait until the pit says its last ack again after `what`, which it must not commit."""
+    head = len(table.made)
+    if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
+        raise BrokenError(f"After {what} the pit did not say its last ack again.")
+    wrong = [ack for ack in table.acks(since) if ack.seq != head or ack.chain != table.chain_of(head)]
+    if wrong:
+        raise BrokenError(f"After {what} the pit acknowledged event {wrong[0].seq} with the chain {wrong[0].chain}.")
+
+
+def not_committed(table: FarTable, payload: bytes, what: str) -> None:
+    """Send bytes that must not be committed, then a good event. Only the good event may be committed."""
+    table.send_bytes(payload)
+    since = len(table.wire.heard)
+    table.send(table.reset())
+    try:
+        committed(table, since)
+    except BrokenError as broken:
+        raise BrokenError(f"After {what}: {broken}") from None
+
+
+def levels(table: FarTable) -> dict[str, int]:
+    """The amount on each meter, in cents, after all that the pit has committed so far.
+
+    That is the first word on the meters that comes after the last ack, with a later `at`. Neither alone suffices: a
+    word may be on its way when the pit commits, and the `at` of the meters may be ahead of the clock.
+    """
+    acked = max((place for place, heard in enumerate(table.wire.heard) if heard.topic == table.topics.ack), default=0)
+    committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks(acked)), default=0)
+
+    def said() -> list[MetersWord]:
+        return [word for word in table.meters(acked) if (moment_ms(word.at) or 0) > committed_ms]
+
+    if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
+        raise BrokenError(f"No word on the meters came within {ANSWERS_WITHIN_S:.0f} s.")
+    return dict(said()[-1].meters)
+
+
+def level(table: FarTable, meter: str) -> int:
+    """The amount on one meter, as `levels` has it."""
+    return levels(table)[meter]
+
+
+class Holding:
+    """What a meter must hold by the kit's own count: the whole cents that the pit says, and a part of a cent.
+
+    The pit says no part of a cent. The kit knows bounds of the part, which every move of the meter narrows. Example: a
+    tenth of a cent was added, and the level grew by 1. So the part was 9/10 at least, and is below 1/10 now. Where no
+    part explains what the pit says, the pit has lost or made up money.
+    """
+
+    def __init__(self, table: FarTable, meter: str) -> None:
+        self._table = table
+        self._meter = meter
+        self._cents = level(table, meter)
+        self.least, self.below = Fraction(0), Fraction(1)
+
+    def moved(self, by_cents: Fraction | int, what: str) -> None:
+        """After `what` the meter must have moved by exactly so many cents."""
+        now_cents = level(self._table, self._meter)
+        to_whole = by_cents - (now_cents - self._cents)
+        least, below = max(Fraction(0), self.least + to_whole), min(Fraction(1), self.below + to_whole)
+        if least >= below:
+            raise BrokenError(
+                f"After {what}, the meter {self._meter} is at {now_cents} cents. Before, the meter was at {self._cents}"
+                f" cents and a part of a cent from {float(self.least):.4f}, below {float(self.below):.4f}."
+                f" {float(by_cents):.4f} cents were due."
+            )
+        self._cents, self.least, self.below = now_cents, least, below
+
+
+def take_back(table: FarTable, rounds: int, seats: Sequence[int]) -> None:
+    """Void these seats in each of the last rounds, so that what follows finds the meter as it was."""
+    last = table.round
+    for number in range(last - rounds + 1, last + 1):
+        table.round = number
+        table.send(table.void(seats))
+        if (last - number) % _WINDOW == 0:
+            committed(table)
+
+
+@contextmanager
+def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
+    """Meanwhile the table sends such events, at most a window of them without an ack."""
+    ends = threading.Event()
+
+    def stream() -> None:
+        while not ends.wait(_STREAM_EVERY_S):
+            if table.next_seq - table.acked() <= _WINDOW:
+                table.send(body())
+
+    thread = threading.Thread(target=stream, name="stream", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ends.set()
+        thread.join()
+
+
+def restart_while_streaming(kit: PitKit, table: FarTable, body: Callable[[], Message]) -> None:
+    """The pit's program ends as by a power cut while the table sends such events, and starts again.
+
+    The table sends its events again as tables do: after 2 s, and at once after the pit's word on its key. All of them
+    must be acknowledged in the end, and no ack may go back.
+    """
+    since, begun = len(table.wire.heard), len(table.made)
+    with _streaming(table, body):
+        if not table.wire.wait(lambda: table.acked() >= begun + _STREAMED, ANSWERS_WITHIN_S):
+            raise BrokenError(f"Of a stream of events {table.acked() - begun} were acknowledged in time.")
+        heard = len(table.wire.heard)
+        kit.deeds.do("restart")
+    table.send(table.reset())  # an event that only the new program can acknowledge
+    _send_until_acknowledged(table, heard)
+    _never_back(table, since)
+
+
+def _send_until_acknowledged(table: FarTable, heard: int) -> None:
+    """Send what is not acknowledged as a table does, from message number `heard` on."""
+    ends_s = time.monotonic() + ANSWERS_WITHIN_S
+
+    def due() -> bool:
+        """Whether everything is acknowledged, or the pit has begun to listen."""
+        return table.acked() == len(table.made) or bool(table.heard_on(table.topics.pit_key, heard))
+
+    while (acked := table.acked()) < len(table.made):
+        if time.monotonic() > ends_s:
+            raise BrokenError(f"After its restart the pit acknowledged event {acked} of {len(table.made)} at last.")
+        table.wire.wait(due, _AGAIN_AFTER_S)
+        heard = len(table.wire.heard)
+        table.send_bytes(*table.made[max(0, table.acked() - _HEARD_AGAIN) :])
+
+
+def _never_back(table: FarTable, since: int) -> None:
+    """No ack is of an earlier event than the ack before, and each has the chain of its own event."""
+    acks = table.acks(since)
+    for before, after in pairwise(acks):
+        if after.seq < before.seq:
+            raise BrokenError(
+                f"Event {before.seq} was acknowledged, and after the pit's restart only event {after.seq}:"
+                " acknowledged events are lost."
+            )
+    for ack in acks:
+        if ack.seq > len(table.made) or ack.chain != table.chain_of(ack.seq):
+            raise BrokenError(f"The ack of event {ack.seq} has the chain {ack.chain}, which is of no such event.")
+
+
+def a_meter(table: FarTable) -> str:
+    """The name of one of the pit's meters: the first by name."""
+    table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
+    for word in table.meters():
+        if word.meters:
+            return min(word.meters)
+    raise NotTriedError("the pit has no meter: give the pit a meter")
+
+
+def hits(
+    kit: PitKit, won: Sequence[tuple[str, str] | int], restarts: bool = False
+) -> tuple[FarTable, int, list[AwardStep]]:
+    """A round in which the first seats hit, each a share of a meter or an amount. Returns the
+    table, the level of its meter before the hits, and the awards.
+
+    Several hits find a level that they cannot share equally: one cent is lacking. With `restarts` the pit's program
+    ends, and starts again, before the last hit comes.
+    """
+    table = kit.table()
+    meter = a_meter(table)
+    seats = tuple(range(1, len(won) + 1))
+    for price_cents in _PRICES_CENTS:
+        table.send(table.lock(meter, seats, price_cents))
+        committed(table)
+        before_cents = level(table, meter)
+        if before_cents % len(won) == len(won) - 1:
+            break
+    since = len(table.wire.heard)
+    each = [one if isinstance(one, int) else (one[0] or meter, one[1], before_cents) for one in won]
+    *first, last = [table.hit(seat, one) for seat, one in zip(seats, each, strict=True)]
+    table.send(table.dealt(seats, seats), *first)
+    if restarts:
+        committed(table)
+        kit.restart(table)
+    table.send(last)
+    committed(table)
+    ids = [f"{table.table}/{table.epoch}/{len(table.made) - len(won) + place}" for place in range(1, len(won) + 1)]
+    echo(table, since, set(ids))
+    steps = {step.hit: step for step in table.steps(since)}
+    return table, before_cents, [steps[id_] for id_ in ids]
+
+
+def echo(table: FarTable, since: int, wanted: set[str]) -> None:
+    """Tell every step of the awards that comes, as a table does, until each of these hits has its award and no
+    more steps come.
+
+    A pit may say a table's steps one at a time, each after the stream has told the step before. It says a pending award
+    again where another hit of the same round made that award smaller.
+    """
+    taken = 0
+    told: set[str] = set()
+
+    def new() -> list[AwardStep]:
+        return [step for step in table.steps(since) if step.seq > taken]
+
+    while table.wire.wait(lambda: bool(new()), ANSWERS_WITHIN_S if wanted - told else QUIET_S):
+        step = new()[0]
+        if step.step != "pending":
+            raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It must be 'pending'.")
+        taken = step.seq
+        told.add(step.hit)
+        table.send(table.award(step))
+        committed(table)
+    if wanted - told:
+        raise BrokenError(f"No award of the hit {min(wanted - told)} came on {table.topics.award}.")

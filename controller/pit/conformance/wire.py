@@ -1,0 +1,157 @@
+"""The kit's end of the wire: a client of the broker that keeps what it hears."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from controller.basics.errors import TableError
+from controller.contract.canonical import parse_object
+from controller.contract.envelope import GENESIS, Stamp
+from controller.contract.wire.mqtt_link import await_thread, connect_properties
+from controller.contract.wire.mqtt_tls import TlsFiles, client_context
+
+_CONNECTED_WITHIN_S = 10.0
+
+NO_CHAIN = GENESIS.hex()
+"""The chain of an ack of no event."""
+
+Message = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message that came: its topic, its bytes, whether the broker had kept it, and when (monotonic seconds).
+
+    `type` is the MQTT user property of that name.
+    """
+
+    topic: str
+    payload: bytes
+    retained: bool
+    at_s: float
+    qos: int
+    type: str | None
+
+    @property
+    def message(self) -> Message:
+        """The JSON object in the message; an empty object where there is none."""
+        return parse_object(self.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the broker is, and how to connect to it."""
+
+    host: str
+    port: int
+    root: str
+    tls: TlsFiles | None = None
+
+
+class Wire:
+    """A connection to the broker that hears `topics`. What comes is added to `heard`. Raises TableError `no_broker`.
+
+    `stands` is called on every connection, and `hears` with each message, both in the connection's thread. `qos` is the
+    highest QoS at which the broker delivers.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        topics: Sequence[str],
+        will: tuple[str, bytes] | None = None,
+        qos: int = 1,
+        stands: Callable[[Wire], None] = lambda _: None,
+        hears: Callable[[Wire, Heard], None] = lambda *_: None,
+    ) -> None:
+        self._address = address
+        self._stands, self._hears = stands, hears
+        self.heard: list[Heard] = []
+        self._came = threading.Condition()
+        self._up = threading.Event()
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.max_inflight_messages_set(1000)
+        if address.tls is not None:
+            self._client.tls_set_context(client_context(address.tls))
+        if will is not None:
+            self._client.will_set(*will, qos=1, retain=True)
+        self._client.on_connect = lambda client, *_: client.subscribe([(topic, qos) for topic in topics])
+        self._client.on_subscribe = self._subscribed
+        self._client.on_message = self._hear
+        try:
+            self._client.connect(address.host, address.port, clean_start=True, properties=connect_properties())
+        except OSError as error:
+            raise _no_broker(address, str(error)) from error
+        self._client.loop_start()
+        if not self._up.wait(_CONNECTED_WITHIN_S):
+            self.close()
+            raise _no_broker(address, "the broker does not answer a subscription")
+
+    def _subscribed(self, *_: object) -> None:
+        self._stands(self)
+        self._up.set()
+
+    def _hear(self, _client: Client, _data: object, message: MQTTMessage) -> None:
+        type_ = dict(getattr(message.properties, "UserProperty", ())).get("type")
+        payload = bytes(message.payload)
+        heard = Heard(message.topic, payload, message.retain, time.monotonic(), message.qos, type_)
+        with self._came:
+            self.heard.append(heard)
+            self._hears(self, heard)
+            self._came.notify_all()
+
+    def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
+        """Whether `holds` comes true in time. `holds` is asked after each message."""
+        with self._came:
+            return self._came.wait_for(holds, within_s)
+
+    def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
+        """Publish, and wait until the broker has the message."""
+        try:
+            self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
+        except RuntimeError as error:
+            raise _no_broker(self._address, str(error)) from error
+
+    def send(self, topic: str, payloads: Sequence[bytes], retain: bool = False) -> None:
+        """Publish all of these payloads as a table does: without waiting for the broker in between."""
+        for payload in payloads:
+            self._client.publish(topic, payload, qos=1, retain=retain)
+
+    def close(self) -> None:
+        """Leave, with a goodbye."""
+        self._client.disconnect()
+        await_thread(self._client)
+
+
+def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
+    """The first message that comes to a client which connects now; None where none comes in time.
+
+    What the broker retains comes first.
+    """
+    wire = Wire(address, [topic])
+    try:
+        wire.wait(lambda: bool(wire.heard), within_s)
+    finally:
+        wire.close()
+    return wire.heard[0] if wire.heard else None
+
+
+def _no_broker(address: Address, why: str) -> TableError:
+    what = f"The broker {address.host}:{address.port} cannot be used: {why}."
+    return TableError("no_broker", what, "Start the broker, or correct --broker and the certificates.")
+
+
+def now_text() -> str:
+    """Now, RFC 3339 in UTC, to the millisecond."""
+    return at_text(time.time_ns() // 1_000_000)
+
+
+def at_text(ms: int) -> str:
+    """A time in milliseconds since 1970 as `at`."""
+    return Stamp(ms, True).text()

@@ -1,0 +1,52 @@
+"""The meters' terms that head office has approved, in files of its own with the form of a pit's settings."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import MOST_CENTS, NAME, is_count
+from controller.pit.head_office.replay import Terms
+
+_SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
+
+
+def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
+    """By meter its approved terms in their order, each once where it did not change. A file holds all terms of a time.
+
+    Raises TableError `terms_unreadable`.
+    """
+    approved: dict[str, list[Terms]] = {}
+    for path in files:
+        try:
+            meters = tomllib.loads(path.read_text("utf-8"))["meters"]
+            for name, each in meters.items():
+                terms, before = _terms(name, each), approved.setdefault(name, [])
+                if before[-1:] != [terms]:
+                    before.append(terms)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise TableError(
+                "terms_unreadable",
+                f"The approved terms {path} cannot be read: {error}.",
+                "Write each meter's terms under [meters.NAME], as config/pit.toml does.",
+            ) from None
+    return approved
+
+
+def _terms(name: str, each: dict[str, Any]) -> Terms:
+    seed_cents = each["seed_cents"]
+    most_cents = each.get("reseed_at_most_cents", seed_cents)
+    if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in (seed_cents, most_cents))):
+        raise ValueError(f"the seed of {name!r:.70} is no amount in whole cents")
+    return Terms(seed_cents, _share(each["contribution"]), _share(each.get("reserve", "0:1")), most_cents)
+
+
+def _share(text: str) -> Fraction:
+    if (match := _SHARE.fullmatch(text)) is None:
+        raise ValueError(f"{text!r:.30} is no part of a wager, such as 12:100")
+    return Fraction(int(match[1]), int(match[2]))

@@ -1,0 +1,428 @@
+"""One house's log, checked by itself: signatures, numbers, chains, and the pit's statement against the events.
+
+What the tables' own signed events tell is never taken from the pit. Events and decisions are played again (`replay`),
+and each figure of the statement is compared. A *finding* is something wrong: a sound log has none. A *note* is
+something that head office should know and that need not be wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import signature_holds
+from controller.pit.head_office import decided
+from controller.pit.head_office.decided import Decision
+from controller.pit.head_office.remembered import Seen
+from controller.pit.head_office.replay import Award, Replay, Terms, money, standing, whole
+
+STATEMENT_FORM = 2
+_MOST_FINDINGS = 100
+
+Stream = tuple[str, str]
+"""A table, and the epoch under which its events are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A winning wager, and its award's last step: `step` as played again, `told` by the table's own events."""
+
+    id: str
+    table: str
+    at: str
+    tier: str
+    meter: str | None
+    cents: int
+    step: str
+    told: str
+
+
+@dataclass
+class House:
+    """What the log of a house says. Amounts are in cents."""
+
+    name: str
+    events: int = 0
+    position: int = 0
+    stated_at: str | None = None
+    keys: dict[str, str] = field(default_factory=dict)
+    """By table, the fingerprint of the key with which it signs now; and the pit's own."""
+    meters: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By meter: its level and reserve as the pit states them, and what was wagered on it, by the events."""
+    hits: list[Hit] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seen: Seen | None = None
+    """What head office is to remember of this log, where its last statement can be read."""
+
+
+class _Reading:
+    """The log as it is read, line by line."""
+
+    def __init__(self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None) -> None:
+        self._house = house
+        self._keys = keys
+        self._last: dict[Stream, tuple[int, str]] = {}
+        self._chains: dict[Stream, set[bytes]] = {}
+        self._decisions = None if decisions is None else deque(decisions)
+        self._digest = sha256()
+        self.replay = Replay()
+
+    def digest(self) -> str:
+        """SHA-256 over the position and the signature of each event up to now."""
+        return self._digest.hexdigest()
+
+    def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
+        """Check one event's place and signature, and note what the event tells of money."""
+        house = self._house
+        table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
+        if not (
+            (isinstance(table, str) and TABLE.fullmatch(table))
+            and (isinstance(epoch, str) and EPOCH.fullmatch(epoch))
+            and (isinstance(chain, str) and HASH.fullmatch(chain))
+            and is_count(seq, 1, MOST_SEQ)
+        ):
+            _find(house, f"position {position} holds no event")
+            return
+        stream, name = (table, set_aside_as or epoch), f"{table}/{epoch}/{seq}"
+        if event.get("id") != name:
+            _find(house, f"position {position}: the event is {name} by its fields, and its id is {event.get('id')!r}")
+        before, chain_before = self._last.get(stream, (0, ""))
+        if seq != before + 1:
+            _find(house, f"{name} follows number {before}: events are missing or repeated")
+        key = self._keys.get(stream)
+        if key is None:
+            _find(house, f"{name}: no statement names the key of that epoch")
+        elif not signature_holds(event, key):
+            _find(house, f"{name} is not signed by the table's key")
+        seen = self._chains.setdefault(stream, set())
+        if chain != chain_before and chain.encode() in seen:
+            _find(house, f"{name} has the chain value of an earlier event, with another chain value in between")
+        seen.add(chain.encode())
+        self._last[stream] = seq, chain
+        house.events += 1
+        house.position = position
+        self._digest.update(f"{position} {event.get('signature')!a}\n".encode())
+        if self._decisions is None:
+            return  # nothing can be played again
+        self.decide(position)
+        try:
+            self.replay.event(stream[1], event)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            _find(house, f"{name} is not an event of the contract: {error!r:.200}")
+
+    def decide(self, before: int = MOST_SEQ) -> None:
+        """Play what people decided before the event of this position."""
+        while self._decisions and self._decisions[0][0] < before:
+            _, decide = self._decisions.popleft()
+            decide(self.replay)
+
+    def heads(self) -> dict[Stream, tuple[int, str]]:
+        """The last event of each stream: its number and its chain value."""
+        return self._last
+
+
+def audit(
+    name: str,
+    files: Sequence[Path],
+    pins: Mapping[str, str] | None,
+    remembered: Seen | None = None,
+    approved: Mapping[str, Sequence[Terms]] | None = None,
+) -> House:
+    """Check a house's log, whose files are in order. Raises TableError `log_unreadable`.
+
+    `pins` are the fingerprints that head office has noted, by the table's name; the pit's is under `pit`. `remembered`
+    is what head office has seen of this house before. `approved` are the terms of each meter that head office approved.
+    """
+    house = House(name)
+    stated = None
+    for line in _lines(files):
+        if "statement" in line:
+            stated = line
+    if stated is None:
+        house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
+    keys = _keys(house, stated or {}, pins)
+    decisions = _decisions(house, stated, approved)
+    reading = _Reading(house, keys, decisions)
+    digests = {0: reading.digest()}
+    to_compare = None if decisions is None else stated
+    for line in _lines(files):
+        match line:
+            case {"position": int(position), "event": dict(event), **more} if isinstance(
+                more.get("set_aside_as"), str | None
+            ):
+                if position <= house.position:
+                    _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
+                if to_compare is not None and position > to_compare["position"]:
+                    _compare(house, to_compare, reading)
+                    to_compare = None
+                reading.event(position, event, more.get("set_aside_as"))
+                if (stated and position == stated.get("position")) or (remembered and position == remembered.position):
+                    digests[position] = reading.digest()
+            case {"statement": _}:
+                pass
+            case _:
+                _find(house, "a line is neither an event nor a statement")
+    if to_compare is not None:
+        _compare(house, to_compare, reading)
+    for what in reading.replay.findings:
+        _find(house, what)
+    house.hits = [_hit(award) for award in reading.replay.awards.values()]
+    if stated is not None and decisions is not None:
+        try:
+            _extends(house, stated, digests, remembered)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            _find(house, f"what the statement of {stated.get('at')} names cannot be remembered: {error!r:.300}")
+    for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
+        _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
+    return house
+
+
+def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:
+    """Note what is to be remembered, and compare with what head office has seen of this house before."""
+    at, position, decisions = (stated[name] for name in ("at", "position", "decisions"))
+    if position not in digests:
+        _find(house, "the last statement is of a position that the log does not have")
+        return
+    streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in stated["adoptions"]]
+    own = (f"pit {stated['public_key']}", *streams)
+    house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own)
+    if before is None:
+        return
+    if (position, at) < (before.position, before.at):
+        _find(
+            house,
+            f"the log is an older one: it states position {position} at {at}, and head office has seen position"
+            f" {before.position} at {before.at}",
+        )
+    elif digests.get(before.position) != before.digest:
+        _find(
+            house,
+            f"the log does not extend the one of {before.at}: through position {before.position} it has other events"
+            " than head office has seen",
+        )
+    elif _digest(decisions[: before.decisions]) != before.decided:
+        _find(house, f"the first {before.decisions} decisions are others than the statement of {before.at} had")
+    elif at < before.at:
+        _find(house, f"the statement of {at} is older than the one of {before.at} that head office has seen")
+
+
+def _digest(decisions: Sequence[object]) -> str:
+    return sha256(json.dumps(decisions, sort_keys=True).encode()).hexdigest()
+
+
+def compare_houses(houses: Sequence[House], remembered: Mapping[str, Seen]) -> None:
+    """Find what no two houses can share: a pit's key, or a table's stream. `remembered` is by house."""
+    owns = {name: seen.own for name, seen in remembered.items()}
+    owns |= {house.name: house.seen.own for house in houses if house.seen is not None}
+    for house in houses:
+        for other, own in owns.items():
+            if other != house.name and house.seen is not None and (both := {*own}.intersection(house.seen.own)):
+                what = min(both).partition(" under ")[0]
+                _find(house, f"{what} is also in the log of {other}: two houses cannot have the same")
+
+
+def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    for path in files:
+        try:
+            with path.open(encoding="utf-8") as file:
+                for number, text in enumerate(file, 1):
+                    line = json.loads(text)
+                    if not isinstance(line, dict):
+                        raise ValueError(f"line {number} is no JSON object")
+                    yield line
+        except (OSError, ValueError, RecursionError) as error:
+            what = f"The log {path} cannot be read: {error}."
+            do = "Fetch the log from the house again. A last line is cut off where the log was fetched while it grew."
+            raise TableError("log_unreadable", what, do) from None
+
+
+def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
+    """By stream, the key under which the pit heard the stream. Each key is compared with what head office has noted."""
+    keys: dict[Stream, bytes] = {}
+    pit = stated.get("public_key")
+    try:
+        named = {"pit": bytes.fromhex(pit)} if isinstance(pit, str) else {}
+        for each in stated.get("adoptions", ()):
+            key = bytes.fromhex(each["public_key"])
+            keys[each["table"], each["set_aside_as"] or each["epoch"]] = key
+            if not each["set_aside_as"]:
+                named[_text(each["table"])] = key
+    except (KeyError, TypeError, ValueError):
+        _find(house, "the statement's keys cannot be read")
+        return keys
+    if stated and ("pit" not in named or not signature_holds(stated, named["pit"])):
+        _find(house, "the statement is not signed by the key that it names")
+    house.keys = {name: fingerprint(key) for name, key in named.items()}
+    if pins is None:
+        house.notes.append("the keys were not compared with keys that head office has noted: see --keys")
+        return keys
+    for name, shown in house.keys.items():
+        if name not in pins:
+            _find(house, f"head office has noted no key of {name}; the log has {shown}")
+        elif _plain(pins[name]) != _plain(shown):
+            _find(house, f"{name} has the key {shown}, and head office has noted {pins[name]}")
+    return keys
+
+
+def _decisions(
+    house: House, stated: dict[str, Any] | None, approved: Mapping[str, Sequence[Terms]] | None
+) -> list[Decision] | None:
+    """What people decided, by the statement; None where the events cannot be played again."""
+    if stated is None:
+        return None
+    if stated["statement"] != STATEMENT_FORM:
+        _find(
+            house,
+            f"the statement of {stated.get('at')} has form {stated['statement']!r:.20}, and head office reads form"
+            f" {STATEMENT_FORM}: let the house update its pit and state anew",
+        )
+        return None
+    if approved is None:
+        house.notes.append("the terms were not compared with terms that head office has approved: see --terms")
+    try:
+        decisions, amiss = decided.read(stated, approved)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _find(house, f"the decisions in the statement of {stated.get('at')} cannot be read: {error!r:.300}")
+        return None
+    for what in amiss:
+        _find(house, what)
+    return decisions
+
+
+def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
+    """Compare the pit's statement with the events up to its position, which were just read and played again."""
+    try:
+        reading.decide()
+        house.stated_at = str(stated["at"])
+        house.findings += [f"the pit's own account: {each}" for each in stated["findings"]]
+        for table, epoch in _heard(stated["adoptions"]):
+            if (table, epoch) in reading.heads() and table not in stated["heads"]:
+                _find(house, f"the pit hears table {table}, and its statement does not say how far")
+        for table, head in stated["heads"].items():
+            if reading.heads().get((table, head["epoch"])) != (head["seq"], head["chain"]):
+                _find(house, f"the pit has {table} through event {head['seq']}, and the log has another event there")
+        _awards(house, stated, reading.replay.awards)
+        _meters(house, stated, reading.replay)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r:.300}")
+
+
+def _heard(adoptions: Sequence[dict[str, Any]]) -> list[Stream]:
+    """The streams that the pit hears: each table's last adoption that was not taken back, where nothing ended it."""
+    last = {each["table"]: each for each in adoptions if not each["set_aside_as"]}
+    return [(table, each["epoch"]) for table, each in last.items() if not each["ended_at"]]
+
+
+def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -> None:
+    """Each award as it was played again, with the pit's word and with what its table was told."""
+    said = {each["hit"]: each for each in stated["awards"]}
+    for hit in said.keys() - awards.keys():
+        _find(house, f"the pit has an award of {_money(said[hit]['cents'])} for {hit}, and no table told of that hit")
+    for hit, award in awards.items():
+        named, told = f"award {award.id} ({award.place})", [] if award.place.is_set_aside else award.told
+        paid = {cents for step, cents in told if step == "paid"}
+        if hit not in said:
+            _find(house, f"{named} is {award}, and the pit has no award for its hit")
+        elif (pits := _stated(said[hit])) != str(award):
+            _find(house, f"{named} is {award}, played again; the pit says {pits}")
+        elif (said[hit]["award"], said[hit]["meter"]) != (award.id, award.meter):
+            _find(house, f"{named} is of {award.meter}; the pit says {said[hit]['award']}, of {said[hit]['meter']}")
+        if len(paid) > 1 or (paid and told[-1][0] == "rejected"):
+            steps = ", ".join(f"{step} with {money(cents)}" for step, cents in told)
+            _find(house, f"{named}: the table was told of a payment, and of something else: {steps}")
+        elif paid and (award.step, {award.cents}) != ("paid", paid):
+            _find(house, f"{named} is {award}, and the table was told that the pit paid {money(min(paid))}")
+        elif award.step == "paid" and not paid:
+            house.notes.append(f"{named} is paid, and its table has not told of the payment yet")
+    for key, which in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
+        if stated[key] != (stands := sum(award.cents for award in awards.values() if award.step in which)):
+            until = f" to {[*awards.values()][-1].place}" if awards else ""
+            _find(
+                house,
+                f"{key}: the awards make {money(stands)}, played again{until}; the pit says {_money(stated[key])}",
+            )
+
+
+def _stated(award: dict[str, Any]) -> str:
+    """How an award stands in the pit's words."""
+    return standing(_text(award["step"]), _cents(award["cents"]), _cents(award["house_cents"]))
+
+
+_FIGURES = {
+    "level_cents": "the level",
+    "reserve_cents": "the reserve",
+    "seeds_cents": "what the house put in",
+    "contributions_cents": "what wagers gave",
+    "from_reserve_cents": "what came from the reserve",
+    "awards_cents": "what hits won",
+    "returned_cents": "what came back from rejected awards",
+    "carried": "the part of a cent on the meter",
+    "reserve_carried": "the part of a cent in the reserve",
+}
+
+
+def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
+    """Each figure of each meter as it was played again, with the pit's word."""
+    said = {_text(each["meter"]): each for each in stated["meters"]}
+    for name in sorted(said.keys() ^ replay.meters.keys()):
+        _find(house, f"the pit states the meter {name} or gives it terms, and does not do both")
+    for name, meter in replay.meters.items():
+        if name not in said:
+            continue
+        keys = ("level_cents", "reserve_cents")
+        house.meters[name] = {key: _cents(said[name][key]) for key in keys} | {"wagered_cents": meter.wagered_cents}
+        until = f" to {meter.place}" if meter.place else ""
+        for key, stands in meter.figures().items():
+            shown = money(stands) if key.endswith("cents") else str(stands)
+            pits = _money(said[name][key]) if key.endswith("cents") else _text(said[name][key])
+            if shown != pits:
+                _find(house, f"{name}: {_FIGURES[key]} is {shown}, played again{until}; the pit says {pits}")
+
+
+def _hit(award: Award) -> Hit:
+    return Hit(
+        award.hit,
+        award.place.table,
+        str(award.event.get("at")),
+        str(award.event.get("tier")),
+        award.meter,
+        award.cents,
+        award.step,
+        award.told[-1][0] if award.told else "nothing",
+    )
+
+
+def _money(value: object) -> str:
+    return money(_cents(value))
+
+
+def _cents(value: object) -> int:
+    """The value, which must be an amount that a pit can hold. Raises ValueError."""
+    return whole(value, -MOST_SEQ, MOST_SEQ)
+
+
+def _text(value: object) -> str:
+    """The value, which must be a text. Raises TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is no text")
+    return value
+
+
+def _plain(shown: str) -> str:
+    return "".join(shown.split()).lower()
+
+
+def _find(house: House, what: str) -> None:
+    if len(house.findings) < _MOST_FINDINGS:
+        house.findings.append(what)
+    elif len(house.findings) == _MOST_FINDINGS:
+        house.findings.append("and more")

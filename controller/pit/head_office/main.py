@@ -1,0 +1,125 @@
+"""`table-controller-head-office`: the logs of several houses, checked and shown together."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.pit.head_office import approved, remembered
+from controller.pit.head_office.audit import House, audit, compare_houses
+from controller.pit.head_office.replay import money
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the houses. Returns the exit code: 1 where a house has a finding, or a log cannot be read."""
+    options = parser().parse_args(arguments)
+    try:
+        known = {} if options.remember is None else remembered.load(options.remember)
+        terms = None if options.terms is None else approved.load(options.terms)
+        houses = [
+            audit(name, files, _pins(options.keys, name), known.get(name), terms)
+            for name, files in _by_house(options.logs).items()
+        ]
+        compare_houses(houses, known)
+        if options.remember is not None:
+            sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
+            remembered.save(options.remember, known | sound)
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps([asdict(house) for house in houses], indent=2))
+    else:
+        for house in houses:
+            _show(house)
+    return 1 if any(house.findings for house in houses) else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="table-controller-head-office",
+        description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
+    )
+    parser.add_argument(
+        "logs", nargs="+", type=_log, metavar="HOUSE=FILE", help="a house's log; a log of several files: in their order"
+    )
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        metavar="FILE",
+        help="the keys that head office has noted, a line each: HOUSE, then a table or `pit`, then the fingerprint",
+    )
+    parser.add_argument(
+        "--terms",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="the terms that head office approved, in the form of config/pit.toml; once for each change, in order",
+    )
+    parser.add_argument(
+        "--remember",
+        type=Path,
+        metavar="FILE",
+        help="what head office has seen of each house: an older log, or another, is found; a sound log is added",
+    )
+    parser.add_argument("--json", action="store_true", help="print everything as JSON, for a program")
+    return parser
+
+
+def _log(text: str) -> tuple[str, Path]:
+    house, _, path = text.partition("=")
+    if not (house and path):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOUSE=FILE")
+    return house, Path(path)
+
+
+def _by_house(logs: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+    houses: dict[str, list[Path]] = {}
+    for name, path in logs:
+        houses.setdefault(name, []).append(path)
+    return houses
+
+
+def _pins(path: Path | None, house: str) -> dict[str, str] | None:
+    """The fingerprints noted of a house, by table and `pit`. Raises TableError `keys_unreadable`."""
+    if path is None:
+        return None
+    do = (
+        "A line is: HOUSE TABLE FINGERPRINT, for example `north royal9-01 139e 3940 ...`; the pit's is `north pit ...`."
+    )
+    try:
+        lines = [line.split() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise TableError("keys_unreadable", f"The keys {path} cannot be read: {error}.", do) from None
+    if short := next((line for line in lines if len(line) < 3), None):
+        raise TableError("keys_unreadable", f"The line {' '.join(short)!r} of {path} has no key.", do)
+    return {name: " ".join(words) for of, name, *words in lines if of == house}
+
+
+def _show(house: House) -> None:
+    stated = f"stated {house.stated_at}" if house.stated_at else "never stated"
+    _say(f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
+    for name, shown in house.keys.items():
+        _say(f"    key of {name:<24}{shown}")
+    for meter, cents in house.meters.items():
+        level, reserve, wagered = (money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
+        _say(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
+    for hit in house.hits:
+        how = f"{money(hit.cents)}  {hit.step}, the table was told: {hit.told}"
+        _say(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}")
+    for note in house.notes:
+        _say(f"    note: {note}")
+    for finding in house.findings:
+        _say(f"    WRONG: {finding}")
+    _say("    everything holds" if not house.findings else f"    findings: {len(house.findings)}")
+
+
+def _say(line: str) -> None:
+    """Print the line. What could move the cursor or turn the line round is shown as its code."""
+    print("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line))

@@ -1,0 +1,73 @@
+"""What head office remembers of each house: the last sound statement, and which events led to it.
+
+A house's own key signs an older log as well as a newer one. Only head office knows what it has already seen.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import HASH, MOST_SEQ, is_count
+from controller.contract.keys import write_whole
+
+_AT = re.compile(r"[0-9TZ:.-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A statement that head office has seen: when and at which position the pit stated, and what came before.
+
+    `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
+    a digest over the first `decisions` decisions, which were all by then. `own` are the names of what no two houses
+    share: the pit's key, and each adopted stream with its key. Raises ValueError or TypeError for other values.
+    """
+
+    at: str
+    position: int
+    digest: str
+    decisions: int
+    decided: str
+    own: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        counts, hashes = (self.position, self.decisions), (self.digest, self.decided)
+        if not (
+            _AT.fullmatch(self.at)
+            and all(is_count(each, 0, MOST_SEQ) for each in counts)
+            and all(HASH.fullmatch(each) for each in hashes)
+            and all(isinstance(name, str) for name in self.own)
+        ):
+            raise ValueError("what is to be remembered of a house is not what this program writes")
+
+
+def load(path: Path) -> dict[str, Seen]:
+    """What the file holds, by house; nothing where there is no file yet. Raises TableError `remembered_unreadable`."""
+    try:
+        houses = json.loads(path.read_text("utf-8"))
+        return {str(name): Seen(**each | {"own": tuple(each["own"])}) for name, each in houses.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _unusable(path, error) from None
+
+
+def save(path: Path, houses: Mapping[str, Seen]) -> None:
+    """Replace the file whole. Raises TableError `remembered_unreadable`."""
+    text = json.dumps({name: asdict(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
+    try:
+        write_whole(path, f"{text}\n".encode())
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: Exception) -> TableError:
+    return TableError(
+        "remembered_unreadable",
+        f"What head office remembers, {path}, cannot be used: {error}.",
+        "Check the name and the rights. Where the file is damaged, put back head office's own copy of it.",
+    )

@@ -1,0 +1,297 @@
+"""The account: whether the books follow from the events, to the cent.
+
+The sums are drawn up anew. What wagers gave is summed from the events' own bodies, each balance from its entries, and
+what is owed from the awards. Each difference from the books is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import itemgetter
+from typing import Any
+
+from controller.contract.old_events import as_now
+from controller.pit.reference.meters import left_after, share_of
+from controller.pit.reference.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class MeterAccount:
+    """How a meter came to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
+
+    `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
+    rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried` and
+    `reserve_carried` are parts of a cent.
+    """
+
+    meter: str
+    seeds_cents: int
+    contributions_cents: int
+    from_reserve_cents: int
+    awards_cents: int
+    returned_cents: int
+    level_cents: int
+    carried: Fraction
+    reserve_cents: int
+    reserve_carried: Fraction
+
+    @property
+    def balances(self) -> bool:
+        """Whether the level is the sum of what went in less what went out."""
+        inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
+        return self.level_cents == inwards - self.awards_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Every meter's account; the awards owed and paid, in cents; and what does not balance, in words.
+
+    `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
+    """
+
+    meters: tuple[MeterAccount, ...]
+    owed_cents: int
+    paid_cents: int
+    recalled_cents: int
+    findings: tuple[str, ...]
+
+
+def draw_up(db: Store) -> Account:
+    """The account of a ledger, inside one transaction."""
+    funds = {account: (cents, Fraction(rest)) for account, cents, rest in db.execute("SELECT * FROM fund")}
+    meters = tuple(_meter(db, name, funds) for (name,) in db.execute("SELECT name FROM meter ORDER BY name").fetchall())
+    return Account(
+        meters,
+        funds.get("awards", (0, 0))[0],
+        funds.get("paid", (0, 0))[0],
+        _recalled(db),
+        (
+            *_unbalanced(db, funds, meters),
+            *_unfounded(db, funds),
+            *_locks_amiss(db),
+            *_awards_amiss(db, funds),
+        ),
+    )
+
+
+_GENERATION = itemgetter(0)
+_HIT = b'"type":"hit"'  # in the bytes of each hit, which are canonical JSON; a text has its quotes escaped
+
+_Funds = dict[str, tuple[int, Fraction]]
+
+
+def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
+    """The account of one meter, from the sums of its entries by their reason."""
+    account, reserve = f"meter:{name}", f"reserve:{name}"
+    by_why = dict(
+        db.execute(
+            "SELECT why, sum(cents) FROM entry JOIN posting ON number = posting WHERE account = ? GROUP BY why",
+            (account,),
+        )
+    )
+    (from_reserve,) = db.execute(
+        "SELECT coalesce(-sum(cents), 0) FROM entry JOIN posting ON number = posting"
+        " WHERE account = ? AND why IN ('reseed', 'unseed')",
+        (reserve,),
+    ).fetchone()
+    seeds = sum(by_why.get(why, 0) for why in ("seed", "reseed", "unseed")) - from_reserve
+    level, carried = funds.get(account, (0, Fraction(0)))
+    reserve_cents, reserve_carried = funds.get(reserve, (0, Fraction(0)))
+    return MeterAccount(
+        name,
+        seeds_cents=seeds,
+        contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void")),
+        from_reserve_cents=from_reserve,
+        awards_cents=-by_why.get("hit", 0) - by_why.get("shared", 0),
+        returned_cents=by_why.get("rejected", 0),
+        level_cents=level,
+        carried=carried,
+        reserve_cents=reserve_cents,
+        reserve_carried=reserve_carried,
+    )
+
+
+def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:
+    for posting, total in db.execute("SELECT posting, sum(cents) FROM entry GROUP BY posting HAVING sum(cents) != 0"):
+        yield f"posting {posting} is off by {total} cents"
+    sums = dict(db.execute("SELECT account, sum(cents) FROM entry GROUP BY account"))
+    for account in sorted(sums.keys() | funds.keys()):
+        balance, carried = funds.get(account, (0, Fraction(0)))
+        if balance != sums.get(account, 0):
+            yield f"{account} says {balance} cents, and its entries make {sums.get(account, 0)}"
+        if not 0 <= carried < 1:
+            yield f"{account} carries {carried} of a cent"
+    for meter in meters:
+        if not meter.balances:
+            yield f"the level of {meter.meter} does not follow from its seeds, contributions and awards"
+        if meter.level_cents < 0 or meter.reserve_cents < 0:
+            yield f"{meter.meter} or its reserve is below zero"
+
+
+def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
+    """Compare what wagers gave and voids took back: by the events' own bodies, and by the books."""
+    given = _given_by_events(db)
+    booked = dict(
+        db.execute(
+            "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
+            " WHERE why IN ('contribution', 'void') AND account != 'wagers' GROUP BY account"
+        )
+    )
+    for account in sorted((given.keys() | booked.keys() | funds.keys()) - {"wagers"}):
+        carried = funds.get(account, (0, Fraction(0)))[1]
+        if given.get(account, 0) != booked.get(account, 0) + carried:
+            yield f"what wagers gave to {account} is not what the events say"
+
+
+_UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_understood')"
+
+
+def _given_by_events(db: Store) -> dict[str, Fraction]:
+    """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
+    given: dict[str, Fraction] = {}
+    price: dict[tuple[Any, ...], int] = {}
+    open_wagers: set[tuple[Any, ...]] = set()
+    feedings, won = _feedings(db), _won(db)
+
+    def give(stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
+        for meter, generation, contribution, reserve in feedings.get(stake, ()):
+            locks = won.get(meter, [])
+            since = locks[bisect_left(locks, generation, key=_GENERATION) :]
+            of_meter, of_reserve = left_after(share for _, event, share in since if event < number)
+            for account, part, left in (
+                (f"meter:{meter}", contribution, of_meter),
+                (f"reserve:{meter}", reserve, of_reserve),
+            ):
+                for bearer, bears in ((account, left), ("house", 1 - left)):
+                    if bears:
+                        given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * part * bears
+
+    def take_back(stream: tuple[Any, ...], number: int) -> None:
+        for stake, seat in [(stake, seat) for stake, seat in open_wagers if stake[:2] == stream]:
+            open_wagers.discard((stake, seat))
+            give(stake, -price[stake], number)
+
+    taken_back = _taken_back(db)
+    for number, table, epoch, body in db.stream(
+        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    ):
+        while taken_back and taken_back[-1][0] <= number:
+            before, *stream = taken_back.pop()
+            take_back(tuple(stream), before)
+        event = as_now(json.loads(body))
+        for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
+            if not bet["seats"]:
+                continue  # a bet without wagers need not have a price
+            stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
+            if event["type"] == "void":
+                voided = {(stake, seat) for seat in seats} & open_wagers
+                open_wagers -= voided
+                give(stake, -len(voided) * price.get(stake, 0), number)
+            elif stake not in price:
+                price[stake] = bet["price_cents"]
+                open_wagers |= {(stake, seat) for seat in seats}
+                give(stake, len(seats) * bet["price_cents"], number)
+    while taken_back:
+        before, *stream = taken_back.pop()
+        take_back(tuple(stream), before)
+    return given
+
+
+def _taken_back(db: Store) -> list[tuple[Any, ...]]:
+    """The streams that were set aside, the last first: the number of the event that came next, table, epoch's name."""
+    return db.execute(
+        "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
+        " ORDER BY before_event DESC"
+    ).fetchall()
+
+
+def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
+    """For each bet of a round with wagers: the meters, their generations, and their shares of a wager."""
+    feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
+    for *stake, meter, generation, contribution, reserve in db.execute(
+        "SELECT table_id, epoch, shoe, round, spot, feeding.meter, generation, contribution, reserve FROM feeding"
+        " JOIN stake ON stake.number = feeding.stake JOIN hand ON hand.number = stake.hand"
+        " JOIN terms ON terms.number = feeding.terms"
+    ):
+        row = (meter, generation, Fraction(contribution), Fraction(reserve))
+        feedings.setdefault(tuple(stake), []).append(row)
+    return feedings
+
+
+def _won(db: Store) -> dict[str, list[tuple[int, int, Fraction]]]:
+    """For each meter the locks that are not undone, in order: generation, event and the share that was won."""
+    won: dict[str, list[tuple[int, int, Fraction]]] = {}
+    for meter, generation, event, share in db.execute(
+        "SELECT meter, generation, event, share FROM lock WHERE undone = 0 ORDER BY generation"
+    ):
+        won.setdefault(meter, []).append((generation, event, Fraction(share)))
+    return won
+
+
+def _locks_amiss(db: Store) -> Iterator[str]:
+    """Compare the locked levels with the hits' own bodies and with the awards that stand."""
+    by_events: dict[tuple[Any, ...], int] = {}
+    for number, table, epoch, body in db.stream(
+        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    ):
+        match as_now(json.loads(body)) if _HIT in body else None:
+            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter), "share": won}}:
+                by_events.setdefault((table, epoch, shoe, round_, meter, str(share_of(won))), number)
+    locks = {
+        tuple(of): event
+        for *of, event in db.execute(
+            "SELECT table_id, epoch, shoe, round, meter, share, event FROM lock JOIN hand ON hand.number = hand"
+        )
+    }
+    if by_events != locks:
+        yield "the levels that were locked are not those that hits won"
+    for (meter,) in db.execute(
+        "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND undone = 0)"
+    ):
+        yield f"the generation of {meter} is not the number of its locks"
+    for (lock,) in db.execute(
+        "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
+        " AND undone = 0 AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
+    ):
+        yield f"every award of lock {lock} is rejected, and the lock is not undone"
+
+
+def _recalled(db: Store) -> int:
+    (cents,) = db.execute("SELECT coalesce(sum(house_cents), 0) FROM award").fetchone()
+    return int(cents)
+
+
+def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
+    by_step = dict(db.execute("SELECT step, sum(cents) FROM award GROUP BY step"))
+    for account, steps in (("awards", ("pending", "verified")), ("paid", ("paid",))):
+        balance, stands = funds.get(account, (0, Fraction(0)))[0], sum(by_step.get(step, 0) for step in steps)
+        if balance != stands:
+            yield f"{account} says {balance} cents, and the awards make {stands}"
+    returned = dict(
+        db.execute(
+            "SELECT lock, sum(entry.cents) FROM posting JOIN award ON award.number = posting.award"
+            " JOIN entry ON entry.posting = posting.number"
+            " WHERE why IN ('rejected', 'shared') AND account = 'meter:' || meter GROUP BY lock"
+        )
+    )
+    for lock, cents, shared in db.execute(
+        "SELECT lock.number, lock.cents, (SELECT coalesce(sum(award.cents - house_cents), 0) FROM award"
+        " WHERE award.lock = lock.number AND step != 'rejected') FROM lock"
+    ):
+        if shared + returned.get(lock, 0) != cents:
+            yield f"the hits of lock {lock} share {shared} cents of a level of {cents}"
+    (added,) = db.execute(
+        "SELECT coalesce(-sum(entry.cents), 0) FROM entry JOIN posting ON number = posting"
+        " WHERE why = 'recalled' AND account = 'house'"
+    ).fetchone()
+    if added != _recalled(db):
+        yield f"the house added {added} cents to recalled awards, and the awards say {_recalled(db)}"
+    for number, body in db.stream(
+        f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
+    ):
+        if _HIT in body and json.loads(body).get("type") == "hit":
+            yield f"the hit that is event {number} has no award"

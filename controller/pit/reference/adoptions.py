@@ -1,0 +1,151 @@
+"""Which tables the pit hears, in which epoch and under which key: people's decisions, and the keys that were seen.
+
+The last adoption of a table holds. Two decisions end an adoption. A table that is *retired* is heard no more until
+somebody adopts the table again; what the table sent stands. An adoption that is *taken back* was wrong, for example
+because a thief's key was adopted. What came under that key is set aside under another epoch's name such as `ab12cd~3`,
+in which no table can speak, and the adoption before holds again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from controller.contract.fingerprint import fingerprint
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.store import Store, marks
+
+_KEY_SEEN = """
+CREATE TABLE key_seen ( -- what states showed, so that a second key for an epoch is noticed, and can be adopted by name
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    PRIMARY KEY (table_id, epoch, public_key)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA = f"""{_KEY_SEEN}
+CREATE TABLE adoption (
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    ended_at TEXT, -- NULL while a later adoption alone can end it
+    ended_by TEXT,
+    ended_why TEXT,
+    set_aside_as TEXT, -- the epoch's name since the adoption was taken back, NULL where it was not taken back
+    before_event INTEGER -- the adoption was taken back before the event of this number
+) STRICT;
+CREATE INDEX adoption_table ON adoption (table_id, number);
+"""
+
+FROM_FORM_3 = f"""{_KEY_SEEN}
+ALTER TABLE adoption ADD COLUMN ended_at TEXT;
+ALTER TABLE adoption ADD COLUMN ended_by TEXT;
+ALTER TABLE adoption ADD COLUMN ended_why TEXT;
+ALTER TABLE adoption ADD COLUMN set_aside_as TEXT;
+ALTER TABLE adoption ADD COLUMN before_event INTEGER;
+"""
+
+_MOST_KEYS_OF_A_TABLE = 20
+_MOST_KEYS = 2_000
+"""A client that shows ever new keys does not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """The epoch in which a table is heard, and the table's public key, 32 bytes."""
+
+    epoch: str
+    public_key: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """The key's fingerprint, as `tablectl status` shows it at the table."""
+        return fingerprint(self.public_key)
+
+
+class Adoptions:
+    """The adoptions in a ledger. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+
+    def of(self, table: str) -> Adoption | None:
+        """The adoption that holds for the table; None where the table was never adopted, or is retired."""
+        return self.heard((table,)).get(table)
+
+    def heard(self, tables: Collection[str] | None = None) -> dict[str, Adoption]:
+        """Every table that is heard, by name; of these `tables` alone, where they are given."""
+        if tables is not None and not tables:
+            return {}
+        of_these = "" if tables is None else f" AND table_id IN ({marks(tables)})"
+        rows = self._db.execute(
+            "SELECT table_id, epoch, public_key FROM adoption WHERE ended_at IS NULL AND number IN"
+            f" (SELECT max(number) FROM adoption WHERE set_aside_as IS NULL{of_these} GROUP BY table_id)"
+            " ORDER BY table_id",
+            tuple(tables or ()),
+        )
+        return {table: Adoption(epoch, bytes(key)) for table, epoch, key in rows}
+
+    def knows(self, table: str) -> bool:
+        """Whether anybody ever adopted the table."""
+        return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
+
+    def key_of(self, table: str, epoch: str) -> bytes | None:
+        """The key that was adopted with an epoch; None where nobody adopted the epoch, or took the adoption back."""
+        row = self._db.execute(
+            "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def adopt(self, table: str, epoch: str, public_key: bytes) -> None:
+        """Hear the table in this epoch and under this key from now on."""
+        if self.of(table) != Adoption(epoch, public_key):
+            self._db.execute(
+                "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?)", (table, epoch, public_key)
+            )
+
+    def retire(self, table: str, by: str, why: str) -> None:
+        """Hear the table no more."""
+        self._db.execute(
+            "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
+            " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL)",
+            (now_text(), by, why, table),
+        )
+
+    def last(self, table: str, epoch: str) -> int | None:
+        """The number of the last adoption of an epoch that was not taken back."""
+        (number,) = self._db.execute(
+            "SELECT max(number) FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
+        ).fetchone()
+        return None if number is None else int(number)
+
+    def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, by: str, why: str) -> None:
+        """End every adoption of an epoch that was adopted wrongly."""
+        self._db.execute(
+            "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ?, set_aside_as = ?, before_event = ?"
+            " WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL",
+            (now_text(), by, why, set_aside_as, before_event, table, epoch),
+        )
+
+    def set_aside(self, table: str, epoch: str) -> tuple[str, ...]:
+        """The names under which streams of an epoch were set aside."""
+        rows = self._db.execute(
+            "SELECT DISTINCT set_aside_as FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NOT NULL",
+            (table, epoch),
+        )
+        return tuple(name for (name,) in rows)
+
+    def keys_seen(self, table: str, epoch: str) -> tuple[bytes, ...]:
+        """The keys that states showed with an epoch."""
+        rows = self._db.execute("SELECT public_key FROM key_seen WHERE table_id = ? AND epoch = ?", (table, epoch))
+        return tuple(bytes(key) for (key,) in rows)
+
+    def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
+        """Keep a key that a state showed and that `keys_seen` does not have, where there is room."""
+        of_table, of_all = self._db.execute(
+            "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
+        ).fetchone()
+        if of_table < _MOST_KEYS_OF_A_TABLE and of_all < _MOST_KEYS:
+            self._db.execute("INSERT INTO key_seen VALUES (?, ?, ?)", (table, epoch, public_key))

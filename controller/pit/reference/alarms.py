@@ -1,0 +1,172 @@
+"""The alarms that the ledger keeps: of committed events, and refusals of what was not taken.
+
+There is room for MOST_OF_A_CODE refusals of each table and code. Refusals that find no room are counted. Tables that
+were never adopted share one room, so a person who invents tables fills neither the disk nor the real tables' room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from controller.contract.canonical import parse_object
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.incoming import RefusedError, in_form
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per table, code and wording
+    number INTEGER PRIMARY KEY,
+    after_event INTEGER NOT NULL, -- the event that was committed last: the order, whatever the clocks say
+    at TEXT NOT NULL,
+    table_id TEXT NOT NULL,
+    code TEXT NOT NULL,
+    what TEXT NOT NULL,
+    "do" TEXT NOT NULL,
+    UNIQUE (table_id, code, what)
+) STRICT;
+CREATE TABLE left_out ( -- how many refusals found no room
+    table_id TEXT NOT NULL, -- empty: of all tables that were never adopted
+    code TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    last_at TEXT NOT NULL,
+    PRIMARY KEY (table_id, code)
+) STRICT, WITHOUT ROWID;
+"""
+"""A ledger of form 3 has no `left_out`, and has `refusal` only where something was refused."""
+
+MOST_OF_A_CODE = 1000
+"""At most so many refusals of one code are kept of each table: a flood of refusals does not fill the pit's disk."""
+
+_MOST_CHARACTERS = 1000  # of a wording: a topic's name may be of 65,535 bytes
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAlarm:
+    """An alarm that the ledger keeps.
+
+    `at` is the time of the event by the table's clock. A refusal has no `event`; its `at` is by the pit's clock.
+    """
+
+    at: str
+    table: str
+    event: str | None
+    code: str
+    what: str
+    do: str
+
+    def __str__(self) -> str:
+        table = self.table if in_form(table=self.table) else repr(self.table)
+        return (
+            f"{self.at}  {table}  {self.event or 'not taken'}  {self.code}\n    {self.what}\n    what to do: {self.do}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many alarms of a table and a code found no room. An empty `table`: all tables that were never adopted."""
+
+    table: str
+    code: str
+    count: int
+    last_at: str
+
+    def __str__(self) -> str:
+        whose = self.table or "tables that nobody adopted"
+        return f"{self.last_at}  {whose}  not kept  {self.code}\n    {self.count:,} more came, the last at this time."
+
+
+def keep(db: Store, refusals: Iterable[tuple[str, RefusedError]]) -> list[RefusedError]:
+    """Keep refusals that are not kept yet, each of a table, inside the ledger's transaction.
+
+    Returns those for which there is no room.
+    """
+    left_out: list[RefusedError] = []
+    beside: dict[tuple[str, str], int] = {}
+    for table, refusal in refusals:
+        key = tuple(text[:_MOST_CHARACTERS] for text in (table, refusal.code, refusal.what))
+        if db.execute("SELECT 1 FROM refusal WHERE table_id = ? AND code = ? AND what = ?", key).fetchone() is not None:
+            continue
+        room = room_of(db, key[0])
+        if (room, refusal.code) not in beside:
+            (beside[room, refusal.code],) = db.execute(
+                "SELECT count(*) FROM refusal WHERE code = ? AND CASE ? WHEN '' THEN"
+                " table_id NOT IN (SELECT table_id FROM adoption) ELSE table_id = ? END",
+                (refusal.code, room, room),
+            ).fetchone()
+        if beside[room, refusal.code] >= MOST_OF_A_CODE:
+            left_out.append(refusal)
+            continue
+        beside[room, refusal.code] += 1
+        db.execute(
+            'INSERT INTO refusal (after_event, at, table_id, code, what, "do")'
+            " SELECT coalesce(max(number), 0), ?, ?, ?, ?, ? FROM event",
+            (now_text(), *key, refusal.do[:_MOST_CHARACTERS]),
+        )
+    return left_out
+
+
+def count_left_out(db: Store, table: str, code: str, count: int) -> None:
+    """Count refusals that found no room, inside the ledger's transaction. `table` is as in `room_of`."""
+    db.execute(
+        "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT (table_id, code) DO UPDATE"
+        " SET count = left_out.count + excluded.count, last_at = excluded.last_at",
+        (table, code, count, now_text()),
+    )
+
+
+def room_of(db: Store, table: str) -> str:
+    """Whose room a table's refusals take: the table's own, or "", which all tables share that were never adopted."""
+    known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
+    return table if known else ""
+
+
+def left_out(db: Store) -> list[LeftOut]:
+    """The counts of refusals that found no room."""
+    if not db.has("left_out"):  # form 3
+        return []
+    return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
+
+
+def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
+    """The `newest` alarms that are kept, oldest first; without `newest`, all of them."""
+    placed = [
+        ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
+        for event, number, body, table, epoch, seq, code, what, do in db.execute(
+            'SELECT alarm.event, alarm.number, body, table_id, epoch, seq, code, what, "do" FROM alarm'
+            f" JOIN event ON event.number = alarm.event ORDER BY alarm.number DESC{_at_most(newest)}"
+        )
+    ]
+    if db.has("refusal"):
+        placed += [
+            ((after_event, 1, number), KeptAlarm(at, table, None, code, what, do))
+            for after_event, number, at, table, code, what, do in db.execute(
+                'SELECT after_event, number, at, table_id, code, what, "do" FROM refusal'
+                f" ORDER BY number DESC{_at_most(newest)}"
+            )
+        ]
+    every = [alarm for _, alarm in sorted(placed, key=lambda place: place[0])]
+    return every if newest < 0 else every[-newest:]
+
+
+def by_code(db: Store) -> dict[str, int]:
+    """How many alarms of each code there were, also the alarms that found no room."""
+    return dict(
+        db.execute(
+            "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"
+            " UNION ALL SELECT code, count(*) FROM refusal GROUP BY code"
+            " UNION ALL SELECT code, sum(count) FROM left_out GROUP BY code) AS counted GROUP BY code ORDER BY code"
+        ).fetchall()
+    )
+
+
+def _at_most(newest: int) -> str:
+    return "" if newest < 0 else f" LIMIT {newest}"
+
+
+def time_of(body: bytes) -> str:
+    """When a committed event happened, by its table's clock."""
+    at = parse_object(body).get("at")
+    return at if isinstance(at, str) and _TIME.fullmatch(at) else "at no known time"

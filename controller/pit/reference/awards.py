@@ -1,0 +1,580 @@
+"""The awards: each hit's way through the pit, from pending to verified to paid, or to rejected.
+
+Every step is kept with its time and with the name of the person who took the step.
+
+**Shared levels.** Several hits of one round can win the same share of a meter. They divide equally what the first of
+them locked; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
+$33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. Where a hit is
+rejected and no other is paid, the level is shared anew among the hits that stand.
+
+**Steps are told to the table.** A step is published until the table's own stream tells of the step: an `award` event
+with the same hit, step, cents and name. The stream may tell instead that the hit cannot have that amount. The award is
+then disputed: its steps wait, and the steps of other awards go on. Two people at the table accept the amount, or a
+person rejects the award here.
+
+**Tellings.** A table's stream may tell of a step that this ledger does not have. A pit with a newer ledger took that
+step, and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending.
+The step is kept as a telling. A telling holds its award: nobody decides on the award until a person recalls the award,
+so that nothing is paid twice. Perhaps nobody took the step and the table believed a forged word. Then two people
+dismiss the telling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from controller.basics.errors import TableError
+from controller.contract.pit_words import AwardStep
+from controller.pit.reference import decisions
+from controller.pit.reference.books import Books
+from controller.pit.reference.clock import highest_number, next_number, number_text
+from controller.pit.reference.doubts import Doubt, Doubts
+from controller.pit.reference.meters import money, split
+from controller.pit.reference.people import name, two_people
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE award (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    table_id TEXT NOT NULL,
+    event INTEGER NOT NULL UNIQUE,
+    hit TEXT NOT NULL UNIQUE,
+    hand INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    tier TEXT NOT NULL,
+    meter TEXT,
+    lock INTEGER,
+    cents INTEGER NOT NULL,
+    house_cents INTEGER NOT NULL DEFAULT 0, -- the part of `cents` that the house added in a recall
+    step TEXT NOT NULL,
+    spot TEXT NOT NULL DEFAULT 'royal9' -- until form 4 the only progressive bet
+) STRICT;
+CREATE INDEX award_table ON award (table_id);
+CREATE INDEX award_hand ON award (hand);
+CREATE INDEX award_lock ON award (lock);
+CREATE TABLE step (
+    table_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    award INTEGER NOT NULL REFERENCES award,
+    step TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    by_whom TEXT NOT NULL,
+    at TEXT NOT NULL,
+    heard INTEGER NOT NULL DEFAULT 0, -- 1: the table's stream told of the step, 2: it disputes the amount
+    PRIMARY KEY (table_id, seq)
+) STRICT;
+CREATE INDEX step_award ON step (award);
+CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0;
+CREATE TABLE telling (
+    event INTEGER PRIMARY KEY,
+    award INTEGER NOT NULL REFERENCES award,
+    step TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    by_whom TEXT NOT NULL,
+    recalled_by TEXT, -- NULL while it holds its award, unless two people dismissed it
+    dismissed_by TEXT,
+    dismissed_witness TEXT
+) STRICT;
+CREATE INDEX telling_award ON telling (award);
+"""
+
+FROM_FORM_3 = """
+ALTER TABLE telling ADD COLUMN dismissed_by TEXT;
+ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
+"""
+"""The columns that form 3 of the ledger lacks."""
+
+FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
+FROM_FORM_5 = "DROP INDEX step_unheard; CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0"
+"""Until form 5 the index was of `NOT heard`. SQLite uses such an index only for a statement with the same condition."""
+
+_HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
+
+Step = Literal["verified", "paid", "rejected"]
+
+_AFTER: dict[Step, tuple[str, ...]] = {
+    "verified": ("pending",),
+    "paid": ("verified",),
+    "rejected": ("pending", "verified"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
+
+    award: str
+    step: str
+    cents: int
+    by: str
+    event: str
+    recalled_by: str | None
+    dismissed_by: str | None
+    dismissed_witness: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether people have yet to recall the award or to dismiss this telling."""
+        return self.recalled_by is None and self.dismissed_by is None
+
+    def __str__(self) -> str:
+        return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """An award in its present step.
+
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
+
+    A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
+    house added, or below 0 what the house kept.
+    """
+
+    number: int
+    id: str
+    table: str
+    hit: str
+    shoe: int
+    round: int
+    spot: str
+    seat: int
+    tier: str
+    meter: str | None
+    lock: int | None
+    cents: int
+    house_cents: int
+    step: str
+    more: int
+    alarms: tuple[str, ...] = ()
+    tellings: tuple[Telling, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether a telling of this award is still to be recalled or dismissed."""
+        return any(telling.holds for telling in self.tellings)
+
+    @property
+    def doubted(self) -> bool:
+        """Whether its table doubts the round, and no two people have decided despite that."""
+        return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
+
+
+class Awards:
+    """The awards in a ledger. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, books: Books) -> None:
+        self._db = db
+        self._books = books
+        self._doubts = Doubts(db)
+
+    def hit(
+        self,
+        event: int,
+        hit: str,
+        hand: int,
+        spot: str,
+        seat: int,
+        tier: str,
+        won: tuple[str, Fraction] | int,
+        doubts: Sequence[str] = (),
+    ) -> bool:
+        """Make the pending award of a committed hit. `won` is a meter and the share that is won, or fixed cents.
+
+        `doubts` are the codes of what the table says against the round.
+
+        Returns False where people had decided on the level before this hit came. The award is then 0 cents, and people
+        settle the hit by hand.
+        """
+        meter, lock, cents, settled = None, None, 0, False
+        if isinstance(won, tuple):
+            meter, share = won
+            lock, level = self._books.win(event, hand, meter, share)
+            shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
+            sharers = shared.fetchall()
+            settled = any(step != "pending" for _, step in sharers)
+            if not settled:
+                *others, cents = split(level, len(sharers) + 1)
+                for (number, _), part in zip(sharers, others, strict=True):
+                    self._db.execute("UPDATE award SET cents = ? WHERE number = ?", (part, number))
+                    self._take(number, "pending", "pit")
+        else:
+            cents = won
+            self._books.owe(event, cents)
+        table = hit.partition("/")[0]
+        (before,) = self._db.execute("SELECT count(*) FROM award WHERE table_id = ?", (table,)).fetchone()
+        (number,) = self._db.execute(
+            "INSERT INTO award (id, table_id, event, hit, hand, spot, seat, tier, meter, lock, cents, step)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending') RETURNING number",
+            (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents),
+        ).fetchone()
+        self._doubts.tell(number, event, doubts)
+        self._take(number, "pending", "pit")
+        return not settled
+
+    def take(self, id_: str, step: Step, by: str, witness: str | None = None) -> Award:
+        """A person takes the award's next step. Returns the award as it stands then.
+
+        An award in doubt is verified and paid only with a `witness`: a second person, who decides despite the doubts.
+        Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_doubted` or
+        `witness_missing` where the award is in doubt; `award_told` where steps
+        that the table told of are to be recalled first; or `award_incomplete` where hits of the award's round are still
+        to come, which may share the award.
+        """
+        award, by = self._award(id_), name(by)
+        if (first := self._first_to_recall(award)) is not None:
+            raise _to_recall(first)
+        if award.step not in _AFTER[step]:
+            do = "Verify the award first." if (step, award.step) == ("paid", "pending") else "The decision stands."
+            raise TableError("step_not_next", f"Award {id_} is {award.step}; it cannot become {step}.", do)
+        if step != "rejected" and self._is_disputed(award):
+            raise _disputed(award.table, id_, award.cents)
+        if award.more:
+            raise TableError(
+                "award_incomplete",
+                f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's round.",
+                f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
+            )
+        if step == "rejected":
+            self._reject(award, by)
+        else:
+            self._doubts.decide(award.number, id_, by, witness)
+            self._take(award.number, step, by)
+        decisions.note(self._db, step, award.number, 0 if step == "rejected" else award.cents)
+        if step == "paid":
+            self._books.pay(award.number, award.cents)
+        return self._award(id_)
+
+    def recall(self, id_: str, by: str) -> Award:
+        """A person lets the ledger take over what the table told of the award. Returns the award as it stands then.
+
+        The award gets the step that the table told last, with its name and amount. Where the table ever told "paid",
+        the award is paid. For example: the award is pending at $100 here, and the table told "verified" at $100 and
+        "paid" at $120. The award becomes paid at $120, and the house adds $20. Awards that share a level are recalled
+        in the order in which the table told their steps. Raises TableError `award_unknown`, `name_missing`,
+        `nothing_to_recall`, or `award_told` where another award is to be recalled first.
+        """
+        award, by = self._award(id_), name(by)
+        first = self._first_to_recall(award)
+        if first is None:
+            what = f"This ledger has every step of award {id_} that its table told of."
+            raise TableError("nothing_to_recall", what, "Decide on the award as usual.")
+        if first.award != id_:
+            raise _to_recall(first)
+        *before, last = sorted(
+            (telling for telling in award.tellings if telling.holds), key=lambda telling: telling.step == "paid"
+        )
+        for telling in before:
+            self._take(award.number, telling.step, telling.by, telling.cents)
+        self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))  # the last step is told alone
+        if last.step == "rejected":
+            self._reject(award, last.by)
+        else:
+            self._amount_to(award, last.cents)
+            self._take(award.number, last.step, last.by)
+        decisions.note(self._db, last.step, award.number, 0 if last.step == "rejected" else last.cents)
+        if last.step == "paid":
+            self._books.pay(award.number, last.cents)
+        self._db.execute(f"UPDATE telling SET recalled_by = ? WHERE award = ? AND {_HOLDS}", (by, award.number))
+        return self._award(id_)
+
+    def dismiss(self, id_: str, by: str, witness: str) -> Award:
+        """Two people say that nobody took the steps that the table told of. The award stays as it is in this ledger.
+
+        The table had believed a forged word, and is told anew how the award stands. Raises TableError
+        `award_unknown`, `name_missing`, `witness_missing`, or `nothing_to_dismiss`.
+        """
+        award = self._award(id_)
+        first, second = two_people(by, witness)
+        if not award.held:
+            what = f"This ledger has every step of award {id_} that its table told of."
+            raise TableError("nothing_to_dismiss", what, "See what the tables told of each award: award list --all.")
+        self._db.execute(
+            f"UPDATE telling SET dismissed_by = ?, dismissed_witness = ? WHERE award = ? AND {_HOLDS}",
+            (first, second, award.number),
+        )
+        self._take(award.number, award.step, first)
+        return self._award(id_)
+
+    def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
+        """An adoption was wrong: reject each award of its stream, and tell no table of those awards any more.
+
+        The tellings of those awards are deleted, and their events are kept. Raises TableError `award_paid`.
+        """
+        of_epoch = f"{table}/{epoch}/"
+        awards = self.listed("substr(hit, 1, ?) = ?", len(of_epoch), of_epoch)
+        if paid := [award.id for award in awards if award.step == "paid"]:
+            raise TableError(
+                "award_paid",
+                f"Table {table} sent the hits of {', '.join(paid)} in the epoch {epoch}, and these awards are paid."
+                " So the adoption cannot be taken back.",
+                "Settle by hand what is wrong. Stop the machine that should not speak for the table. Give the table a"
+                " new journal with a new key, which has a new epoch.",
+            )
+        for award in awards:
+            self._db.execute("DELETE FROM telling WHERE award = ?", (award.number,))
+            standing = self._award(award.id)  # rejecting an award before this one may have changed its part
+            if standing.step != "rejected":
+                self._reject(standing, by)
+            self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))
+            hit = f"{table}/{set_aside_as}/{award.hit.removeprefix(of_epoch)}"
+            self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
+
+    def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
+        """The awards of this SQL condition, oldest first, each with its tellings and the alarms about its round."""
+        rows = self._db.execute(
+            "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
+            " house_cents, step,"
+            " coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand),"
+            f" hand FROM award JOIN hand ON hand.number = award.hand WHERE {wanted} ORDER BY award.number",
+            values,
+        )
+        awards = ((Award(*[*row, max(0, more)]), hand) for *row, more, hand in rows.fetchall())
+        return [
+            replace(
+                award,
+                alarms=self._alarms_about(hand),
+                tellings=self._tellings("award.number = ?", award.number),
+                doubts=self._doubts.of(award.number),
+            )
+            for award, hand in awards
+        ]
+
+    def doubt_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
+        """The table doubts this shoe: its awards that are not yet paid or rejected are in this doubt."""
+        self._doubts.tell_of_shoe(table, epoch, shoe, event, code)
+
+    def hand_of(self, table: str, hit: str) -> int | None:
+        """The number of the round of a table's hit, by the id of the hit's event; None where the hit has no award."""
+        row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
+        return None if row is None else int(row[0])
+
+    def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
+        """The event, committed under this number, tells of a step of a hit's award. The pit says that step no more.
+
+        Returns the alarm `award_told` where this ledger does not have that step. The step "pending" raises no alarm:
+        the pit takes that step by itself, and nobody decides anything by it.
+        """
+        number, id_, table, stands = self._db.execute(
+            "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
+        ).fetchone()
+        unheard, taken = self._db.execute(
+            "SELECT min(seq) FILTER (WHERE heard != 1), count(*) FROM step"
+            " WHERE award = ? AND step = ? AND cents = ? AND by_whom = ?",
+            (number, step, cents, by),
+        ).fetchone()
+        if unheard is not None:
+            self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
+        accepted = "UPDATE step SET heard = 0 WHERE award = ? AND cents = ? AND heard = 2"
+        again = self._db.execute(accepted, (number, cents)).rowcount
+        if unheard is None or again or self._waits_before(table, unheard):
+            self.number_anew(table)
+        if step == "pending":
+            if unheard is None:
+                self._withdraw(number)
+            return None
+        if taken:
+            return None
+        holds = stands in ("pending", "verified") or (stands, step) == ("rejected", "paid")
+        if holds:
+            self._db.execute(
+                "INSERT INTO telling (event, award, step, cents, by_whom) VALUES (?, ?, ?, ?, ?)",
+                (event, number, step, cents, by),
+            )
+        return TableError(
+            "award_told",
+            f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}. This ledger does not have that"
+            " step.",
+            "The ledger is an older copy. Look at `award list`. If the step is true, let the ledger take the step over:"
+            f" `award recall {id_} --by NAME`. If nobody took the step, two people dismiss what the table told:"
+            f" `award dismiss {id_} --by NAME --witness NAME`."
+            if holds
+            else f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand.",
+        )
+
+    def _waits_before(self, table: str, seq: int) -> bool:
+        """Whether a step with a lower number waits for the table."""
+        waits = "SELECT 1 FROM step WHERE table_id = ? AND heard = 0 AND seq < ?"
+        return self._db.execute(waits, (table, seq)).fetchone() is not None
+
+    def dispute(self, hit: str, cents: int) -> TableError:
+        """The table tells that a hit's award cannot be of this amount. Returns the alarm."""
+        number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
+        self._db.execute(
+            "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND heard = 0",
+            (number, cents),
+        )
+        return _disputed(table, id_, cents)
+
+    def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
+        """The steps of a table's awards that the table's stream has not told of, in order.
+
+        With `epoch`, only the steps of hits in that epoch. With `most`, at most so many steps.
+
+        Steps of a held award are left out: the table knows more of that award than this ledger does. For example: the
+        table told that award 7 is paid. To tell the table that award 7 is verified would be false.
+        """
+        of_epoch = "" if epoch is None else f"{table}/{epoch}/"
+        return [
+            AwardStep(*row)
+            for row in self._db.execute(
+                "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
+                " FROM step JOIN award ON award.number = step.award"
+                " WHERE step.table_id = ? AND heard = 0 AND NOT EXISTS"
+                f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS})"
+                f" AND substr(hit, 1, ?) = ? ORDER BY seq{'' if most is None else f' LIMIT {most}'}",
+                (table, len(of_epoch), of_epoch),
+            )
+        ]
+
+    def _award(self, id_: str) -> Award:
+        found = self.listed("id = ?", id_)
+        if not found:
+            raise TableError("award_unknown", f"There is no award {id_!r}.", "See the awards: `award list --all`.")
+        return found[0]
+
+    def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
+        """Note the award's next step, with `cents` as its amount; without `cents`, with the award's own amount."""
+        self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
+        (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
+        seq = self._next_seq(table)
+        self._db.execute(
+            "INSERT INTO step (table_id, seq, award, step, cents, by_whom, at)"
+            " SELECT table_id, ?, number, step, coalesce(?, cents), ?, ? FROM award WHERE number = ?",
+            (seq, cents, by, number_text(seq), number),
+        )
+
+    def _next_seq(self, table: str) -> int:
+        (last,) = self._db.execute(
+            "SELECT coalesce(max(seq), 0) FROM step WHERE table_id = ? AND seq <= ?", (table, highest_number())
+        ).fetchone()
+        return next_number(last)
+
+    def leaping(self) -> list[str]:
+        """The tables for which steps wait under numbers so high that no table takes them.
+
+        The pit's clock was wrong when the pit gave those numbers.
+        """
+        leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
+        return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
+
+    def waited_for(self) -> set[str]:
+        """The tables whose streams have not told of all steps."""
+        return {table for (table,) in self._db.execute("SELECT DISTINCT table_id FROM step WHERE heard = 0")}
+
+    def number_anew(self, table: str) -> None:
+        """Give the steps that wait for the table new numbers, higher than any before.
+
+        A table takes no step whose number is below that of a step it has. The table may have a step from a pit with
+        another copy of this ledger, under a number above those that wait here.
+        """
+        waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND heard = 0 ORDER BY seq", (table,))
+        if seqs := [seq for (seq,) in waiting]:
+            first = self._next_seq(table)
+            self._db.executemany(
+                "UPDATE step SET seq = ?, at = ? WHERE table_id = ? AND seq = ?",
+                [(anew, number_text(anew), table, seq) for anew, seq in enumerate(seqs, first)],
+            )
+
+    def _reject(self, award: Award, by: str) -> None:
+        """Reject the award. Its amount goes back to its meter, or to the house where the award is fixed.
+
+        Where other hits share the level and none of them is paid, the amount goes on from the meter to those hits. What
+        the house added in a recall goes back to the house.
+        """
+        own_cents = award.cents - award.house_cents
+        self._amount_to(award, own_cents)
+        self._take(award.number, "rejected", by)
+        self._books.give_back(award.number, own_cents, award.meter)
+        if award.meter is None:
+            return
+        standing = self.listed("lock = ? AND step != 'rejected'", award.lock)
+        if standing and all(other.step != "paid" for other in standing):
+            self._books.share(award.number, own_cents, award.meter)
+            self._share(standing, own_cents + sum(other.cents - other.house_cents for other in standing))
+        self._undo_locks(award, award.meter)
+
+    def _share(self, awards: list[Award], cents: int) -> None:
+        """Share a level anew among these awards. An award whose part has changed is pending again."""
+        for award, part in zip(awards, split(cents, len(awards)), strict=True):
+            if part != award.cents or award.house_cents:
+                self._books.add(award.number, -award.house_cents)
+                self._db.execute("UPDATE award SET cents = ?, house_cents = 0 WHERE number = ?", (part, award.number))
+                self._take(award.number, "pending", "pit")
+
+    def _amount_to(self, award: Award, cents: int) -> None:
+        """Give the award this amount. The house adds, or keeps, the difference to its part of the level."""
+        owed_cents = 0 if award.step == "rejected" else award.cents
+        own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
+        self._books.add(award.number, cents - owed_cents)
+        self._db.execute(
+            "UPDATE award SET cents = ?, house_cents = ? WHERE number = ?", (cents, cents - own_cents, award.number)
+        )
+
+    def _undo_locks(self, award: Award, meter: str) -> None:
+        """Undo the meter's last locks, from the last one back to the last lock of which an award stands."""
+        standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
+        while (lock := self._books.last_lock(meter)) is not None:
+            if self._db.execute(standing, (lock,)).fetchone() is not None:
+                return
+            self._books.undo_lock(award.number, lock)
+
+    def _withdraw(self, number: int) -> None:
+        """The table told that the award is pending again: delete its tellings, where all of them tell "verified".
+
+        Where one tells "paid" or "rejected", all stay: such an award does not become pending again.
+        """
+        self._db.execute(
+            f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
+            " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"
+            " AND last.step != 'verified')",
+            (number,),
+        )
+
+    def _is_disputed(self, award: Award) -> bool:
+        row = self._db.execute(
+            "SELECT 1 FROM step WHERE award = ? AND heard = 2 AND cents = ?", (award.number, award.cents)
+        )
+        return row.fetchone() is not None
+
+    def _first_to_recall(self, award: Award) -> Telling | None:
+        """The first telling that holds this award or an award that shares its level."""
+        wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
+        return next(iter(self._tellings(wanted, award.number, award.lock)), None)
+
+    def _tellings(self, wanted: str, *values: int | None) -> tuple[Telling, ...]:
+        rows = self._db.execute(
+            "SELECT id, telling.step, telling.cents, by_whom, event.table_id || '/' || epoch || '/' || seq,"
+            " recalled_by, dismissed_by, dismissed_witness"
+            " FROM telling JOIN award ON award.number = telling.award JOIN event ON event.number = telling.event"
+            f" WHERE {wanted} ORDER BY telling.event",
+            values,
+        )
+        return tuple(Telling(*row) for row in rows)
+
+    def _alarms_about(self, hand: int) -> tuple[str, ...]:
+        return tuple(what for (what,) in self._db.execute("SELECT what FROM alarm WHERE hand = ?", (hand,)))
+
+
+def _to_recall(telling: Telling) -> TableError:
+    return TableError(
+        "award_told",
+        f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
+        "Pay nothing twice. If the step is true, let the ledger take the step over: award recall"
+        f" {telling.award} --by NAME. If nobody took the step, two people dismiss what the table told: award dismiss"
+        f" {telling.award} --by NAME --witness NAME.",
+    )
+
+
+def _disputed(table: str, award: str, cents: int) -> TableError:
+    return TableError(
+        "award_disputed",
+        f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
+        "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
+        f" tablectl accept-award {award} {cents} --by NAME. If not, reject the award: award reject {award} --by NAME.",
+    )

@@ -1,0 +1,524 @@
+"""The pit's books: what committed events and people's decisions do to the meters, as double entries.
+
+Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
+is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
+has added), `meter:NAME` and `reserve:NAME`, `awards` (what is owed) and `paid`. Each posting sums to zero.
+
+**Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
+
+**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
+that share. A meter that was won whole begins again at its seed. Of a meter that was won in part, the rest stays on the
+meter. A meter's generation counts its locks that are not undone.
+
+**Voids.** What a wager gave is taken off the meter again, except for the share that has been won since. The house bears
+that share. For example: a wager gave 100 cents, then a tenth of the meter was won, then the wager was voided. The meter
+loses 90 cents, and the house bears 10.
+
+**Undone locks.** Where every award of a lock is rejected, the lock is undone: the level was never won. What the house
+bore because of that lock, the meter bears from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import groupby
+from math import floor
+from operator import itemgetter
+
+from controller.basics.errors import TableError
+from controller.pit.reference import decisions
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.meters import Fund, Reseed, Terms, left_after, reseed
+from controller.pit.reference.store import Store, marks
+
+SCHEMA = """
+CREATE TABLE terms ( -- every set of terms that a meter ever had
+    number INTEGER PRIMARY KEY,
+    meter TEXT NOT NULL,
+    since TEXT NOT NULL,
+    seed_cents INTEGER NOT NULL,
+    contribution TEXT NOT NULL,
+    reserve TEXT NOT NULL,
+    reseed_at_most_cents INTEGER NOT NULL
+) STRICT;
+CREATE TABLE meter (
+    name TEXT PRIMARY KEY,
+    terms INTEGER NOT NULL REFERENCES terms,
+    generation INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE fund ( -- each account's balance: the sum of its entries, and the part of a cent it carries
+    account TEXT PRIMARY KEY,
+    cents INTEGER NOT NULL,
+    remainder TEXT NOT NULL
+) STRICT;
+CREATE TABLE posting (
+    number INTEGER PRIMARY KEY,
+    why TEXT NOT NULL,
+    event INTEGER,
+    award INTEGER,
+    adoption INTEGER -- the adoption that was taken back, where that is the reason
+) STRICT;
+CREATE TABLE entry (
+    posting INTEGER NOT NULL REFERENCES posting,
+    account TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    PRIMARY KEY (posting, account)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE hand (
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    shoe INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    hits INTEGER, -- NULL until its round is finished
+    UNIQUE (table_id, epoch, shoe, round)
+) STRICT;
+CREATE TABLE stake ( -- a progressive bet of a round whose wagers were locked
+    number INTEGER PRIMARY KEY,
+    hand INTEGER NOT NULL REFERENCES hand,
+    spot TEXT NOT NULL,
+    price_cents INTEGER NOT NULL,
+    UNIQUE (hand, spot)
+) STRICT;
+CREATE TABLE wager (
+    stake INTEGER NOT NULL REFERENCES stake,
+    seat INTEGER NOT NULL,
+    voided_by INTEGER, -- the event that voided the wager, or before which the adoption was taken back
+    PRIMARY KEY (stake, seat)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE feeding ( -- a meter that a stake's wagers fed: on which terms, and in which generation of the meter
+    stake INTEGER NOT NULL REFERENCES stake,
+    meter TEXT NOT NULL,
+    terms INTEGER NOT NULL REFERENCES terms,
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (stake, meter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lock ( -- a share of a level that a round won, and what the meter began again with
+    number INTEGER PRIMARY KEY,
+    event INTEGER NOT NULL, -- the hit
+    hand INTEGER NOT NULL REFERENCES hand,
+    meter TEXT NOT NULL,
+    share TEXT NOT NULL, -- 1, or a part: 1/10
+    generation INTEGER NOT NULL,
+    cents INTEGER NOT NULL,
+    from_reserve_cents INTEGER NOT NULL,
+    from_house_cents INTEGER NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (hand, meter, share)
+) STRICT;
+"""
+
+FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
+
+_SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
+_OLD = ("hand", "wager", "feeding", "lock")
+FROM_FORM_4 = "\n".join(
+    [
+        *(f"ALTER TABLE {name} RENAME TO old_{name};" for name in _OLD),
+        SCHEMA[SCHEMA.index("CREATE TABLE hand") :],
+        "INSERT INTO hand SELECT number, table_id, epoch, shoe, round, hits FROM old_hand;",
+        "INSERT INTO stake SELECT number, number, 'royal9', price_cents FROM old_hand WHERE price_cents IS NOT NULL;",
+        "INSERT INTO wager SELECT * FROM old_wager;",
+        "INSERT INTO feeding SELECT * FROM old_feeding;",
+        f"INSERT INTO lock SELECT number, event, hand, meter, '1', {_SINCE_LOCKED} FROM old_lock;",
+        *(f"DROP TABLE old_{name};" for name in reversed(_OLD)),
+    ]
+)
+"""Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
+
+_MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand values at most
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """A meter as the next locked wager finds it: its generation, its terms and their number."""
+
+    terms_number: int
+    generation: int
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """What the books have read, and have yet to write, for many events together."""
+
+    meters: dict[str, _Meter] = field(default_factory=dict)
+    funds: dict[str, Fund] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)  # the accounts of `funds` whose balance is to be written
+    rows: dict[str, list[Sequence[object]]] = field(default_factory=dict)  # by their table and columns
+
+
+class Books:
+    """The meters' accounts in a ledger."""
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+        self._gathered: _Gathered | None = None
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """A block inside the transaction that books many events: each balance is read once and written once.
+
+        Where the block raises, no balance is written, and the caller undoes the rest.
+        """
+        self._gathered = gathered = _Gathered()
+        try:
+            yield
+            self._put_rows()
+            self._write({account: gathered.funds[account] for account in sorted(gathered.changed)})
+        finally:
+            self._gathered = None
+
+    def terms(self) -> dict[str, Terms]:
+        """The meters' terms, by the meter's name."""
+        return {name: meter.terms for name, meter in self._meters().items()}
+
+    def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
+        """Give the meters these terms from now on. A new meter begins at its seed. Returns each change as a line.
+
+        Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
+        must not vanish because a file does not name the meter.
+        """
+        left_out = sorted({name for (name,) in self._db.execute("SELECT name FROM meter")} - meters.keys())
+        if left_out:
+            raise TableError(
+                "meter_left_out",
+                f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
+                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
+            )
+        changes = []
+        known = self.terms()
+        for name, terms in meters.items():
+            before = known.get(name)
+            if before == terms:
+                continue
+            changes.append(f"meter {name}: {terms.changes_from(before)}")
+            (number,) = self._db.execute(
+                "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
+                (name, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
+                 terms.reseed_at_most_cents),
+            ).fetchone()  # fmt: skip
+            self._db.execute(
+                "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
+                (name, number),
+            )
+            decisions.note(self._db, "terms", number)
+            if before is None:
+                self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
+        return tuple(changes)
+
+    def levels(self) -> dict[str, int]:
+        """Every meter's level in cents."""
+        return dict(
+            self._db.execute("SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name ORDER BY name")
+        )
+
+    def part_taken(self, meters: Collection[str]) -> Fraction:
+        """The part of a wager that these meters and their reserves take together."""
+        terms = self.terms()
+        return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
+
+    def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
+        """The number under which the ledger keeps a table's round."""
+        key = (table, epoch, shoe, round_)
+        columns = "hand (table_id, epoch, shoe, round)"
+        begun = f"INSERT INTO {columns} VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number"
+        known = "SELECT number FROM hand WHERE table_id = ? AND epoch = ? AND shoe = ? AND round = ?"
+        row = self._db.execute(begun, key).fetchone() or self._db.execute(known, key).fetchone()
+        return int(row[0])
+
+    def lock_wagers(
+        self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
+    ) -> bool:
+        """Book the locked wagers on a progressive bet at these seats: the meters that the bet awards grow.
+
+        Returns False, and books nothing, where the round's wagers on that bet were locked before.
+        """
+        row = self._db.execute(
+            "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
+            (hand, spot, price_cents),
+        ).fetchone()
+        if row is None:
+            return False
+        (stake,) = row
+        self._gather("wager (stake, seat)", [(stake, seat) for seat in seats])
+        fed = {name: meter for name, meter in self._meters().items() if name in meters}
+        self._gather("feeding", [(stake, name, meter.terms_number, meter.generation) for name, meter in fed.items()])
+        wagered_cents = price_cents * len(seats)
+        shares = {
+            account: wagered_cents * part
+            for name, meter in fed.items()
+            for account, part in (
+                (f"meter:{name}", meter.terms.contribution),
+                (f"reserve:{name}", meter.terms.reserve),
+            )
+        }
+        self.post("contribution", shares, "wagers", event)
+        return True
+
+    def void_wagers(
+        self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
+    ) -> tuple[int, ...]:
+        """Give back what these seats' wagers gave. Returns the seats that have no locked wager to void.
+
+        Without `adoption`, the event voids the wagers. With `adoption`, that adoption was taken back before the event.
+        """
+        self._put_rows()
+        stake, price_cents = self._db.execute(
+            "SELECT number, price_cents FROM stake WHERE hand = ? AND spot = ?", (hand, spot)
+        ).fetchone() or (0, 0)
+        voided = [
+            seat
+            for seat in seats
+            if self._db.execute(
+                "UPDATE wager SET voided_by = ? WHERE stake = ? AND seat = ? AND voided_by IS NULL",
+                (event, stake, seat),
+            ).rowcount
+        ]
+        if voided:
+            says_so = event if adoption is None else None
+            self.post("void", self._shares(stake, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
+        return tuple(seat for seat in seats if seat not in voided)
+
+    def voided_rounds(self, hand: int) -> int:
+        """How many rounds of this round's shoe have had wagers voided."""
+        self._put_rows()
+        (count,) = self._db.execute(
+            "SELECT count(DISTINCT other.number) FROM hand JOIN hand other ON other.table_id = hand.table_id"
+            " AND other.epoch = hand.epoch AND other.shoe = hand.shoe JOIN stake ON stake.hand = other.number"
+            " JOIN wager ON wager.stake = stake.number WHERE hand.number = ? AND wager.voided_by IS NOT NULL",
+            (hand,),
+        ).fetchone()
+        return int(count)
+
+    def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
+        """Void the wagers of a stream that was wrongly adopted, and file its rounds under another epoch's name."""
+        open_wagers = self._db.execute(
+            "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
+            " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
+            (table, epoch),
+        ).fetchall()
+        for (hand, spot), wagers in groupby(open_wagers, key=itemgetter(0, 1)):
+            self.void_wagers(before_event, hand, spot, tuple(seat for *_, seat in wagers), adoption)
+        self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
+
+    def has_wager(self, hand: int, spot: str, seat: int) -> bool:
+        """Whether the seat has a locked wager on the bet in the round that is not voided."""
+        self._put_rows()
+        row = self._db.execute(
+            "SELECT 1 FROM wager JOIN stake ON number = stake"
+            " WHERE hand = ? AND spot = ? AND seat = ? AND voided_by IS NULL",
+            (hand, spot, seat),
+        )
+        return row.fetchone() is not None
+
+    def win(self, event: int, hand: int, meter: str, share: Fraction) -> tuple[int, int]:
+        """A hit of the round wins this share of the meter. Returns the number of the lock and the whole cents locked.
+
+        The round's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
+        round that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
+        share locks that share of what the meter holds by then. For example: on $1,000 a first hit wins a tenth and a
+        second hit wins the whole. They lock $100 and $900.
+        """
+        row: tuple[int, int] | None = self._db.execute(
+            "SELECT number, cents FROM lock WHERE hand = ? AND meter = ? AND share = ?", (hand, meter, str(share))
+        ).fetchone()
+        if row is not None:
+            return row
+        level, reserve = self._funds([f"meter:{meter}", f"reserve:{meter}"]).values()
+        won = floor(level.cents * share)
+        again = reseed(self.terms()[meter], reserve.cents) if share == 1 else Reseed(0, 0)
+        self.post("hit", {f"meter:{meter}": -won}, "awards", event)
+        begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
+        self.post("reseed", begun, f"meter:{meter}", event)
+        (lock,) = self._db.execute(
+            "INSERT INTO lock (event, hand, meter, share, generation, cents, from_reserve_cents, from_house_cents)"
+            " SELECT ?, ?, name, ?, generation, ?, ?, ? FROM meter WHERE name = ? RETURNING number",
+            (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
+        ).fetchone()
+        self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
+        if self._gathered is not None:
+            self._gathered.meters.clear()
+        return int(lock), won
+
+    def owe(self, event: int, cents: int) -> None:
+        """Book a hit of a fixed award: the house owes its cents."""
+        self.post("fixed", {"house": -cents}, "awards", event)
+
+    def pay(self, award: int, cents: int) -> None:
+        """Book the payment of an award."""
+        self.post("paid", {"awards": -cents}, "paid", award=award)
+
+    def give_back(self, award: int, cents: int, meter: str | None) -> None:
+        """Book a rejected award: its amount goes back to its meter, or to the house where the award is fixed."""
+        self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
+
+    def share(self, award: int, cents: int, meter: str) -> None:
+        """Book that what a rejected award gave back to its meter goes to the other awards that share the level."""
+        self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
+
+    def add(self, award: int, cents: int) -> None:
+        """Book what the house adds to an award that was recalled with another amount; below 0, what the house keeps."""
+        self.post("recalled", {"awards": cents}, "house", award=award)
+
+    def last_lock(self, meter: str) -> int | None:
+        """The number of the meter's last lock that is not undone; None where there is none."""
+        row = self._db.execute(
+            "SELECT number FROM lock JOIN meter ON name = meter"
+            " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
+            (meter,),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def undo_lock(self, award: int, lock: int) -> None:
+        """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
+
+        What the meter began again with goes back to the reserve and the house. Wagers from before the lock can be
+        voided in full again. Where such a wager was voided since the lock, the house bore the share that had been won.
+        Now the meter bears that share.
+        """
+        meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
+            "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
+            (lock,),
+        ).fetchone()
+        back = {f"reserve:{meter}": from_reserve_cents, "house": from_house_cents}
+        self.post("unseed", back, f"meter:{meter}", award=award)
+        borne = self._db.execute(
+            "SELECT price_cents * count(*), generation, contribution, reserve FROM feeding"
+            " JOIN stake ON stake.number = feeding.stake"
+            " JOIN wager ON wager.stake = feeding.stake JOIN terms ON terms.number = feeding.terms"
+            " WHERE feeding.meter = ? AND generation <= ? AND voided_by > ?"
+            " GROUP BY feeding.stake, price_cents, generation, contribution, reserve ORDER BY feeding.stake",
+            (meter, generation, event),
+        )
+        for voided_cents, fed, *terms in borne.fetchall():
+            of_meter, of_reserve = self._left(meter, fed, generation)
+            contribution, kept_back = (voided_cents * Fraction(part) for part in terms)
+            given = contribution * of_meter * Fraction(share)
+            kept = kept_back * of_reserve if share == "1" else Fraction(0)
+            amounts = {f"meter:{meter}": -given, f"reserve:{meter}": -kept, "house": given + kept}
+            self.post("void", amounts, "wagers", award=award)
+        self._db.execute(
+            "UPDATE feeding SET generation = ? WHERE meter = ? AND generation = ?", (generation, meter, generation + 1)
+        )
+        self._db.execute("UPDATE meter SET generation = ? WHERE name = ?", (generation, meter))
+        self._db.execute("UPDATE lock SET undone = 1 WHERE number = ?", (lock,))
+
+    def post(
+        self,
+        why: str,
+        amounts: Mapping[str, Fraction | int],
+        against: str,
+        event: int | None = None,
+        award: int | None = None,
+        adoption: int | None = None,
+    ) -> None:
+        """Add exact amounts to accounts. The account `against` loses the whole cents by which these accounts grow."""
+        assert against not in amounts, "an account is not posted against itself"
+        before = self._funds([*amounts, against])
+        after = {account: before[account].plus(amount) for account, amount in amounts.items()}
+        entries = {account: fund.cents - before[account].cents for account, fund in after.items()}
+        entries[against] = -sum(entries.values())
+        after[against] = before[against].plus(entries[against])
+        if self._gathered is None:
+            self._write(after)
+        else:
+            self._gathered.funds.update(after)
+            self._gathered.changed.update(after)
+        rows = [(account, cents) for account, cents in entries.items() if cents]
+        if rows:
+            (number,) = self._db.execute(
+                "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?) RETURNING number",
+                (why, event, award, adoption),
+            ).fetchone()
+            self._gather("entry", [(number, *row) for row in rows])
+
+    def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
+        """What each account gets of this amount of the stake's wagers; below 0, what each account gives back."""
+        shares: dict[str, Fraction] = {}
+        for meter, contribution, reserve, fed, now in self._db.execute(
+            "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
+            " JOIN terms ON terms.number = feeding.terms JOIN meter ON name = feeding.meter"
+            " WHERE stake = ? ORDER BY feeding.meter",
+            (stake,),
+        ).fetchall():
+            of_meter, of_reserve = self._left(meter, fed, now)
+            for account, part, left in (
+                (f"meter:{meter}", contribution, of_meter),
+                (f"reserve:{meter}", reserve, of_reserve),
+            ):
+                for bearer, bears in ((account, left), ("house", 1 - left)):
+                    shares[bearer] = shares.get(bearer, Fraction(0)) + wagered_cents * Fraction(part) * bears
+        return shares
+
+    def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
+        """Which part of what the meter and its reserve held in generation `since` is left in generation `until`.
+
+        Each lock in between took its share of the meter. A lock of the whole meter took the reserve too.
+        """
+        if since == until:
+            return left_after(())
+        locks = self._db.execute(
+            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND undone = 0",
+            (meter, since, until),
+        )
+        return left_after(Fraction(share) for (share,) in locks)
+
+    def _funds(self, accounts: Collection[str]) -> dict[str, Fund]:
+        """What each of these accounts holds, in this order."""
+        known = {} if self._gathered is None else self._gathered.funds
+        if unread := [account for account in accounts if account not in known]:
+            rows = self._db.execute(
+                f"SELECT account, cents, remainder FROM fund WHERE account IN ({marks(unread)})", unread
+            )
+            kept = {account: Fund(cents, Fraction(remainder)) for account, cents, remainder in rows}
+            known.update((account, kept.get(account, Fund())) for account in unread)
+        return {account: known[account] for account in accounts}
+
+    def _write(self, funds: Mapping[str, Fund]) -> None:
+        self._insert(
+            "fund",
+            [(account, fund.cents, str(fund.remainder)) for account, fund in funds.items()],
+            "ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
+        )
+
+    def _meters(self) -> dict[str, _Meter]:
+        """The meters by name."""
+        known = {} if self._gathered is None else self._gathered.meters
+        if known:
+            return known
+        rows = self._db.execute(
+            "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
+            " JOIN terms ON terms.number = meter.terms ORDER BY name"
+        )
+        for name, number, generation, seed_cents, contribution, reserve, most_cents in rows:
+            terms = Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents)
+            known[name] = _Meter(number, generation, terms)
+        return known
+
+    def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
+        """Insert the rows; while events are gathered, with the rows of other events in one statement."""
+        if self._gathered is None:
+            self._insert(into, rows)
+            return
+        gathered = self._gathered.rows.setdefault(into, [])
+        gathered += rows
+        if len(gathered) > _MOST_ROWS:
+            self._put_rows()
+
+    def _put_rows(self) -> None:
+        """Insert the gathered rows. To be called before wagers are read."""
+        if self._gathered is not None:
+            for into, rows in self._gathered.rows.items():
+                self._insert(into, rows)
+            self._gathered.rows.clear()
+
+    def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
+        """Insert the rows in one statement: a database on another machine answers one statement at a time."""
+        if rows:
+            values = ", ".join(f"({marks(row)})" for row in rows)
+            self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])

@@ -1,0 +1,115 @@
+"""What speaks against an award: the doubts that its table told with the hit, or later about the hit's shoe.
+
+A table knows of some rounds that their cards may not be those that it heard. For example: wagers were locked for long
+before the first card came, so that a round may have been dealt unheard. Such a hit names its doubts by code. Other
+doubts come later, as alarms about the whole shoe: the cutting card came out of its place. Nobody verifies or pays an
+award in doubt, until two people have said that they looked into the doubts. The ledger keeps who they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from controller import contract
+from controller.basics.errors import TableError
+from controller.pit.reference.people import two_people
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE doubt (
+    award INTEGER NOT NULL REFERENCES award,
+    code TEXT NOT NULL,
+    event INTEGER NOT NULL, -- the hit or the alarm that told of it
+    decided_by TEXT, -- NULL while nobody has decided
+    witness TEXT,
+    PRIMARY KEY (award, code)
+) STRICT;
+"""
+
+OF_THE_SHOE = ("cut_card_misplaced", "count_differs")
+"""The alarms that put each award of their shoe in doubt on which people have yet to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A doubt about an award. `decided_by` and `witness` are the two people who decided despite the doubt, or None."""
+
+    code: str
+    decided_by: str | None
+    witness: str | None
+
+    @property
+    def stands(self) -> bool:
+        """Whether nobody has decided yet."""
+        return self.decided_by is None
+
+    def __str__(self) -> str:
+        decided = "" if self.stands else f" ({self.decided_by}, witness {self.witness}, decided despite this)"
+        return f"{sentence(self.code)}{decided}"
+
+
+class Doubts:
+    """The doubts in a ledger. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+
+    def of(self, award: int) -> tuple[Doubt, ...]:
+        """The doubts about the award of this number, as they were told."""
+        rows = self._db.execute(
+            "SELECT code, decided_by, witness FROM doubt WHERE award = ? ORDER BY event, code", (award,)
+        )
+        return tuple(Doubt(*row) for row in rows.fetchall())
+
+    def tell(self, award: int, event: int, codes: Iterable[str]) -> None:
+        """The table told these doubts about the award. A doubt that is told again is one doubt."""
+        for code in codes:
+            self._db.execute(
+                "INSERT INTO doubt (award, code, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (award, code, event)
+            )
+
+    def tell_of_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
+        """The table told this doubt about a shoe: each of the shoe's awards that is pending or verified is in doubt."""
+        rows = self._db.execute(
+            "SELECT award.number FROM award JOIN hand ON hand.number = award.hand"
+            " WHERE hand.table_id = ? AND hand.epoch = ? AND hand.shoe = ? AND step IN ('pending', 'verified')",
+            (table, epoch, shoe),
+        )
+        for (award,) in rows.fetchall():
+            self.tell(award, event, (code,))
+
+    def decide(self, award: int, id_: str, by: str, witness: str | None) -> None:
+        """Two people decide despite the doubts. Raises TableError `award_doubted` without a witness, `witness_missing`,
+        or `name_missing`."""
+        standing = [doubt for doubt in self.of(award) if doubt.stands]
+        if not standing:
+            return
+        if witness is None:
+            told = " ".join(map(str, standing))
+            raise TableError(
+                "award_doubted",
+                f"The table doubts the round of award {id_}: {told}",
+                "Look into it: the felt, the count of the shoe's cards, the cameras. Then two people decide: reject the"
+                " award, or write --despite-doubts --witness NAME with this command.",
+            )
+        first, second = two_people(by, witness)
+        self._db.execute(
+            "UPDATE doubt SET decided_by = ?, witness = ? WHERE award = ? AND decided_by IS NULL",
+            (first, second, award),
+        )
+
+
+def sentence(code: str) -> str:
+    """The doubt in a sentence; a code that the contract of this version does not have stands for itself."""
+    return _sentences().get(code, f"{code}.")
+
+
+@cache
+def _sentences() -> dict[str, str]:
+    path = Path(contract.__path__[0]) / "sentences.json"
+    found: dict[str, str] = json.loads(path.read_text("utf-8"))["en"]["doubt"]
+    return found

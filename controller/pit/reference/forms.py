@@ -1,0 +1,38 @@
+"""The forms of a ledger: which tables of a database a ledger has, and what gives an older ledger the newest form."""
+
+from __future__ import annotations
+
+from controller.pit.reference import adoptions, alarms, awards, books, decisions, doubts, intake, session
+
+FORM = 7
+MIGRATED_FROM = 3
+
+_STREAM = """
+CREATE TABLE event (
+    number INTEGER PRIMARY KEY, -- the order of commitment, over all tables
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL, -- or the other name of an epoch whose stream was set aside
+    seq INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (table_id, epoch, seq)
+) STRICT;
+CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
+INSERT INTO meters_message VALUES (1);
+"""
+_ACK_TIME = """
+CREATE TABLE ack_time (held_ms INTEGER NOT NULL) STRICT; -- no ack has a later time, in ms since 1970
+INSERT INTO ack_time VALUES (0);
+"""
+NEW = (
+    *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
+    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA),
+)
+"""The statements that make a new ledger."""
+
+FROM_FORM = {
+    3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
+    4: (awards.FROM_FORM_4, books.FROM_FORM_4),
+    5: (awards.FROM_FORM_5,),
+    6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
+}
+"""By the form of a ledger, the statements that give the ledger the next form."""

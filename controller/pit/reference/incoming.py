@@ -1,0 +1,97 @@
+"""A table's message, checked by itself before the ledger sees the message: its form, its names, its canonical bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import EPOCH, HASH, NAME, TABLE
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import CONTRACTS_READ
+
+# A name that does not have its form is never shown: such a name could play tricks on a terminal or a shell.
+FORMS = {
+    "table": TABLE,
+    "epoch": EPOCH,
+    "type": NAME,
+    "chain": HASH,
+    "public_key": HASH,
+}
+
+
+class RefusedError(TableError):
+    """A message that the pit does not take, and that people at the pit must look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvent:
+    """An event whose names agree and whose bytes are canonical. Its signature has not been checked."""
+
+    epoch: str
+    seq: int
+    type: str
+    message: dict[str, object]
+
+
+def read_event(table: str, payload: bytes) -> TableEvent:
+    """The event in a payload that came on a table's topic."""
+    message = parse_object(payload)
+    match message:
+        case {
+            "id": str(id_),
+            "contract": int(contract),
+            "type": str(type_),
+            "table": str(name),
+            "epoch": str(epoch),
+            "seq": int(seq),
+            "chain": str(chain),
+        } if (
+            type(seq) is int
+            and type(contract) is int
+            and seq >= 1
+            and in_form(table=name, epoch=epoch, type=type_, chain=chain)
+            and _is_canonical(payload, message)
+        ):
+            pass
+        case _:
+            raise RefusedError(
+                "event_malformed",
+                f"What came on the event topic of {table!r} is no event in canonical JSON.",
+                "Find out who publishes there: only the table may.",
+            )
+    if name != table:
+        raise RefusedError(
+            "event_of_another_table",
+            f"An event of table {name} came on the topic of {table!r}.",
+            "Find out who publishes there, and check the broker's access list.",
+        )
+    if id_ != f"{name}/{epoch}/{seq}":
+        raise RefusedError(
+            "event_id_differs",
+            f"An event of {table} is {table}/{epoch}/{seq} by its fields, and has another id.",
+            "Find out which machine speaks for the table. No table controller makes such an event.",
+        )
+    if contract not in CONTRACTS_READ:
+        raise RefusedError(
+            "contract_unknown",
+            f"Table {table} speaks version {contract} of the contract; this pit knows versions "
+            f"{' and '.join(map(str, CONTRACTS_READ))}.",
+            "Run the version of the pit that goes with the table's version.",
+        )
+    return TableEvent(epoch, seq, type_, message)
+
+
+def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
+    """Whether the payload is the message's one canonical form.
+
+    Spaces or a doubled key would make other bodies with the same signature.
+    """
+    try:
+        return canonical(message) == payload
+    except (ValueError, RecursionError):
+        return False
+
+
+def in_form(**names: str) -> bool:
+    """Whether each name has the form that FORMS gives for its keyword."""
+    return all(FORMS[name].fullmatch(value) for name, value in names.items())

@@ -1,0 +1,294 @@
+"""What each committed event does to the meters and the awards, and which alarms the event raises.
+
+A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
+of the contradiction. The alarm is kept with its round. Only one kind of event is not committed: a wager or a hit on a
+meter that the pit does not have. The table keeps that event, and sends it again until the settings name the meter. So
+no money is lost. Nor do more players wager on that meter: a table without acks refuses progressive bets, and deals on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.old_events import as_now
+from controller.contract.pit_words import STEPS, is_name_of_a_person
+from controller.pit.reference.awards import Awards
+from controller.pit.reference.books import Books
+from controller.pit.reference.doubts import OF_THE_SHOE
+from controller.pit.reference.incoming import RefusedError, TableEvent
+from controller.pit.reference.meters import share_of
+from controller.pit.reference.settings import MOST_VOIDS_IN_A_SHOE
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE alarm (
+    number INTEGER PRIMARY KEY,
+    event INTEGER NOT NULL,
+    hand INTEGER,
+    code TEXT NOT NULL,
+    what TEXT NOT NULL,
+    "do" TEXT NOT NULL
+) STRICT;
+CREATE INDEX alarm_hand ON alarm (hand);
+"""
+
+_STEP = re.compile("|".join(STEPS))
+_SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
+
+
+_HAS = {"wagers_locked": "wager", "hit": "hit"}
+
+
+class _NotUnderstoodError(Exception):
+    """An event's body does not keep the contract."""
+
+
+class Intake:
+    """The reader of committed events. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, books: Books, awards: Awards) -> None:
+        self._db = db
+        self._books = books
+        self._awards = awards
+        self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
+        self.settings = "the file that `pitctl run --settings FILE` names"
+
+    def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
+        """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
+        meters: list[object] = []
+        match self._as_now(event).message:
+            case {"type": "hit", "progressive": {"meter": meter}}:
+                meters = [meter]
+            case {"type": "wagers_locked", "progressive": list(bets)}:
+                for bet in bets:
+                    match bet:
+                        case {"seats": [_, *_], "meters": list(named)}:
+                            meters += named
+        named_well = [meter for meter in meters if isinstance(meter, str) and NAME.fullmatch(meter)]
+        known = self._books.terms() if named_well else ()
+        for meter in named_well:
+            if meter not in known:
+                raise RefusedError(
+                    "meter_unknown",
+                    f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have (event"
+                    f" {table}/{event.epoch}/{event.seq}, {_named(event)}). This event and all later events of the"
+                    " table wait there.",
+                    f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again. Then"
+                    " everything that waits is booked, and nothing is lost. Until then the table deals on and refuses"
+                    " progressive bets. Other tables go on. Look at the table's game file too: perhaps the name is"
+                    " wrong there.",
+                )
+
+    def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
+        """Book the event, committed under this number. Returns the alarms that the event raised."""
+        try:
+            alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
+        except _NotUnderstoodError as error:
+            what = f"Event {table}/{event.epoch}/{event.seq}, a {event.type}, is not understood: {error}."
+            do = "The event is in the ledger and changed no meter. Compare the table's version with the pit's version."
+            alarms = ((None, TableError("event_not_understood", what, do)),)
+        self._db.executemany(
+            'INSERT INTO alarm (event, hand, code, what, "do") VALUES (?, ?, ?, ?, ?)',
+            [(number, hand, alarm.code, alarm.what, alarm.do) for hand, alarm in alarms],
+        )
+        return tuple(alarm for _, alarm in alarms)
+
+    def _as_now(self, event: TableEvent) -> TableEvent:
+        """The event in the words of this version of the contract. Until version 2 a wager fed every meter."""
+        if event.message.get("contract") == CONTRACT_VERSION:
+            return event
+        return replace(event, message=as_now(event.message, [*self._books.terms()]))
+
+    def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        """Yields the alarms, each with its round. Raises _NotUnderstoodError before anything is written."""
+        message = event.message
+        match event.type:
+            case "wagers_locked":
+                for spot, seats, price_cents, meters in [
+                    locked for bet in _bets(message) if (locked := _locked(bet))[1]
+                ]:
+                    hand = self._hand(table, event)
+                    if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
+                        yield hand, _contradiction(table, event, "locks the wagers of a round whose wagers were locked")
+                    if (part := self._books.part_taken(meters)) > 1:
+                        what = f"Of each wager on {spot} at table {table} the meters take {part}, more than the wager."
+                        do = "Correct the contributions and reserves in the settings, and start the pit again."
+                        yield hand, TableError("meters_take_too_much", what, do)
+            case "void":
+                if wagers := [(_word(bet, "spot"), _seats(bet)) for bet in _bets(message)]:
+                    yield from self._void(number, table, event, wagers)
+            case "round":
+                hits = message.get("awards")
+                if isinstance(hits, list) and hits:
+                    hand = self._hand(table, event)
+                    self._db.execute("UPDATE hand SET hits = ? WHERE number = ?", (len(hits), hand))
+            case "hit":
+                yield from self._hit(number, table, event)
+            case "correction":
+                if message.get("awards") != message.get("awards_before"):
+                    hand = self._hand(table, event)
+                    what = f"Table {table} corrected {_named(event)}. The correction changed the round's hits."
+                    do = "Compare the hits with the felt. Reject what was no hit, and settle a missing hit by hand."
+                    yield hand, TableError("hits_corrected", what, do)
+            case "award":
+                yield from self._award(number, table, event)
+            case "alarm" if message.get("code") in OF_THE_SHOE:
+                shoe = _whole(message.get("shoe"), 1, MOST_CENTS, "shoe")
+                self._awards.doubt_shoe(table, event.epoch, shoe, number, _word(message, "code"))
+            case "alarm" if message.get("code") == "award_impossible":
+                yield from self._disputed_award(table, event)
+
+    def _void(
+        self, number: int, table: str, event: TableEvent, wagers: Sequence[tuple[str, tuple[int, ...]]]
+    ) -> Iterator[tuple[int | None, TableError]]:
+        hand = self._hand(table, event)
+        has_hit = self._db.execute("SELECT 1 FROM award WHERE hand = ?", (hand,)).fetchone() is not None
+        missing = {spot: self._books.void_wagers(number, hand, spot, seats) for spot, seats in wagers}
+        if not_open := ", ".join(f"{spot} at {seat}" for spot, seats in missing.items() for seat in seats):
+            what = f"voids wagers that were never locked, or were voided before: {not_open}"
+            yield hand, _contradiction(table, event, what)
+        if has_hit:
+            yield hand, _contradiction(table, event, "voids a round that has had a hit")
+        if (voided := self._books.voided_rounds(hand)) > self.most_voids_in_a_shoe:
+            what = (
+                f"Table {table} has voided {voided} rounds with progressive wagers in shoe {event.message.get('shoe')}."
+                f" The house expects {self.most_voids_in_a_shoe} at most."
+            )
+            do = "Look at the film of each: who asked for the void, and what lay on the felt by then?"
+            yield hand, TableError("many_voids", what, do)
+
+    def _hit(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        message = event.message
+        spot, seat, tier = _word(message, "spot"), _seat(message.get("seat")), _word(message, "tier")
+        won, hand = _won(message), self._hand(table, event)
+        repeated = self._db.execute(
+            "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
+        ).fetchone()
+        doubts = _doubts(message)
+        if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts):
+            yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
+        if repeated is not None:
+            yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one round")
+        if not self._books.has_wager(hand, spot, seat):
+            yield hand, _contradiction(table, event, f"is a hit of {spot} at seat {seat}, which has no locked wager")
+
+    def _award(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        message = event.message
+        hit, step, cents = _word(message, "hit", EVENT_ID), _word(message, "step", _STEP), _cents(message, "cents")
+        by = message.get("by")
+        if not isinstance(by, str) or not is_name_of_a_person(by):
+            raise _NotUnderstoodError("by is no person's name")
+        hand = self._awards.hand_of(table, hit)
+        if hand is None:
+            yield None, _contradiction(table, event, "is a step of an award of a hit that this ledger does not have")
+        elif (alarm := self._awards.heard(number, hit, step, cents, by)) is not None:
+            yield hand, alarm
+
+    def _disputed_award(self, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        details = event.message.get("details")
+        if not isinstance(details, dict):
+            raise _NotUnderstoodError("details is no object")
+        hit, cents = _word(details, "hit", EVENT_ID), _cents(details, "cents")
+        hand = self._awards.hand_of(table, hit)
+        if hand is None:
+            yield None, _contradiction(table, event, "disputes an award of a hit that this ledger does not have")
+        else:
+            yield hand, self._awards.dispute(hit, cents)
+
+    def _hand(self, table: str, event: TableEvent) -> int:
+        shoe, round_ = (_whole(event.message.get(key), 1, MOST_CENTS, key) for key in ("shoe", "round"))
+        return self._books.hand(table, event.epoch, shoe, round_)
+
+
+def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
+    return TableError(
+        "event_contradicts",
+        f"Event {table}/{event.epoch}/{event.seq} ({_named(event)}) {what}.",
+        "Find out what happened at the table before any award of this round is paid.",
+    )
+
+
+def _named(event: TableEvent) -> str:
+    shoe, hand = (value if type(value := event.message.get(key)) is int else "?" for key in ("shoe", "round"))
+    return f"shoe {shoe}, round {hand}"
+
+
+def _whole(value: object, least: int, most: int, meant: str) -> int:
+    if not is_count(value, least, most):
+        raise _NotUnderstoodError(f"{meant} is no whole number from {least} to {most}")
+    return value
+
+
+def _cents(message: dict[str, object], key: str) -> int:
+    return _whole(message.get(key), 0, MOST_CENTS, key)
+
+
+def _seat(value: object) -> int:
+    return _whole(value, 1, MOST_SEAT, "a seat")
+
+
+def _bets(message: dict[str, object]) -> list[dict[str, object]]:
+    """What the event says of each progressive bet, an object a bet."""
+    bets = message.get("progressive")
+    if not isinstance(bets, list) or not all(isinstance(bet, dict) for bet in bets):
+        raise _NotUnderstoodError("progressive is no list of bets")
+    if len({str(bet.get("spot")) for bet in bets}) != len(bets):
+        raise _NotUnderstoodError("progressive names a bet twice")
+    return bets
+
+
+def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str]]:
+    """The bet's spot, the seats with a wager on the bet, its price in cents, and the meters that the bet feeds."""
+    meters = bet.get("meters")
+    if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
+        raise _NotUnderstoodError("meters is no list of meters")
+    price_cents = _whole(bet.get("price_cents"), 0, MOST_WAGER_CENTS, "price_cents")
+    return _word(bet, "spot"), _seats(bet), price_cents, [_as_word(name, "meters") for name in meters]
+
+
+def _seats(bet: dict[str, object]) -> tuple[int, ...]:
+    value = bet.get("seats")
+    if not isinstance(value, list):
+        raise _NotUnderstoodError("seats is no list")
+    seats = tuple(map(_seat, value))
+    if len(set(seats)) != len(seats):
+        raise _NotUnderstoodError("seats names a seat twice")
+    return seats
+
+
+def _doubts(message: dict[str, object]) -> list[str]:
+    """The codes of what speaks against the hit's round, each once."""
+    codes = message.get("doubts")
+    if not isinstance(codes, list):
+        raise _NotUnderstoodError("doubts is no list of codes")
+    return list(dict.fromkeys(_as_word(code, "doubts") for code in codes))
+
+
+def _word(message: dict[str, object], key: str, form: re.Pattern[str] = NAME) -> str:
+    return _as_word(message.get(key), key, form)
+
+
+def _as_word(value: object, meant: str, form: re.Pattern[str] = NAME) -> str:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise _NotUnderstoodError(f"{meant} is no word of the contract")
+    return value
+
+
+def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
+    """The meter's name and the share of it, or the fixed amount in cents."""
+    match message:
+        case {"progressive": dict() as progressive, "fixed": None}:
+            won = share_of(_word(progressive, "share", _SHARE))
+            if not 0 < won <= 1:
+                raise _NotUnderstoodError("share is more than the whole")
+            return _word(progressive, "meter"), won
+        case {"progressive": None, "fixed": dict() as fixed}:
+            return _cents(fixed, "cents")
+        case _:
+            raise _NotUnderstoodError("a hit wins either a share of a meter or a fixed amount")

@@ -1,0 +1,68 @@
+"""How often people are told of alarms of one kind, however often such alarms come. Pure: the time is an argument.
+
+A kind is a room (a table, or all tables that nobody adopted) and a code. The first alarms of a minute are said at once.
+Further alarms are counted, and one line tells their number when the minute is over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.basics.errors import TableError
+
+MINUTE_S = 60.0
+_AT_ONCE = 3
+_AT_ONCE_OF_NEW_TABLES = 30  # a house that begins has many tables to adopt
+
+
+@dataclass(slots=True)
+class _Minute:
+    began_s: float
+    said: int = 0
+    more: int = 0
+    left_out: int = 0
+    last: TableError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A minute of which `more` alarms were not said, and `left_out` alarms were not kept in the ledger."""
+
+    room: str
+    code: str
+    more: int
+    left_out: int
+    last: TableError | None
+
+    def __str__(self) -> str:
+        whose = f"table {self.room}" if self.room else "tables that nobody adopted"
+        return f"{self.code}: {self.more:,} more of {whose} within a minute. The last of them:\n{self.last}"
+
+
+class Sayings:
+    """The alarms that were said and counted in the last minute."""
+
+    def __init__(self) -> None:
+        self._minutes: dict[tuple[str, str], _Minute] = {}
+
+    def may_say(self, room: str, alarm: TableError, kept: bool, now_s: float) -> bool:
+        """Whether to say the alarm now; otherwise it is counted. `kept`: whether the ledger had room for the alarm."""
+        minute = self._minutes.setdefault((room, alarm.code), _Minute(now_s))
+        minute.left_out += not kept
+        if minute.said < (_AT_ONCE if room else _AT_ONCE_OF_NEW_TABLES):
+            minute.said += 1
+            return True
+        minute.more += 1
+        minute.last = alarm
+        return False
+
+    def over(self, now_s: float) -> list[Counted]:
+        """The minutes that are over and in which alarms were counted."""
+        over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
+        for key in over:
+            del self._minutes[key]
+        return [
+            Counted(room, code, minute.more, minute.left_out, minute.last)
+            for (room, code), minute in over.items()
+            if minute.more or minute.left_out
+        ]

@@ -1,0 +1,544 @@
+"""The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
+
+**What the pit publishes.** The meters, on every change, and without a change often enough that the tables know the pit
+to be well. An award's step, once a person or the pit has put the step into the ledger. A table gets its steps one after
+the other: each step is published, again and again, until the table's stream has told of that step.
+
+**Older copies.** On each connection the pit first reads its own retained acks. An ack beyond the ledger's last event
+shows that the ledger is an older copy.
+
+**One thread.** The pit calls paho's network loop itself. So all messages that wait become one transaction, and one
+acknowledgement for each table. Inside that loop messages are only noted. So trouble with the ledger ends the process,
+and whatever the network sends can end no more than the connection.
+
+**Acknowledgements.** MQTT's own acknowledgement counts for nothing here: paho sends that acknowledgement as soon as
+`on_message` returns, and the broker may then forget the message. A table goes by the pit's retained ack, which is
+published after the commit. The table sends again what was not committed, so no MQTT session is kept. Each connection is
+a new client with a clean start, which also keeps paho from sending an old ack after a newer ack.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import ssl
+import sys
+import time
+from contextlib import suppress
+from typing import NoReturn, TextIO
+
+from paho.mqtt.enums import MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import MOST_PAYLOAD_BYTES
+from controller.contract.canonical import parse_object
+from controller.contract.keys import SigningKey, signature_holds
+from controller.contract.pit_words import AckWord, MetersWord, PitKeyWord, Rotation, moment_ms
+from controller.contract.topics import Topics
+from controller.contract.wire.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
+from controller.contract.wire.mqtt_tls import TlsFiles, client_context
+from controller.pit.reference.clock import Moments, number_text
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.sayings import Sayings
+
+_KEEPALIVE_S = 10
+_WAIT_S = 0.25  # for the network, where nothing comes; so often the pit looks whether people have decided
+_METERS_AT_MOST_EVERY_S = 0.25
+_METERS_AT_LEAST_EVERY_S = 1.5
+_STEP_AGAIN_AFTER_S = 5.0
+_METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
+_RETRY_S = 0.5
+_UNHEARD_S = 10.0  # without an answer of the broker; a pit that cannot be heard keeps nobody else from leading
+_LOOKED_S = 1.0  # for which the pit goes by its last look whether it leads; another may lead after three seconds
+_MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
+_BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
+_BATCH_BYTES = 4_000_000
+_BATCH_S = 1.0  # for one transaction: a slow database acknowledges fewer events at once, before they are sent again
+_REFUSED_FROM = 0x80  # MQTT 5
+_LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
+
+
+class _ConnectionEndedError(Exception):
+    """The connection cannot be used any more; the text says why."""
+
+
+class Pit:
+    """The reference pit for every table below `root`, on one broker.
+
+    Committed events go to standard output, a line each. Alarms, and what becomes of the connection, go to standard
+    error. The same alarm is said once, and again only after an event of its table was committed.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        host: str,
+        port: int,
+        root: str,
+        adopt_new: bool,
+        key: SigningKey,
+        rotations: tuple[Rotation, ...] = (),
+        tls: TlsFiles | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._key = key
+        self._rotations = rotations
+        self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
+        self._moments = Moments(ledger.held_ack_time(), ledger.hold_ack_time)
+        self._host = host
+        self._port = port
+        self._root = root
+        self._adopt_new = adopt_new
+        self._tls = tls
+        self._every_table = Topics(root, "+")
+        self._run = new_run()
+        self._our_words = user_properties(PacketTypes.PUBLISH, **{RUN: self._run})
+        self._arrived: list[tuple[str, bytes]] = []  # topics and payloads that nobody has looked at
+        self._arrived_bytes = 0
+        self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
+        self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
+        self._answered: list[tuple[int, int]] = []  # the broker's answers: paho's number, the reason code
+        self._acked: dict[str, Ack] = {}  # the last ack to each table on this connection
+        self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
+        self._stands = False  # on this connection all that the broker retains has come
+        self._listening = False  # the pit has looked at all that the broker retains, and speaks
+        self._ended: str | None = None  # why this connection came to its end
+        self._heard_s = time.monotonic()  # when the broker last sent or answered anything, on whatever connection
+        self._looked_s = -math.inf  # when the pit last looked whether it leads
+        self._rival = Rival()
+        self._rival_told = False  # whether people know of the rival that is there now
+        self._cuts = Cuts()
+        self._boots: dict[str, object] = {}  # the run of each table's program; None while the program is away
+        self._steps_due: set[str] = set()  # tables whose awards may have steps to say
+        self._steps_said: dict[str, tuple[int, float]] = {}  # by table: the last published step's number, and when
+        self._meters_seqs = iter(range(0))
+        self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
+        self._why_ended = ""  # what people were told when the connection ended, until a connection stands again
+        self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that were said last, by table and code
+        self._untold: list[tuple[str, TableError]] = []  # alarms, each with its table, for the ledger and for people
+        self._sayings = Sayings()
+        self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
+        self._awards_due = True  # whether to look again whether decisions wait
+
+    def run(self) -> NoReturn:
+        """Serve until the process is ended. Raises TableError where the ledger cannot be used.
+
+        Another process may hold the ledger's file for a while. Nothing is committed meanwhile, and the pit tries again.
+        """
+        while True:
+            try:
+                self._serve()
+            except _ConnectionEndedError as ended:
+                why = str(ended)
+            except TableError as error:
+                if error.code != "ledger_locked":
+                    raise
+                why = error.what
+            now_s = time.monotonic()
+            to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
+            if to_tell:
+                often = self._cuts.often(now_s)
+                say(f"{why}{often and '; '}{often}; trying again")
+            self._why_ended = why
+            time.sleep(_RETRY_S)
+
+    def _serve(self) -> NoReturn:
+        """One connection, from its beginning to its end."""
+        link = self._new_link()
+        self._forget()
+        try:
+            link.dial(self._tls_context())
+        except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
+            raise _ConnectionEndedError(f"cannot reach the broker {self._host}:{self._port}: {error}") from error
+        begun_s = time.monotonic()
+        try:
+            while True:
+                self._take_in(link)
+                if self._ended is None and time.monotonic() - self._heard_s > _UNHEARD_S:
+                    if time.monotonic() - begun_s > _UNHEARD_S:
+                        raise _ConnectionEndedError(f"the broker {self._host}:{self._port} does not answer")
+                    continue  # nobody hears us: our time to lead runs out, and a pit that is heard may lead
+                self._look_who_leads()
+                self._hear_answers()
+                if self._listening and self._ledger.others_wrote():
+                    self._follow_others(link)  # before a hit is committed: its table has heard what the hit can win
+                self._settle(link)
+                self._tell_what_was_counted()
+                if self._stands and not self._listening:
+                    self._begin_to_speak(link)
+                if self._listening:
+                    self._look_at_clock()
+                    if self._awards_wait or self._awards_due:
+                        self._look_whether_awards_wait()
+                    self._say_steps(link)
+                    self._say_meters(link)
+                    if self._ended is not None:
+                        self._rival.ended(link.taken_over, link.closed_by_broker, time.monotonic())
+                    self._look_for_rival()
+                if self._ended is not None:
+                    raise _ConnectionEndedError(self._ended)
+        finally:
+            link.disconnect()
+            link.hang_up()
+
+    def _forget(self) -> None:
+        """Forget what belongs to the connection before."""
+        self._arrived.clear()
+        self._left.clear()
+        self._unreadable.clear()
+        self._answered.clear()
+        self._acked.clear()
+        self._on_the_way.clear()
+        self._stands = self._listening = False
+        self._ended = None
+        self._boots.clear()
+        self._steps_said.clear()
+        self._meters_said = None
+
+    def _look_who_leads(self) -> None:
+        """Go on leading. Raises TableError where another pit leads now."""
+        self._ledger.refuse_if_taken_over()
+        self._looked_s = time.monotonic()
+
+    def _take_in(self, link: Link) -> None:
+        """Wait for the network, then run paho's loop until no message waits."""
+        before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
+        self._arrived_bytes = sum(len(payload) for _, payload in self._left + self._arrived)
+        while before < len(self._arrived) and self._ended is None:
+            full = self._arrived_bytes >= _BATCH_BYTES or len(self._left) + len(self._arrived) >= _BATCH
+            if full and before >= 0:  # once in each turn, paho's loop keeps the connection alive
+                break
+            before = len(self._arrived)
+            if link.loop(wait_s) is not MQTTErrorCode.MQTT_ERR_SUCCESS:
+                break
+            wait_s = 0.0
+
+    def _look_for_rival(self) -> None:
+        """Tell people once where another client takes the pit's place, and again where another client comes later."""
+        there = self._rival.there(time.monotonic())
+        if there and not self._rival_told:
+            what = "Another client connects to the broker as the pit, or says its meters."
+            do = "Find that client, a second pit or a copy of the pit's certificate. Give the pit a new certificate."
+            _print(str(TableError("client_id_taken", what, do)), sys.stderr)
+        self._rival_told = there
+
+    def _hear_answers(self) -> None:
+        """Look at the broker's answers to what the pit published."""
+        answered, self._answered = self._answered, []
+        for number, code in answered:
+            topic = self._on_the_way.pop(number, None)
+            if topic is None:
+                continue
+            *_, table, kind = topic.split("/")
+            if code < _REFUSED_FROM:
+                if kind == "meters":
+                    self._rival.wrote()
+                continue
+            reason = ReasonCode(PacketTypes.PUBACK, identifier=code)
+            self._alarm(
+                table,
+                TableError(
+                    f"{kind}_refused",
+                    f"The broker refused what the pit says on {topic}: {reason}.",
+                    f"Let the pit publish on {topic} in the broker's access list.",
+                ),
+            )
+
+    def _settle(self, link: Link) -> None:
+        """Take to the ledger what arrived, then acknowledge, then tell people.
+
+        What there is no time for waits: one who sends much holds nobody up for long. The pit's own acks do not wait.
+        """
+        until_s = time.monotonic() + _BATCH_S
+        arrived, self._arrived = self._arrived, []
+        unreadable, self._unreadable = self._unreadable, []
+        for topic, why in unreadable:
+            what = f"A message came on {topic!r} that cannot be read: {why}."
+            do = "Find out who publishes there: only the table may. Clear the topic's retained message at the broker."
+            self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
+        events, self._left = self._left, []
+        for place, (topic, payload) in enumerate(arrived):
+            table, kind = self._table_of(topic), topic.rpartition("/")[2]
+            before_speaking = kind == "ack" and not self._listening  # the pit's next ack would replace this ack
+            if place and not before_speaking and time.monotonic() >= until_s:
+                self._arrived = arrived[place:]
+                break
+            if table is None or kind not in ("event", "state", "ack"):
+                what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
+                do = "Find out which broker this is: Mosquitto sends no such message."
+                self._alarm("", RefusedError("topic_unknown", what, do))
+            elif len(table) > _LONGEST_TOLD:
+                what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
+                do = "Find out who publishes there: no table has such a name. Check the broker's access list."
+                self._alarm("", RefusedError("name_too_long", what, do))
+            elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
+                what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
+                do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
+                self._alarm(table, RefusedError("message_too_long", what, do))
+            elif kind == "event":
+                events.append((table, payload))
+            elif kind == "ack":
+                self._hear_own_ack(table, payload)
+            else:
+                self._meet(link, table, payload)
+        self._tell_alarms()
+        if not events:
+            return
+        received = self._ledger.receive(events, _BATCH_S)
+        self._left = [*received.left]
+        for table, ack in received.acks.items():
+            self._acknowledge(link, table, ack)
+        for event in received.committed:
+            self._alarms.pop(event.table, None)
+            self._steps_due.add(event.table)
+            _print(f"{event.table} {event.seq} {event.type}", sys.stdout)
+            for alarm in event.alarms:
+                self._alarm(event.table, alarm)
+        for table, refusal in received.refused:
+            self._alarm(table, refusal)
+        self._tell_alarms()
+
+    def _hear_own_ack(self, table: str, payload: bytes) -> None:
+        """Judge what the broker retains on an ack topic: an ack over a newer ledger perhaps, or not by this pit."""
+        if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
+            what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
+            do = "Find out who publishes there: only the pit may. The pit's next ack replaces the message."
+            self._alarm(table, RefusedError("ack_forged", what, do))
+            return
+        ack = AckWord.read(parse_object(payload))
+        at_ms = None if ack is None else moment_ms(ack.at)
+        if at_ms is not None:
+            self._moments.heard(at_ms)
+        try:
+            self._ledger.hear_own_ack(table, payload)
+        except RefusedError as alarm:
+            self._alarm(table, alarm)
+
+    def _look_at_clock(self) -> None:
+        """Tell people where the clock stands behind a time that the pit has said."""
+        if (behind := self._moments.behind()) is None:
+            return
+        now, said, by_s = behind
+        self._alarm(
+            "",
+            RefusedError(
+                "clock_behind",
+                f"The pit's clock stands at {now}. That is {by_s} s before {said}, when this pit acknowledged by its"
+                " clock of then.",
+                "Set the clock of this machine, and of each machine on which the pit has run. Until the clock is past"
+                " that time, acknowledgements repeat it. Where that time is more than a day ahead, acknowledgements"
+                " have this clock's time.",
+            ),
+        )
+        self._tell_alarms()
+
+    def _begin_to_speak(self, link: Link) -> None:
+        """Begin to publish on this connection: the pit has read its own retained acks."""
+        self._why_ended = ""
+        if not self._cuts.often(time.monotonic()):
+            say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
+        self._listening = True
+        key = PitKeyWord(self._key.public.hex(), self._moments.next(), self._rotations).payload(self._key)
+        self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
+        for table, ack in self._ledger.acks().items():
+            self._acknowledge(link, table, ack)
+            self._steps_due.add(table)
+
+    def _follow_others(self, link: Link) -> None:
+        """Publish what people's decisions changed: decisions on awards, and on the epochs in which tables are heard."""
+        acks = self._ledger.acks()
+        self._steps_due.update(acks)
+        self._ledger.look_whether_heard(acks)
+        self._awards_due = True
+        for table, said in [*self._acked.items()]:  # where an adoption was taken back, its epoch has nothing committed
+            acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
+        for table, ack in acks.items():
+            if ack != self._acked.get(table):
+                self._acknowledge(link, table, ack)
+        self._say_meters(link, at_most_every_s=0)
+
+    def _look_whether_awards_wait(self) -> None:
+        """Tell people once that decisions on awards have to wait, and once that the wait is over."""
+        self._awards_due, why = False, self._ledger.undecidable()
+        if why is not None and not self._awards_wait:
+            self._awards_wait = True
+            say(f"awards cannot be decided on yet. {why.what}")
+        elif why is None and self._awards_wait is not False and self._acked:
+            self._awards_wait = False
+            say("every adopted table is heard: awards can be decided on")
+
+    def _table_of(self, topic: str) -> str | None:
+        """The table whose topic this is; None where the topic is no table's."""
+        root, _, table = topic.rpartition("/")[0].rpartition("/")
+        return table if root == self._root else None
+
+    def _meet(self, link: Link, table: str, payload: bytes) -> None:
+        """Judge a table's state: its epoch may wait to be adopted, or have been adopted meanwhile."""
+        try:
+            if self._ledger.meet(table, payload, self._adopt_new):
+                say(f"adopted table {table}, which was new")
+                self._awards_due = True
+            well = True
+        except RefusedError as alarm:
+            self._alarm(table, alarm)
+            well = False
+        if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
+            self._acknowledge(link, table, ack)
+        if well and table in self._acked:
+            self._notice_return(table, payload)
+
+    def _notice_return(self, table: str, state: bytes) -> None:
+        """Where a table came back, publish its last step again: the table may have missed that step."""
+        message = parse_object(state)
+        boot = message.get("boot") if message.get("online") is True else None
+        if boot is not None and boot != self._boots.get(table):
+            self._steps_said.pop(table, None)
+            self._steps_due.add(table)
+        self._boots[table] = boot
+
+    def _say_steps(self, link: Link) -> None:
+        """Publish for each table the first step that the table's stream has not told of.
+
+        Later steps wait: a table takes no step whose number is below that of a step it has. So a table that missed a
+        step could not take that step after a later one.
+        """
+        now_s = time.monotonic()
+        again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
+        due = self._steps_due | again
+        steps = self._ledger.next_steps(due) if due else {}
+        for table in sorted(due):
+            step = steps.get(table)
+            if step is None:
+                self._steps_said.pop(table, None)
+            elif table in again or self._steps_said.get(table, (0, 0.0))[0] != step.seq:
+                self._publish(link, Topics(self._root, table).award, step.payload(self._key))
+                self._steps_said[table] = step.seq, now_s
+        self._steps_due.clear()
+
+    def _say_meters(self, link: Link, at_most_every_s: float = _METERS_AT_MOST_EVERY_S) -> None:
+        now_s = time.monotonic()
+        said, at_s = self._meters_said or ({}, -math.inf)
+        if now_s - at_s < at_most_every_s:
+            return
+        levels = self._ledger.levels()
+        if levels == said and now_s - at_s < _METERS_AT_LEAST_EVERY_S:
+            return
+        seq = next(self._meters_seqs, None)
+        if seq is None:
+            self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
+            seq = next(self._meters_seqs)
+        payload = MetersWord(seq, number_text(seq), levels).payload(self._key)
+        self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
+        self._meters_said = levels, now_s
+
+    def _acknowledge(self, link: Link, table: str, ack: Ack) -> None:
+        payload = ack.payload(table, self._moments.next(), self._key)
+        self._publish(link, Topics(self._root, table).ack, payload, retain=True)
+        self._acked[table] = ack
+
+    def _publish(
+        self, link: Link, topic: str, payload: bytes, retain: bool = False, properties: Properties | None = None
+    ) -> None:
+        if time.monotonic() - self._looked_s > _LOOKED_S:  # a pit that stood still meanwhile says nothing old
+            self._look_who_leads()
+        said = link.publish(topic, payload, qos=1, retain=retain, properties=properties)
+        self._on_the_way[said.mid] = topic
+
+    def _alarm(self, table: str, alarm: TableError) -> None:
+        if len(self._alarms) >= _MOST_ALARMS_STANDING and table not in self._alarms:
+            self._alarms.clear()
+        said = self._alarms.setdefault(table, {}).get(alarm.code)
+        if said is None or said.what != alarm.what:
+            self._alarms[table][alarm.code] = alarm
+            self._untold.append((table, alarm))
+
+    def _tell_alarms(self) -> None:
+        """Keep the refusals among the alarms, in one transaction, and tell people.
+
+        Where a full disk does not take the refusals, the pit goes on: no table's stream depends on refusals.
+        """
+        untold, self._untold = self._untold, []
+        left_out: list[RefusedError] = []
+        try:
+            left_out = self._ledger.keep([(table, each) for table, each in untold if isinstance(each, RefusedError)])
+        except TableError as error:
+            say(f"the next alarms are not kept: {error.what}")
+        for table, alarm in untold:
+            if self._sayings.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
+                _print(str(alarm), sys.stderr)
+
+    def _tell_what_was_counted(self) -> None:
+        """Tell people once a minute how many alarms were counted, and keep the number that found no room."""
+        for counted in self._sayings.over(time.monotonic()):
+            if counted.more:
+                _print(str(counted), sys.stderr)
+            if counted.left_out:
+                try:
+                    self._ledger.count_left_out(counted.room, counted.code, counted.left_out)
+                except TableError as error:
+                    say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
+
+    def _new_link(self) -> Link:
+        every = self._every_table
+        name = f"pit-{secrets.token_hex(4)}"
+        topics = (every.event, every.state)
+        # The acks that the broker retains must have come before a table's state is judged.
+        return Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, every.meters, self._run, (every.ack,))
+
+    def _tls_context(self) -> ssl.SSLContext | None:
+        if self._tls is None:
+            return None
+        try:
+            return client_context(self._tls)
+        except TableError as error:  # after a certificate expired, the renewed certificate is read without a restart
+            raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
+
+    # What paho's loop calls.
+
+    def link_stands(self) -> None:
+        """The broker has taken the pit's subscriptions."""
+        self._stands = True
+        self._heard_s = time.monotonic()
+
+    def link_ended(self, why: str) -> None:
+        """The connection has ended."""
+        self._ended = why
+
+    def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        """A table's message, for the ledger."""
+        self._heard_s = time.monotonic()
+        self._arrived.append((topic, payload))
+        self._arrived_bytes += len(payload)
+
+    def link_unreadable(self, topic: str, why: str) -> None:
+        """A message that nobody can read, for people."""
+        if len(self._unreadable) < _BATCH:
+            self._unreadable.append((topic, why))
+
+    def link_own_topic(self, ours: bool) -> None:
+        """A message on the meters' topic: the pit's own, the retained one from before, or another client's."""
+        self._rival.own_topic(ours, time.monotonic())
+
+    def link_answered(self, token: int, reason_code: int) -> None:
+        """The broker's answer to a message."""
+        self._heard_s = time.monotonic()
+        self._answered.append((token, reason_code))
+
+
+def say(what: str) -> None:
+    """Tell people a line on standard error."""
+    _print(f"pit: {what}", sys.stderr)
+
+
+def _print(line: str, to: TextIO) -> None:
+    """Write the line in one piece: a pit that is killed leaves no half line before the next pit's first.
+
+    Where nobody reads the lines any more, or their disk is full, the pit goes on: its tables wait for its acks.
+    """
+    with suppress(OSError):
+        to.write(f"{line}\n")
+        to.flush()

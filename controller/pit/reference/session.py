@@ -1,0 +1,176 @@
+"""What the running pit has heard since it started on its ledger, and so whether people may decide on awards.
+
+A ledger that was restored from an older copy does not know what was decided since the copy was made: an award could be
+paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until the pit that runs on this
+very file has heard every adopted table to its head (the last event that the table's state names), and until the file
+has all that this pit ever acknowledged. A table that was once heard to its head counts as heard for the whole session:
+whatever the table tells of awards later, the table has it from this pit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from controller.basics.errors import TableError
+from controller.pit.reference.adoptions import Adoption
+from controller.pit.reference.alarms import time_of
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.store import Store, marks
+
+SCHEMA = """
+CREATE TABLE session (token TEXT NOT NULL, since TEXT NOT NULL) STRICT; -- of the pit that runs, or ran last
+CREATE TABLE heard_to_head ( -- the tables heard to their heads in this session
+    table_id TEXT PRIMARY KEY,
+    epoch TEXT NOT NULL
+) STRICT;
+CREATE TABLE said_before ( -- events that this pit acknowledged and that this ledger does not have
+    table_id TEXT PRIMARY KEY,
+    epoch TEXT NOT NULL,
+    seq INTEGER NOT NULL
+) STRICT;
+"""
+
+
+_MOST_HEADS = 10_000  # of tables that nobody adopted, too: anybody can invent names of tables
+
+
+@dataclass(slots=True)
+class Head:
+    """How far a table is committed: through event `seq` of the adopted epoch, whose chain value is `chain`."""
+
+    adoption: Adoption
+    seq: int
+    chain: str
+
+
+class Session:
+    """The session of a ledger. Every method but `note_head` works inside the ledger's transaction."""
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+        self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
+
+    def begin(self, token: str) -> None:
+        """Begin a session: the pit has heard no table yet."""
+        self._db.execute("DELETE FROM session")
+        self._db.execute("DELETE FROM heard_to_head")
+        self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
+
+    def refuse_if_taken_over(self) -> None:
+        """Raises TableError where this pit does not run on the ledger any more."""
+        self._db.refuse_if_taken_over(self._token)
+
+    def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> None:
+        """Note the number of a table's last event, which the table's state names.
+
+        `known`: somebody once adopted the table. Of other tables, whose names anybody can invent, a number is noted
+        only while there is room.
+        """
+        if known or table in self._heads or len(self._heads) < _MOST_HEADS:
+            self._heads[table] = state_of, head_seq
+
+    def note_acknowledged(self, table: str, epoch: str, seq: int) -> None:
+        """Note an event that this pit acknowledged and this ledger does not have."""
+        self._db.execute(
+            "INSERT INTO said_before VALUES (?, ?, ?)"
+            " ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq",
+            (table, epoch, seq),
+        )
+
+    def news(self, heads: Mapping[str, Head]) -> tuple[list[str], list[str]]:
+        """What `note_progress` would note, with the tables committed to these heads: two lists of tables.
+
+        The first are the tables that were behind this pit's acks and are not any more. The second are the tables that
+        are heard to their heads for the first time in this session.
+        """
+        if not self._db.leads:
+            return [], []
+        said = self._db.execute("SELECT table_id, epoch, seq FROM said_before").fetchall()
+        caught_up = [
+            table
+            for table, epoch, seq in said
+            if table in heads and heads[table].adoption.epoch == epoch and seq <= heads[table].seq
+        ]
+        at_head = {
+            table: head.adoption.epoch
+            for table, head in heads.items()
+            if (shown := self._heads.get(table)) is not None and shown[0] == head.adoption and shown[1] <= head.seq
+        }
+        heard = self.heard(at_head)
+        return caught_up, [table for table, epoch in at_head.items() if heard.get(table) != epoch]
+
+    def note_progress(self, heads: Mapping[str, Head]) -> None:
+        """Note which tables are complete now that the tables are committed to these heads: see `news`."""
+        caught_up, at_head = self.news(heads)
+        for table in caught_up:
+            self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
+        for table in at_head:
+            self._db.execute(
+                "INSERT INTO heard_to_head VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch",
+                (table, heads[table].adoption.epoch),
+            )
+
+    def forget(self, table: str) -> None:
+        """The table's adoption has ended: forget what was heard of the table, and do not wait for its events."""
+        self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
+        self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
+
+    def waited_for(self, table: str) -> bool:
+        """Whether the pit waits for events of the table that it once acknowledged."""
+        return self._db.execute("SELECT 1 FROM said_before WHERE table_id = ?", (table,)).fetchone() is not None
+
+    def refuse_decisions(self, heard: Mapping[str, Adoption]) -> None:
+        """Raises TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
+        `ledger_behind_acks`, `tables_unheard`. `heard` are the adoptions that hold, by table."""
+        self.refuse_if_taken_over()
+        if not self._db.leads:
+            self._db.refuse_unserved(self._token())
+        if behind := self._db.execute("SELECT table_id, epoch, seq FROM said_before ORDER BY table_id").fetchall():
+            acked = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
+            raise TableError(
+                "ledger_behind_acks",
+                f"This ledger is an older copy: the pit acknowledged more than the ledger has, of table {acked}.",
+                "Bring these tables and their links up: they send again what is missing, and then a decision is"
+                f" possible. Adopt an epoch that this ledger has not adopted (`alarms` has the command). {_GONE}",
+            )
+        heard_to_head = self.heard(heard)
+        if missing := [table for table, adoption in heard.items() if heard_to_head.get(table) != adoption.epoch]:
+            (since,) = self._db.execute("SELECT since FROM session").fetchone()
+            named = [*map(self._last_heard, missing[:_MOST_NAMED])]
+            if len(missing) > len(named):
+                named.append(f"and {len(missing) - len(named)} more")
+            raise TableError(
+                "tables_unheard",
+                f"Since the pit started at {since}, it has not heard all events of these tables:"
+                f" {', '.join(named)}. The tables may know of awards that were paid.",
+                "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
+                " once the tables are heard. Where `alarms` has `meter_unknown` of a table, add that meter first."
+                f" {_GONE}",
+            )
+
+    def _last_heard(self, table: str) -> str:
+        row = self._db.execute(
+            "SELECT epoch, seq, body FROM event WHERE table_id = ? ORDER BY number DESC LIMIT 1", (table,)
+        ).fetchone()
+        if row is None:
+            return f"{table} (no event of this table ever came)"
+        return f"{table} (last event {table}/{row[0]}/{row[1]}, {time_of(row[2])})"
+
+    def _token(self) -> str | None:
+        row = self._db.execute("SELECT token FROM session").fetchone()
+        return None if row is None else str(row[0])
+
+    def heard(self, tables: Collection[str]) -> dict[str, str]:
+        """Of these tables, those heard to their heads in this session, each with the epoch."""
+        if not tables:
+            return {}
+        wanted = f"SELECT table_id, epoch FROM heard_to_head WHERE table_id IN ({marks(tables)})"
+        return dict(self._db.execute(wanted, tuple(tables)))
+
+
+_MOST_NAMED = 20
+_GONE = (
+    "Where a table is gone for good, two people can say so: retire --ledger FILE TABLE --by NAME --witness NAME"
+    " --reason TEXT."
+)

@@ -1,0 +1,147 @@
+"""The pit's settings file: the terms of every meter, and what the house watches at its tables. `config/pit.toml` is the
+example, and a new ledger's default.
+
+[meters.player_personal]
+seed_cents = 1000000
+contribution = "12:100"
+reserve = "3:100"
+
+[tables]
+most_voids_in_a_shoe = 2
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import MOST_CENTS, NAME, is_count
+from controller.pit.reference.meters import Terms, share_of
+
+DEFAULT: Mapping[str, Terms] = {
+    "personal_vs_personal": Terms(100_000_00, Fraction(6, 100), Fraction(2, 100), 100_000_00),
+    "banker_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
+    "player_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
+    "grand": Terms(25_000_00, Fraction(20, 100), Fraction(5, 100), 25_000_00),
+    "fortune": Terms(5_000_00, Fraction(15, 100), Fraction(5, 100), 5_000_00),
+}
+"""The terms of `config/pit.toml`, for the meters that the example games name. A new ledger without settings has these.
+
+The sheets print no amounts."""
+
+MOST_VOIDS_IN_A_SHOE = 2
+"""A shoe of a table with more voided rounds than this is an alarm, where the settings name no other number. Only rounds
+with a progressive wager count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The terms of every meter by its name, and how many rounds of a shoe may be voided without an alarm."""
+
+    meters: Mapping[str, Terms]
+    most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
+
+
+_MOST_VOIDS = 100
+_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
+_RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
+
+
+def load(path: Path) -> Settings:
+    """The settings in the file. Raises TableError `settings_invalid` with everything that is wrong."""
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise _invalid(path, [f"the file cannot be read: {why}"]) from error
+    wrong = [*_wrong(values)]
+    if wrong:
+        raise _invalid(path, wrong)
+    return Settings(
+        {name: _terms(meter) for name, meter in values["meters"].items()},
+        values.get("tables", {}).get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
+    )
+
+
+def _terms(meter: dict[str, Any]) -> Terms:
+    return Terms(
+        meter["seed_cents"],
+        share_of(meter["contribution"]),
+        share_of(meter.get("reserve", "0:1")),
+        meter.get("reseed_at_most_cents", meter["seed_cents"]),
+    )
+
+
+def _wrong(values: dict[str, Any]) -> Iterator[str]:
+    """What is wrong in the file, a line each."""
+    if values.keys() - {"meters", "tables"}:
+        unknown = ", ".join(map(repr, sorted(values.keys() - {"meters", "tables"})))
+        yield f"{unknown} is no key of the file, which holds [meters.NAME] and [tables] alone"
+    yield from _wrong_tables(values.get("tables", {}))
+    meters = values.get("meters")
+    if not isinstance(meters, dict) or not meters:
+        yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
+        return
+    wrong = [*_wrong_meters(meters)]
+    yield from wrong
+    for name, meter in meters.items() if not wrong else ():
+        terms = _terms(meter)
+        if terms.contribution + terms.reserve > 1:
+            yield f"meters.{name}: the meter and its reserve together take more than the whole wager"
+
+
+def _wrong_tables(tables: Any) -> Iterator[str]:
+    if not isinstance(tables, dict):
+        yield "tables: write [tables] and its keys below it"
+        return
+    for key in sorted(tables.keys() - {"most_voids_in_a_shoe"}):
+        yield f"tables.{key!r}: is no key of [tables]; its key is most_voids_in_a_shoe"
+    if not is_count(most := tables.get("most_voids_in_a_shoe", 0), 0, _MOST_VOIDS):
+        yield f"tables.most_voids_in_a_shoe: {_shown(most)} is no whole number from 0 to {_MOST_VOIDS}"
+
+
+def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:
+    for name, meter in meters.items():
+        if not NAME.fullmatch(name):
+            yield f"meters.{name!r}: a meter's name is of a-z, 0-9 and _"
+        elif not isinstance(meter, dict):
+            yield f"meters.{name}: write [meters.{name}] and its keys below it"
+        else:
+            yield from (f"meters.{name}.{what}" for what in _wrong_in(meter))
+
+
+def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
+    for key in sorted(meter.keys() - _KEYS):
+        yield f"{key!r}: is no key of a meter; the keys are {', '.join(sorted(_KEYS))}"
+    for key in ("seed_cents", "contribution"):
+        if key not in meter:
+            yield f"{key}: is missing"
+    for key in ("seed_cents", "reseed_at_most_cents"):
+        if key in meter and not is_count(meter[key], 0, MOST_CENTS):
+            yield f"{key}: {_shown(meter[key])} is no amount in whole cents"
+    shares = [key for key in ("contribution", "reserve") if key in meter]
+    unsound = [key for key in shares if not (isinstance(meter[key], str) and _RATIO.fullmatch(meter[key]))]
+    for key in unsound:
+        yield f'{key}: {_shown(meter[key])} is no share of a wager; write it as "12:100"'
+    seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
+    if isinstance(seed, int) and isinstance(most, int) and most < seed:
+        yield "reseed_at_most_cents: is below seed_cents, the lowest level at which a meter begins"
+
+
+def _shown(value: object) -> str:
+    """The value for people; Python itself refuses to write out a number of thousands of digits."""
+    return "a number far too large" if isinstance(value, int) and value.bit_length() > 63 else repr(value)
+
+
+def _invalid(path: Path, wrong: list[str]) -> TableError:
+    return TableError(
+        "settings_invalid",
+        f"The settings {path} cannot be used: {'; '.join(wrong)}.",
+        "Correct the file; config/pit.toml shows its form.",
+    )

@@ -1,0 +1,109 @@
+"""How a pit stands, read from its ledger by another process: for the pit's page, its metrics and head office.
+
+Nothing here writes, and whoever runs it needs no more than the right to read the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.basics.errors import TableError
+from controller.pit.reference import alarms
+from controller.pit.reference.account import Account, draw_up
+from controller.pit.reference.adoptions import Adoptions
+from controller.pit.reference.alarms import KeptAlarm
+from controller.pit.reference.awards import Award, Awards
+from controller.pit.reference.books import Books
+from controller.pit.reference.ledger import Place, read_only
+from controller.pit.reference.session import Session
+
+_MOST_ALARMS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class HeardTable:
+    """A table that the pit hears: its epoch, its key's fingerprint, and how far it is committed."""
+
+    table: str
+    epoch: str
+    fingerprint: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An award that people have still to decide on, and when its hit happened, by its table's clock."""
+
+    award: Award
+    hit_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the ledger says at one moment.
+
+    `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels
+    and reserves are in cents. `alarms` are the newest, the newest first; `alarms_by_code` counts all.
+    """
+
+    running: bool
+    undecidable: TableError | None
+    tables: tuple[HeardTable, ...]
+    levels: dict[str, int]
+    reserves: dict[str, int]
+    waiting: tuple[Waiting, ...]
+    owed_cents: int
+    paid_cents: int
+    alarms: tuple[KeptAlarm, ...]
+    alarms_by_code: dict[str, int]
+
+
+def read_standing(at: Place) -> Standing:
+    """What the ledger says now. Raises TableError as opening a ledger does."""
+    with read_only(at) as db:
+        adopted = Adoptions(db).heard()
+        undecidable = None
+        try:
+            Session(db).refuse_decisions(adopted)
+        except TableError as refusal:
+            undecidable = refusal
+        books = Books(db)
+        heads = {
+            (table, epoch): seq
+            for table, adoption in adopted.items()
+            for epoch, seq in db.execute(
+                "SELECT epoch, max(seq) FROM event WHERE table_id = ? AND epoch = ? GROUP BY epoch",
+                (table, adoption.epoch),
+            )
+        }
+        waiting = Awards(db, books).listed("award.step IN ('pending', 'verified')")
+        hits = {
+            award.id: alarms.time_of(body)
+            for award in waiting
+            for (body,) in db.execute(
+                "SELECT body FROM event JOIN award ON event = event.number WHERE id = ?", (award.id,)
+            )
+        }
+        funds = dict(db.execute("SELECT account, cents FROM fund"))
+        return Standing(
+            undecidable is None or undecidable.code not in ("pit_not_running", "ledger_replaced"),
+            undecidable,
+            tuple(
+                HeardTable(table, adoption.epoch, adoption.fingerprint, heads.get((table, adoption.epoch), 0))
+                for table, adoption in adopted.items()
+            ),
+            books.levels(),
+            {name.removeprefix("reserve:"): cents for name, cents in funds.items() if name.startswith("reserve:")},
+            tuple(Waiting(award, hits[award.id]) for award in waiting),
+            funds.get("awards", 0),
+            funds.get("paid", 0),
+            tuple(alarms.kept(db, _MOST_ALARMS)),
+            alarms.by_code(db),
+        )
+
+
+def read_account(at: Place) -> Account:
+    """The account of everything up to now. On a large ledger this takes long, and holds up no running pit."""
+    with read_only(at) as db:
+        db.refuse_unsound()
+        return draw_up(db)

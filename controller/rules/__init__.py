@@ -1,0 +1,1 @@
+"""The rules of the games, and the roads that a shoe draws. Pure."""

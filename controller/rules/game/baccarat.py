@@ -1,0 +1,217 @@
+"""Punto banco: who takes the next card, and how a round ends.
+
+The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
+is in this code. Each answer is computed from all cards dealt so far, so a round has no state but its cards. In Midi
+Baccarat all cards lie face down, third cards too, until the seats that squeeze have handed them back
+(`PuntoBanco.reveal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar, Literal
+
+from controller.rules.game.bets import Finished, Printed
+from controller.rules.game.cards import WORTH, Card, Points, total
+from controller.rules.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
+from controller.rules.game.play import Call, Draw, Laid, Play, Reveal
+from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
+
+
+@dataclass(frozen=True, slots=True)
+class Tableau:
+    """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
+
+    Raises ValueError unless the naturals are the highest totals and every lower total has its row of third cards.
+    """
+
+    natural: tuple[Points, ...]
+    """Two-card totals of either hand on which nobody draws."""
+
+    player_draws_on: tuple[Points, ...]
+    """Player's two-card totals that take a third card."""
+
+    banker_draws_on_when_player_stands: tuple[Points, ...]
+    """Banker's two-card totals that take a third card when Player took none."""
+
+    banker_draws_on_third_card: dict[int, tuple[Points, ...]]
+    """Where Player drew: by Banker's two-card total, the values of Player's third card on which Banker draws."""
+
+    def __post_init__(self) -> None:
+        if [*sorted(self.banker_draws_on_third_card), *sorted(self.natural)] != list(range(10)):
+            raise ValueError("the tableau needs one row of third cards for each Banker total below the naturals")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as turned up."""
+
+    tableau: Tableau
+    """`[punto_banco.tableau]`: the rules of drawing."""
+
+    midi_reveal: Literal["input", "hand_end"]
+    """When the cards of Midi count as turned up. `"input"`: when the dealer presses `reveal`. `"hand_end"`: when the
+    round is complete, at a table without that button."""
+
+    def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
+        """The game as a table deals it, Mini or Midi."""
+        return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
+
+
+@dataclass(frozen=True, slots=True)
+class PuntoBanco:
+    """The game: its tableau, and when cards are turned up.
+
+    "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer calls that they
+    have been handed back and turned up. "hand_end" (Midi): cards lie face down until the round is complete.
+    """
+
+    tableau: Tableau
+    reveal: Literal["dealt", "input", "hand_end"]
+
+    roles_play: ClassVar[bool] = False
+    on_win: ClassVar[WinMoves] = "loser_to_free_seat"
+    on_tie: ClassVar[TieMoves] = "next_seat"
+    seats_play: ClassVar[bool] = False
+    house_ways: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def naturals(self) -> tuple[int, ...]:
+        """The two-card totals that end a round at once."""
+        return self.tableau.natural
+
+    @property
+    def squeezed(self) -> bool:
+        """Whether seats get the cards to turn them up themselves (Midi)."""
+        return self.reveal != "dealt"
+
+    @property
+    def deals_face_down(self) -> bool:
+        """Whether any card is dealt face down: in Midi only."""
+        return self.squeezed
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """What the dealer may call."""
+        return (Call.REVEAL,) if self.reveal == "input" else ()
+
+    def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
+        """What follows the plays so far. Face-down cards are turned up before anything shows what they are.
+
+        Raises ValueError where there are more plays than the round takes.
+        """
+        following = next_step(self.tableau, _cards(plays))
+        if self.reveal == "dealt":
+            return following
+        if self.reveal == "input" and (down := self._face_down(plays)):
+            return Reveal(down)
+        if isinstance(following, Draw):
+            four_lie = len(_cards(plays)) >= 4
+            return Draw(following.hand, face_down=True, secret=four_lie and self.reveal == "hand_end")
+        return following
+
+    def laid(self, _: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
+        """Both hands as they lie, Player's first."""
+        cards = _cards(plays)
+        last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
+        turned = len(_cards(plays[:last_reveal]))
+        is_over = isinstance(next_step(self.tableau, cards), TwoHands)
+        if self.reveal == "dealt" or (is_over and self.reveal == "hand_end"):
+            turned = len(cards)
+        up_of = hands(self.tableau, cards[:turned])
+        return tuple(
+            Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
+            for hand, all_of, up in zip(Hand, hands(self.tableau, cards), up_of, strict=True)
+        )
+
+    def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
+        """The two hands as people read them. Raises HandsError."""
+        return two_hands_read(self.naturals, hands)
+
+    def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
+        """The two hands. Every seat sees the same two hands; only what is printed at the seat differs."""
+        assert isinstance(done, TwoHands), "a round of this game"
+        return (Finished(done, self.naturals, *printed),)
+
+    def most_cards(self, _: int) -> int:
+        """Three for each of the two hands."""
+        return 6
+
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The pairs of Player's and Banker's hands that the tableau can deal."""
+        zero = WORTH[0]
+        found: list[tuple[Shape, Shape]] = []
+        for one, other in product(WORTH, repeat=2):
+            open_: list[tuple[tuple[Card, ...], tuple[Card, ...]]] = [((one, zero), (other, zero))]
+            while open_:
+                player, banker = open_.pop()
+                match _next_hand(self.tableau, player, banker):
+                    case Hand.PLAYER:
+                        open_ += [((*player, each), banker) for each in WORTH]
+                    case Hand.BANKER:
+                        open_ += [(player, (*banker, each)) for each in WORTH]
+                    case None:
+                        found.append((shape(player), shape(banker)))
+        return found
+
+    def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
+        """The hands whose face-down cards are to be turned up now: the first four together, each third card alone."""
+        if len(_cards(plays)) < 4:
+            return ()
+        return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
+
+
+def _cards(plays: Sequence[Play]) -> list[Card]:
+    return [play for play in plays if isinstance(play, Card)]
+
+
+def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
+    """What follows once the cards `dealt`, in order from the round's first card, are on the layout.
+
+    Raises ValueError where there are more cards than the round takes.
+    """
+    player, banker = hands(tableau, dealt)
+    hand = _next_hand(tableau, player, banker)
+    if hand is not None:
+        return Draw(hand)
+    return TwoHands(player, banker, closer_to_nine(player, banker), _has_natural(tableau, player, banker))
+
+
+def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """Player's and Banker's cards of a round, complete or not. `dealt` is in order from the round's first card.
+
+    Raises ValueError where there are more cards than the round takes.
+    """
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
+    for card in dealt:
+        match _next_hand(tableau, player, banker):
+            case Hand.PLAYER:
+                player += (card,)
+            case Hand.BANKER:
+                banker += (card,)
+            case None:
+                raise ValueError(f"the round was complete before {card}")
+    return player, banker
+
+
+def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> Hand | None:
+    """The hand that the next card goes to; None where both hands are complete."""
+    if len(banker) < 2:  # the first four cards alternate, Player first
+        return Hand.PLAYER if len(player) == len(banker) else Hand.BANKER
+    if len(banker) == 3 or _has_natural(tableau, player, banker):
+        return None
+    if total(player[:2]) in tableau.player_draws_on:
+        if len(player) == 2:
+            return Hand.PLAYER
+        banker_draws = player[2].points in tableau.banker_draws_on_third_card[total(banker)]
+    else:
+        banker_draws = total(banker) in tableau.banker_draws_on_when_player_stands
+    return Hand.BANKER if banker_draws else None
+
+
+def _has_natural(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> bool:
+    """Whether the first two cards of either hand are a natural."""
+    return total(player[:2]) in tableau.natural or total(banker[:2]) in tableau.natural

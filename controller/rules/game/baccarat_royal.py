@@ -1,0 +1,238 @@
+"""Baccarat Royal: two active seats play each other with free choices, and the other seats bet on them (sheet 002).
+
+A table in the game file says whether Banker draws: no number of the rules is in this code. Player's hole cards stay
+face down to the end, and Banker's until Banker decides. No step tells more of the hole cards than the sheet shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import ClassVar, Literal, Self
+
+from controller.rules.game.bets import Finished, Printed
+from controller.rules.game.cards import Card, total
+from controller.rules.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
+from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
+from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves
+
+DealOrder = Literal["banker_first", "player_first", "alternating"]
+"""How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
+
+Step = Draw | Choose | Reveal | TwoHands
+"""What a round asks for next, or its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankerRow:
+    """A row of the banker's drawing table: what Banker does with these totals."""
+
+    hole_cards: tuple[int, ...]
+    """The totals of Banker's hole cards that the row is for."""
+
+    free_choice_on: tuple[int, ...]
+    """The values of Player's third card, 0 to 9, on which Banker chooses freely."""
+
+    all_other_cases: Literal["draw", "stand"]
+    """What Banker must do on any other third card."""
+
+    player_stood: Literal["draw", "stand", "choose"]
+    """What Banker does where Player took no third card."""
+
+    def decides(self, third: Card | None) -> Literal["draw", "stand", "choose"]:
+        """What Banker does after Player's third card. None: Player stood."""
+        if third is None:
+            return self.player_stood
+        return "choose" if third.points in self.free_choice_on else self.all_other_cases
+
+
+@dataclass(frozen=True, slots=True)
+class BaccaratRoyal:
+    """The rules of a house. Totals are 0 to 9.
+
+    Raises ValueError unless the naturals are the highest totals, every lower total stands in one row of the banker's
+    table, and no total of Player's both must draw and may choose.
+    """
+
+    deal_order: DealOrder
+    """How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
+
+    natural: tuple[int, ...]
+    """Totals of either hand's hole cards on which the round is over."""
+
+    player_draws_on: tuple[int, ...]
+    """Totals of Player's hole cards that must take a third card."""
+
+    player_chooses_on: tuple[int, ...]
+    """Totals of Player's hole cards that may take a third card. All other totals below the naturals stand."""
+
+    banker: tuple[BankerRow, ...]
+    """`[[baccarat_royal.banker]]`: the banker's drawing table, a row for some totals."""
+
+    on_tie: TieMoves
+    """Where both roles go after a tie. `"next_seat"`: each to the next occupied seat. `"free_seat"`: each to the next
+    occupied seat without a role. `"nowhere"`: both stay."""
+
+    on_win: WinMoves = "loser_to_free_seat"
+    """Which roles move after a win. `"loser_to_free_seat"`: the loser's role goes to the next occupied seat without a
+    role, and stays where there is no such seat. `"loser_to_next_seat"`: the loser's role goes to the next occupied
+    seat; where the winner sits there, the two seats change roles. `"both"`: both roles move as after a tie."""
+
+    def __post_init__(self) -> None:
+        if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):
+            raise ValueError("the banker's table needs each total below the naturals in one row")
+        if set(self.player_draws_on) & set(self.player_chooses_on):
+            raise ValueError("a total on which Player must draw cannot be a free choice")
+
+    roles_play: ClassVar[bool] = True
+    seats_play: ClassVar[bool] = False
+    tableau: ClassVar[None] = None
+    squeezed: ClassVar[bool] = False
+    deals_face_down: ClassVar[bool] = True
+    calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.REVEAL)
+
+    @property
+    def house_ways(self) -> dict[str, str]:
+        """Where the roles go after a win and after a tie."""
+        return {"win": self.on_win, "tie": self.on_tie}
+
+    @property
+    def naturals(self) -> tuple[int, ...]:
+        """The totals of hole cards that end a round at once."""
+        return self.natural
+
+    def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
+        """What follows once these plays, in order from the round's first card, have happened.
+
+        Player's turn is always a Choose, with a single option where Player has no choice: otherwise the missing turn
+        would tell Player's total. Raises ValueError for a play that was not due. The error names no card.
+        """
+        return _played(self, _actives(seating), plays)[1]
+
+    def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
+        """Player's hand and Banker's as they lie after these plays. Raises ValueError for a play that was not due."""
+        actives = _actives(seating)
+        layout, _ = _played(self, actives, plays)
+        return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
+
+    def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
+        """The two hands as people read them. Raises HandsError."""
+        return two_hands_read(self.naturals, hands)
+
+    def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
+        """The two hands as the seat sees them. For an active seat one of the hands is its own."""
+        assert isinstance(done, TwoHands), "a round of this game"
+        actives = _actives(seating)
+        player = (PLAYER, "own") if seat == actives.player else (PLAYER,)
+        banker = (BANKER, "own") if seat == actives.banker else (BANKER,)
+        return (Finished(done, self.naturals, *printed, names=(player, banker)),)
+
+    def most_cards(self, _: int) -> int:
+        """Three for each of the two hands."""
+        return 6
+
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The pairs of Player's and Banker's hands that may lie together: all pairs, as people choose."""
+        each = [one for one in ANY_SHAPE if one[0] not in self.natural or one[1] is None]
+        return list(product(each, each))
+
+    def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
+        """The game as a table deals it; None for a way in which this game is not dealt."""
+        return self if how == "mini" else None
+
+    def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
+        """What Player may call on these hole cards: a single call where Player must, both where Player is free."""
+        points = total(hole_cards)
+        if points in self.player_draws_on:
+            return (Call.HIT,)
+        return (Call.HIT, Call.STAND) if points in self.player_chooses_on else (Call.STAND,)
+
+    def banker_options(self, hole_cards: Sequence[Card], third: Card | None) -> tuple[Call, ...]:
+        """What Banker may do on these hole cards after Player's third card. None: Player stood."""
+        row = next(row for row in self.banker if total(hole_cards) in row.hole_cards)
+        return {"draw": (Call.HIT,), "stand": (Call.STAND,), "choose": (Call.HIT, Call.STAND)}[row.decides(third)]
+
+
+def _actives(seating: Seating) -> Actives:
+    assert seating.actives is not None, "wagers are not locked without active seats"
+    return seating.actives
+
+
+# A round.
+
+
+@dataclass(slots=True)
+class _Layout:
+    """The cards on the felt, and the hands whose hole cards have been turned up."""
+
+    cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {PLAYER: (), BANKER: ()})
+    face_up: tuple[str, ...] = ()
+
+    def take(self, step: Step, play: Play) -> None:
+        """Change the layout by the play. Raises ValueError unless the step asks for this play."""
+        match step, play:
+            case Draw(hand=hand), Card():
+                self.cards[hand] += (play,)
+            case Choose(options=options), Call() if play in options:
+                pass
+            case Reveal(hands=hands), Call.REVEAL:
+                self.face_up += hands
+            case _:
+                what = f"the call {play.value}" if isinstance(play, Call) else "a card"
+                raise ValueError(f"{what} was not due")
+
+    def lies(self, hand: str, seat: int) -> Laid:
+        """The hand as it lies: a third card is always face up."""
+        cards = self.cards[hand]
+        hidden = hand not in self.face_up
+        return Laid(hand, cards, tuple(hidden and place < 2 for place in range(len(cards))), seat)
+
+    def done(self, *, natural: bool) -> TwoHands:
+        """The round's end, judged by the cards on the layout."""
+        player, banker = self.cards[PLAYER], self.cards[BANKER]
+        return TwoHands(player, banker, closer_to_nine(player, banker), natural)
+
+
+_HOLE_CARDS: dict[DealOrder, tuple[str, ...]] = {
+    "banker_first": (BANKER, BANKER, PLAYER, PLAYER),
+    "player_first": (PLAYER, PLAYER, BANKER, BANKER),
+    "alternating": (PLAYER, BANKER, PLAYER, BANKER),
+}
+
+
+def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tuple[_Layout, Step]:
+    """The layout after these plays, and what follows."""
+    layout = _Layout()
+    round_ = _round(game, actives, layout)
+    step = next(round_)
+    for play in plays:
+        layout.take(step, play)
+        step = round_.send(play)
+    return layout, step
+
+
+def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[Step, Play, None]:
+    """A round as the sheet tells it. Yields each step, and is sent the play once the play is on the layout."""
+    for hand in _HOLE_CARDS[game.deal_order]:
+        yield Draw(hand, face_down=True)
+    player, banker = layout.cards[PLAYER], layout.cards[BANKER]
+    if total(player) in game.natural or total(banker) in game.natural:
+        layout.face_up = (PLAYER, BANKER)
+        yield layout.done(natural=True)
+        return
+
+    third = None
+    call = yield Choose(PLAYER, actives.player, game.player_options(player), secret=True)
+    if call is Call.HIT:
+        yield Draw(PLAYER, actives.player)
+        third = layout.cards[PLAYER][2]
+
+    yield Reveal((BANKER,))
+    options = game.banker_options(banker, third)
+    call = options[0] if len(options) == 1 else (yield Choose(BANKER, actives.banker, options))
+    if call is Call.HIT:
+        yield Draw(BANKER, actives.banker)
+
+    yield Reveal((PLAYER,))
+    yield layout.done(natural=False)

@@ -1,0 +1,163 @@
+"""The forms of a finished round: Player's cards beside Banker's, or each seat's hands against the dealer's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from controller.rules.game.cards import Card, total
+from controller.rules.game.play import Laid
+
+PLAYER, BANKER, DEALER = "player", "banker", "dealer"
+"""The names of the hands that do not belong to a seat."""
+
+
+class Hand(StrEnum):
+    """One of the two hands of a round."""
+
+    PLAYER = PLAYER
+    BANKER = BANKER
+
+
+class Outcome(Enum):
+    """Which hand is closer to nine, or neither."""
+
+    PLAYER = "player"
+    BANKER = "banker"
+    TIE = "tie"
+
+
+class HandsError(ValueError):
+    """The game allows no finished round with these cards. `code` says why: a request is refused with that code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class TwoHands:
+    """Player's hand and Banker's, complete: each side's two or three cards in order, and how the round ended."""
+
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    outcome: Outcome
+    natural: bool
+    """The round ended with a natural: one side or both, on two cards, so nobody drew."""
+
+    @property
+    def player_total(self) -> int:
+        """Player's points, 0 to 9."""
+        return total(self.player)
+
+    @property
+    def banker_total(self) -> int:
+        """Banker's points, 0 to 9."""
+        return total(self.banker)
+
+    @property
+    def margin(self) -> int:
+        """The points between the two totals, 0 to 9, whoever won."""
+        return abs(self.player_total - self.banker_total)
+
+    @property
+    def player_pair(self) -> bool:
+        """Player's first two cards have the same rank. A ten and a king do not."""
+        return self.player[0].rank == self.player[1].rank
+
+    @property
+    def banker_pair(self) -> bool:
+        """Banker's first two cards have the same rank."""
+        return self.banker[0].rank == self.banker[1].rank
+
+    @property
+    def laid(self) -> tuple[Laid, ...]:
+        """Both hands as they lie, every card face up."""
+        return _face_up(PLAYER, self.player), _face_up(BANKER, self.banker)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHand:
+    """A seat's hand that has been played: its `number` from 1, left to right, and its two or three cards."""
+
+    seat: int
+    number: int
+    cards: tuple[Card, ...]
+    from_split: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHands:
+    """Every hand of the seats, in order, against the dealer's two or three cards: complete."""
+
+    dealer: tuple[Card, ...]
+    hands: tuple[SeatHand, ...]
+    first_two: dict[int, tuple[Card, ...]]
+    """Each seat's cards before any split or hit."""
+
+    @property
+    def outcome(self) -> None:
+        """None: each seat's hand has its own outcome."""
+        return
+
+    @property
+    def laid(self) -> tuple[Laid, ...]:
+        """Every hand as it lies, face up: each seat's from left to right, then the dealer's."""
+        theirs = (_face_up(seat_hand_name(hand.seat, hand.number), hand.cards, hand.seat) for hand in self.hands)
+        return (*theirs, _face_up(DEALER, self.dealer))
+
+
+Done = TwoHands | SeatHands
+"""A complete round."""
+
+
+def cards_of(done: Done) -> tuple[Card, ...]:
+    """Every card of a finished round."""
+    return tuple(card for hand in done.laid for card in hand.cards)
+
+
+def seat_hand_name(seat: int, number: int = 1) -> str:
+    """The name of a seat's hand: "seat_3" for the leftmost, then "seat_3_hand_2" and so on."""
+    return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
+
+
+def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
+    """Two hands judged by the cards on the felt alone, whether or not the rules would have drawn those cards.
+
+    `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand`.
+    """
+    if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
+        raise HandsError("not_a_hand")
+    ended = len(player) == len(banker) == 2 and (total(player) in natural or total(banker) in natural)
+    return TwoHands(tuple(player), tuple(banker), closer_to_nine(player, banker), ended)
+
+
+def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
+    """The two hands as people read them, by their names. Raises HandsError: `other_hands`, or `not_a_hand`."""
+    if hands.keys() != {PLAYER, BANKER}:
+        raise HandsError("other_hands")
+    return as_it_lies(natural, hands[PLAYER], hands[BANKER])
+
+
+Shape = tuple[int, int | None]
+"""A hand as the rules of drawing see it: the total of its first two cards, and its third card's points or None."""
+
+ANY_SHAPE: tuple[Shape, ...] = tuple((two, third) for two in range(10) for third in (None, *range(10)))
+"""Every shape of a hand."""
+
+
+def shape(cards: Sequence[Card]) -> Shape:
+    """The shape of these two or three cards."""
+    return total(cards[:2]), cards[2].points if len(cards) == 3 else None
+
+
+def closer_to_nine(player: Sequence[Card], banker: Sequence[Card]) -> Outcome:
+    """The outcome of these two hands."""
+    if total(player) == total(banker):
+        return Outcome.TIE
+    return Outcome.PLAYER if total(player) > total(banker) else Outcome.BANKER
+
+
+def _face_up(name: str, cards: tuple[Card, ...], seat: int | None = None) -> Laid:
+    return Laid(name, cards, (False,) * len(cards), seat)

@@ -1,0 +1,78 @@
+"""What all games share: the plays of a round, what comes next in a round, how a hand lies, what becomes of a wager.
+
+A game is one function over the plays so far, `next_step`. The function answers with a `Draw`, a `Choose`, a `Reveal`,
+or the game's own `Done`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from controller.rules.game.cards import Card
+
+
+class Call(Enum):
+    """What the dealer calls inside a round, by a button."""
+
+    HIT = "hit"
+    STAND = "stand"
+    SPLIT = "split"
+    REVEAL = "reveal"  # the face-down cards that were due have been turned up
+
+
+Play = Card | Call
+"""One thing that happened in a round: a card drawn, or a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The next card goes to `hand`. Where that is a seat's own hand, it lies at `seat`.
+
+    `face_down`: the card is laid face down. `secret`: nobody is told who draws, which would tell a face-down card.
+    """
+
+    hand: str
+    seat: int | None = None
+    face_down: bool = False
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The seat must call one of `options` for its hand. `secret`: the options would tell a face-down card."""
+
+    hand: str
+    seat: int
+    options: tuple[Call, ...]
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """The face-down cards of these hands are turned up next. The dealer says when that is done."""
+
+    hands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A hand as it lies on the layout: its cards in order, and which of them lie face down.
+
+    `hand` is "player", "banker", "dealer", or a seat's: "seat_3", and after splits "seat_3_hand_2" and so on.
+    """
+
+    hand: str
+    cards: tuple[Card, ...]
+    face_down: tuple[bool, ...]
+    seat: int | None = None
+
+
+class Result(Enum):
+    """What becomes of a wager."""
+
+    WON = "won"
+    LOST = "lost"
+    PUSHED = "pushed"
+    HALF_LOST = "half_lost"
+    RETURNED = "returned"  # the wager did not play: the round was void, or nobody bet against it

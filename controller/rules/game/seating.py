@@ -1,0 +1,94 @@
+"""Who plays a round: the seats in play, or the two active seats that play each other, and how their roles go round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal
+
+from controller.rules.game.hands import Outcome
+
+TieMoves = Literal["next_seat", "free_seat", "nowhere"]
+"""Where both roles go on a tie: each to the next occupied seat, each to the next seat that had no role, or nowhere."""
+
+WinMoves = Literal["loser_to_free_seat", "loser_to_next_seat", "both"]
+"""Which roles move after a win: the loser's, to the next occupied seat that had no role; the loser's, to the next
+occupied seat, from where a winner moves to the loser's seat; or both, as after a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actives:
+    """The two seats that play each other. Raises ValueError where both are the same seat."""
+
+    player: int
+    banker: int
+
+    def __post_init__(self) -> None:
+        if self.player == self.banker:
+            raise ValueError("one seat cannot be both Player and Banker")
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """Who plays the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
+
+    in_play: tuple[int, ...] = ()
+    actives: Actives | None = None
+
+
+NOBODY = Seating()
+"""The seating of punto banco: no seat has a hand of its own."""
+
+
+def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
+    """The two active seats that the lot draws. With n occupied seats, n(n-1) successive lots name each pair once.
+
+    Raises ValueError where fewer than two seats are occupied.
+    """
+    pairs = list(permutations(sorted(set(occupied)), 2))
+    if not pairs:
+        raise ValueError("two seats must be occupied to draw Player and Banker")
+    return Actives(*pairs[lot % len(pairs)])
+
+
+def next_actives(
+    actives: Actives, outcome: Outcome, occupied: Collection[int], on_win: WinMoves, on_tie: TieMoves
+) -> Actives:
+    """The two active seats of the next round.
+
+    Clockwise means by rising seat number, and from the highest to the lowest. After a win the loser's role moves on
+    clockwise. By "loser_to_free_seat" the role goes to the next occupied seat that had no role, and stays where there
+    is none. By "loser_to_next_seat" the role goes to the next occupied seat. A winner who sits there moves to the
+    loser's seat, and keeps the winner's role. By "both" the two roles move as after a tie.
+
+    On a tie both roles move at once. By "next_seat" each goes to the next occupied seat, even to the seat that the
+    other role is leaving. Example: seats 4, 5 and 6 are occupied; Player 4 and Banker 5 become Player 5 and Banker 6.
+    Where a player left inside the round, both roles can come to the same seat: then Player takes that seat, and Banker
+    the seat after it. By "free_seat" each goes to the next seat that had no role; where both would take the same seat,
+    the nearer role takes it. By "nowhere" both stay.
+    """
+    free = set(occupied) - {actives.player, actives.banker}
+    if outcome is not Outcome.TIE and on_win != "both":
+        loser, winner = actives.player, actives.banker
+        if outcome is Outcome.PLAYER:
+            loser, winner = winner, loser
+        to = _next_seat(loser, free if on_win == "loser_to_free_seat" else set(occupied) - {loser})
+        kept = loser if to == winner else winner
+        return Actives(kept, to) if outcome is Outcome.PLAYER else Actives(to, kept)
+    if on_tie == "nowhere":
+        return actives
+    if on_tie == "next_seat":
+        player = _next_seat(actives.player, set(occupied) - {actives.player})
+        return Actives(player, _next_seat(actives.banker, set(occupied) - {actives.banker, player}))
+    # The nearer role moves first. Both come to the same seat only where no free seat lies between them.
+    if _next_seat(actives.player, free | {actives.banker}) == actives.banker:
+        banker = _next_seat(actives.banker, free)
+        return Actives(_next_seat(actives.player, free - {banker}), banker)
+    player = _next_seat(actives.player, free)
+    return Actives(player, _next_seat(actives.banker, free - {player}))
+
+
+def _next_seat(seat: int, free: Collection[int]) -> int:
+    """The first of these seats clockwise from `seat`; `seat` itself where there is none."""
+    return min(free, key=lambda other: (other < seat, other), default=seat)

@@ -1,0 +1,209 @@
+"""Settlement: what goes back to every bettor when a round ends, to the cent.
+
+A pure function of the wagers that stood and the end of the round. Each wager is settled by itself; only two active
+seats play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the table's
+`Rounding` decides, once a wager.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Literal
+
+from controller.rules.game.bets import Bet, Finished, Row, bet_on, deciding, deciding_of
+from controller.rules.game.play import Result
+from controller.rules.game.wagers import Wager
+
+Direction = Literal["up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """How money that does not divide is rounded to whole units. Every wager is a multiple of the unit. The sheets do
+    not say how: the defaults are choices.
+
+    Up is in the player's favour for a pay, and in the house's favour for a commission. The half of a stake that goes
+    back after a tie in Baccarat Royal is rounded as a pay.
+    """
+
+    unit_cents: int = 1
+    """Money is rounded to a multiple of this, each wager by itself."""
+
+    pays: Direction = "up"
+    """How a pay is rounded. `"up"` is in the player's favour."""
+
+    commission: Direction = "up"
+    """How a commission is rounded. `"up"` is in the house's favour."""
+
+    def pay(self, exact: Fraction) -> int:
+        """What is paid where `exact` cents are due."""
+        return self._to_unit(exact, self.pays)
+
+    def charge(self, exact: Fraction) -> int:
+        """What is charged where `exact` cents of commission are due."""
+        return self._to_unit(exact, self.commission)
+
+    def _to_unit(self, exact: Fraction, direction: Direction) -> int:
+        units = exact / self.unit_cents
+        return self.unit_cents * (ceil(units) if direction == "up" else floor(units))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One settled wager. Where a seat has split, each of its hands has an equal wager, settled by itself."""
+
+    wager: Wager
+    hand: int | None
+    """The number of a split seat's hand, from 1 at the left; None where the seat did not split."""
+
+    result: Result
+    stake_back_cents: int
+    """How much of the stake goes back. A wager that wins an award loses its stake, unless the bet's awards return
+    it."""
+
+    pays_cents: int
+    """What is won beside the stake. 0 for an award of a meter: the table does not know its amount, see `meter`."""
+
+    commission_cents: int = 0
+    """Commission taken from the pay."""
+
+    owed_cents: int = 0
+    """Commission that the seat owes from now on."""
+
+    meter: str | None = None
+    """The progressive meter from which the pit pays the award. No amount here contains that award."""
+
+    @property
+    def returned_cents(self) -> int:
+        """Everything that goes back to the bettor's circle."""
+        return self.stake_back_cents + self.pays_cents - self.commission_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """A settlement's money in cents. Staked is returned plus house plus commission."""
+
+    staked: int
+    returned: int
+    house: int
+    """What the house wins less what it pays, without commission and without awards of meters. Negative for a round that
+    the house loses."""
+
+    commission: int
+    """Commission taken from pays."""
+
+    commission_owed: int
+    """What the seats owe from now on. This money has not moved yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Every wager of a round, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
+
+    settled: tuple[Settled, ...]
+    totals: Totals
+    owed: tuple[tuple[int, int], ...]
+    """By seat, the cents that its owed commission grows by. The seated player owes for the back bettor behind the seat
+    too (sheet 001)."""
+
+
+def settle(
+    bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
+) -> Settlement:
+    """Settle a round's wagers by the rows of their bets. `seen_at` gives the finished round as a seat sees it, once for
+    each hand that the seat has.
+
+    Of unequal stakes between active seats, `Bet.unequal_stakes` says how much plays. A stake goes back where the other
+    active seat has none. Raises ValueError for a wager that the game, or its seat, does not have.
+    """
+
+    def settled(wager: Wager) -> Iterable[Settled]:
+        bet, seen = bet_on(bets, wager.spot), seen_at(wager.seat)
+        if bet is None or not seen:
+            raise _not_a_wager(wager)
+        if bet.between_actives:
+            if wager.back or not any("own" in names for names in seen[0].names):
+                raise _not_a_wager(wager)
+            stakes = [other.cents for other in wagers if other.spot == bet.spot]
+            most = wager.cents if bet.unequal_stakes == "house_covers" else min(stakes)
+            return [_stake(rounding, bet, wager, most if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
+        if bet.each_hand:
+            return [_by_row(rounding, bet, wager, deciding(bet, one), one.number) for one in seen]
+        return [_by_row(rounding, bet, wager, deciding_of(bet, seen))]
+
+    return _settlement(bets, (one for wager in wagers for one in settled(wager)))
+
+
+def result_of(row: Row | None) -> Result:
+    """What becomes of a wager that this row decides. None: no row decided it."""
+    if row is None:
+        return Result.LOST
+    return Result.WON if row.result is None else _RESULTS[row.result]
+
+
+def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
+    """Every wager goes back, because the round is void."""
+    return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
+
+
+def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
+    """Settle a wager by the row that decides it. An award is the whole pay, and the pit pays what a meter awards."""
+    result = result_of(row)
+    if row is not None and row.award is not None:
+        back = wager.cents if bet.awards_return_stake else 0
+        return Settled(wager, hand, result, back, row.cents or 0, meter=row.meter)
+    match result:
+        case Result.LOST:
+            back = 0
+        case Result.HALF_LOST:
+            back = rounding.pay(Fraction(wager.cents, 2))
+        case Result.WON | Result.PUSHED | Result.RETURNED:
+            back = wager.cents
+    if row is None or row.pays is None:
+        return Settled(wager, hand, result, back, 0)
+    pays = rounding.pay(wager.cents * row.pays)
+    taken, owed = (rounding.charge(pays * (part or Fraction())) for part in (row.commission_taken, row.commission_owed))
+    return Settled(wager, hand, result, back, pays, taken, owed)
+
+
+_RESULTS = {"push": Result.PUSHED, "half": Result.HALF_LOST, "lose": Result.LOST}
+
+
+def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: Row | None) -> Settled:
+    """Settle an active seat's stake, of which `played_cents` play. The rest goes back."""
+    if not played_cents:
+        return Settled(wager, None, Result.RETURNED, wager.cents, 0)
+    played = _by_row(rounding, bet, replace(wager, cents=played_cents), row)
+    return replace(played, wager=wager, stake_back_cents=played.stake_back_cents + wager.cents - played_cents)
+
+
+def _settlement(bets: Sequence[Bet], settled: Iterable[Settled]) -> Settlement:
+    place = {bet.spot: (bet.optional, number) for number, bet in enumerate(bets)}
+
+    def order(each: Settled) -> tuple[bool, int, bool, int, int]:
+        optional, number = place[each.wager.spot]
+        return optional, each.wager.seat, each.wager.back, number, each.hand or 0
+
+    ordered = tuple(sorted(settled, key=order))
+    owed: Counter[int] = Counter()
+    for one in ordered:
+        owed[one.wager.seat] += one.owed_cents
+    return Settlement(ordered, _totals(ordered), tuple(sorted((+owed).items())))
+
+
+def _totals(settled: Sequence[Settled]) -> Totals:
+    return Totals(
+        staked=sum(one.wager.cents for one in settled),
+        returned=sum(one.returned_cents for one in settled),
+        house=sum(one.wager.cents - one.stake_back_cents - one.pays_cents for one in settled),
+        commission=sum(one.commission_cents for one in settled),
+        commission_owed=sum(one.owed_cents for one in settled),
+    )
+
+
+def _not_a_wager(wager: Wager) -> ValueError:
+    return ValueError(f"seat {wager.seat} has no wager on {wager.spot} in this game")

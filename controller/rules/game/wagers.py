@@ -1,0 +1,248 @@
+"""Which wagers may stand together, by the limits of the house and of its bets. Money is whole cents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.rules.game.bets import Bet, bet_on
+
+
+@dataclass(frozen=True, slots=True)
+class Wager:
+    """Chips on a spot at a seat: the seated player's, or with `back` those of the back bettor behind that seat."""
+
+    seat: int
+    spot: str
+    cents: int
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedWager:
+    """A wager that does not play, and the code that says why."""
+
+    wager: Wager
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class WagerRules:
+    """A table's limits, in cents.
+
+    Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
+    """
+
+    circle_minimum_cents: int
+    """The least in a betting circle: one seat's spot of a bet with `limits = "circle"` and no least of its own."""
+
+    circle_maximum_cents: int
+    """The most in a betting circle whose bet has no most of its own."""
+
+    side_minimum_cents: int
+    """The least on every other spot whose bet has no price and no least of its own."""
+
+    side_maximum_cents: int
+    """The most on every other spot whose bet has no price and no most of its own."""
+
+    increment_cents: int
+    """Every wager without a price of its own is a multiple of this. 1: any amount in cents."""
+
+    tie_only_meets_minimum: bool
+    """Whether a lone tie wager must meet the circle's minimum (sheet 004)."""
+
+    back_bettors: bool
+    """Whether one back bettor may stand behind each seat (sheet 001)."""
+
+    one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
+    """Groups of spots. A bettor may have a wager on only one spot of a group (sheet 000). Example: with the group
+    `["dragon_player", "dragon_banker"]` added, no bettor has Dragon Bonus on both hands."""
+
+    counted_together: Literal["every_spot", "circles"] = "every_spot"
+    """Where a seated bet and the back bet beside it are held to the limits together. `"every_spot"`: on every spot.
+    `"circles"`: in betting circles alone; on every other spot each of the two bets is held to the limits by itself."""
+
+    back_bets_beside: Literal["any_bet", "same_bet"] = "any_bet"
+    """Beside which wager of the seated player a back bettor may bet on a spot outside of the circles. `"any_bet"`:
+    beside any wager. `"same_bet"`: beside the seated player's wager on the same spot, as in a circle."""
+
+    largest_circle_counts: Literal["seated_and_back", "seated"] = "seated_and_back"
+    """Midi: what makes a circle the largest. `"seated_and_back"`: both bets in the circle together. `"seated"`: the
+    seated player's bet alone."""
+
+    equal_circles_squeezed_by: Literal["lowest_seat", "highest_seat", "dealer"] = "lowest_seat"
+    """Midi: who gets a hand's cards to squeeze where two or more circles are equally the largest."""
+
+    def __post_init__(self) -> None:
+        for of, minimum, maximum in (
+            ("circle", self.circle_minimum_cents, self.circle_maximum_cents),
+            ("side", self.side_minimum_cents, self.side_maximum_cents),
+        ):
+            if minimum > maximum:
+                above = f"{of}_minimum_cents = {minimum} is above {of}_maximum_cents = {maximum}"
+                raise ValueError(f"{above}, which leaves no wager to make", "Lower the minimum or raise the maximum.")
+        if self.increment_cents < 1:
+            what = f"increment_cents = {self.increment_cents} leaves no wager to make"
+            raise ValueError(what, "Write the increment in cents, 1 for any amount.")
+
+    def minimum_cents(self, bet: Bet) -> int:
+        """The least on the bet's spot, for a bet without a price of its own."""
+        if bet.minimum_cents is not None:
+            return bet.minimum_cents
+        return self.circle_minimum_cents if bet.limits == "circle" else self.side_minimum_cents
+
+    def maximum_cents(self, bet: Bet) -> int:
+        """The most on the bet's spot, for a bet without a price of its own."""
+        if bet.maximum_cents is not None:
+            return bet.maximum_cents
+        return self.circle_maximum_cents if bet.limits == "circle" else self.side_maximum_cents
+
+
+def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
+    """The wagers with this one in place of the bettor's earlier wager on the spot. With 0 cents the chips are gone."""
+    others = tuple(other for other in placed if _chips(other) != _chips(wager))
+    return (*others, wager) if wager.cents else others
+
+
+def placing(
+    rules: WagerRules,
+    bets: Sequence[Bet],
+    seats: Collection[int],
+    placed: Sequence[Wager],
+    wager: Wager,
+    actives: Collection[int] = (),
+) -> str | None:
+    """The code that refuses this wager at once; None where the wager may be put down beside the wagers in `placed`.
+
+    `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. A wager is
+    refused here only where further chips cannot help. For example: a wager over the maximum is refused at once. A
+    wager under the minimum is not refused here, since more chips may follow. `stand` judges minimums, and bets that
+    need another bet.
+    """
+    bet = bet_on(bets, wager.spot)
+    if wager.seat not in seats:
+        return "no_such_seat"
+    if bet is None:
+        return "no_such_spot"
+    if wager.cents < 0:
+        return "not_an_amount"
+    if wager.cents == 0:
+        return None
+    if wager.back and (not rules.back_bettors or bet.price_cents is not None or bet.between_actives):
+        return "no_back_bettors"  # an award is won by the seat, whose printed pair of cards decides
+    if (wager.seat in actives) != bet.between_actives:
+        return "active_seat" if wager.seat in actives else "not_active"
+    if bet.price_cents is not None:
+        return None if wager.cents == bet.price_cents else "wrong_price"
+    if wager.cents % rules.increment_cents:
+        return "not_in_increment"
+    others = _spots_of(wager, placed) - {wager.spot}
+    if any(wager.spot in group and not others.isdisjoint(group) for group in rules.one_of):
+        return "both_sides"
+    together = _held_to_limits(rules, bet, wager, place(placed, wager))
+    return "over_maximum" if together > rules.maximum_cents(bet) else None
+
+
+def stand(
+    rules: WagerRules,
+    bets: Sequence[Bet],
+    seats: Collection[int],
+    placed: Sequence[Wager],
+    actives: Collection[int] = (),
+) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
+    """The wagers that play once wagers are locked, and the refused wagers with the first reason found, in their order.
+
+    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats` and `actives` are as for
+    `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers that
+    lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so this
+    goes on until no further wager falls. For example: a banker wager under the minimum falls, and the Dragon Bonus of
+    the same bettor falls with that wager.
+    """
+    refused: dict[Wager, str] = {}
+    standing: tuple[Wager, ...] = ()
+    for wager in placed:
+        if code := placing(rules, bets, seats, standing, wager, actives):
+            refused[wager] = code
+        else:
+            standing = (*standing, wager)
+    while falling := {wager: code for wager in standing if (code := _falls(rules, bets, standing, wager))}:
+        refused |= falling
+        standing = tuple(wager for wager in standing if wager not in falling)
+    return standing, tuple(RefusedWager(wager, refused[wager]) for wager in placed if wager in refused)
+
+
+def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
+    """The seats that squeeze Player's and Banker's cards: the seat with the largest circle on each side.
+
+    None where nobody bet on that side: the dealer turns the cards.
+    """
+    return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
+
+
+def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
+    """The code of why this wager, one of those `standing`, does not play; None where the wager stands."""
+    bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
+    assert bet is not None, "it stands"
+    if bet.needs and own.isdisjoint(bet.needs):
+        return _NEEDS.get(bet.spot, "needs_another")
+    circles = {each.spot for each in bets if each.limits == "circle"}
+    if wager.back and not _beside_the_seated(rules, standing, wager, circles):
+        return "back_without_seat"
+    if bet.price_cents is not None:
+        return None
+    together, minimum = _held_to_limits(rules, bet, wager, standing), rules.minimum_cents(bet)
+    alone = wager.spot == "tie" and own.isdisjoint(circles)
+    if alone and rules.tie_only_meets_minimum and together < rules.circle_minimum_cents:
+        return "tie_under_minimum"
+    if together < minimum:
+        return "under_minimum"
+    stakes = {other.cents for other in standing if other.spot == bet.spot and other.cents >= minimum}
+    return "stakes_differ" if bet.unequal_stakes == "refused" and len(stakes) > 1 else None
+
+
+_NEEDS = {
+    "tie": "tie_needs_hand",
+    "lucky9_bonus": "bonus_needs_hand",
+    "dragon_player": "dragon_needs_main",
+    "dragon_banker": "dragon_needs_main",
+}
+"""The codes for bets of the five sheets that need another bet. Every other such bet has the code `needs_another`."""
+
+
+def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
+    """Whether the seated player has the wager that a back bettor's wager needs beside it: in a circle the wager in that
+    circle, and on any other spot what `back_bets_beside` says."""
+    seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
+    return back.spot in seated if back.spot in circles or rules.back_bets_beside == "same_bet" else bool(seated)
+
+
+def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
+    """Every spot on which the bettor of this wager has a wager."""
+    return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
+
+
+def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
+    """The cents that the bet's limits are compared with: of both bettors at the seat, or of this bettor alone."""
+    together = bet.limits == "circle" or rules.counted_together == "every_spot"
+    return _together(wager, wagers) if together else wager.cents
+
+
+def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
+    """The cents of the seated player and the back bettor together on this wager's spot, at the wager's seat."""
+    return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
+
+
+def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | None:
+    counted = [wager for wager in wagers if rules.largest_circle_counts == "seated_and_back" or not wager.back]
+    cents = Counter({wager.seat: _together(wager, counted) for wager in counted if wager.spot == side})
+    largest = sorted(seat for seat in cents if cents[seat] == max(cents.values()))
+    if not largest or (len(largest) > 1 and rules.equal_circles_squeezed_by == "dealer"):
+        return None
+    return largest[-1 if rules.equal_circles_squeezed_by == "highest_seat" else 0]
+
+
+def _chips(wager: Wager) -> tuple[int, bool, str]:
+    """A wager's seat, its bettor and its spot. There is at most one such wager at a time."""
+    return wager.seat, wager.back, wager.spot
