@@ -31,6 +31,7 @@ class Room(NamedTuple):
 # A module belongs to the longest name here that it starts with.
 _WIRE = ("controller.contract.keys", "controller.contract.wire")
 ROOMS = {
+    "controller": Room((), third_party=False),
     "controller.basics": Room(("controller.basics",), third_party=False),
     "controller.rules": Room(("controller.rules",), third_party=False),
     "controller.rules.game": Room(("controller.rules.game",), third_party=False),
@@ -197,6 +198,21 @@ def _permitted(name: str, room: Room) -> bool:
     if _within(name, ("controller", "drivers")):
         return _within(name, room.may) and not _within(name, room.never)
     return room.third_party or name.partition(".")[0] in sys.stdlib_module_names
+
+
+WINGS = (
+    *("controller.basics", "controller.rules", "controller.words", "controller.contract", "controller.table"),
+    *("drivers", "controller.daemon", "controller.pit", "controller.people", "controller.bench"),
+)
+"""From the ground up: a wing imports from itself and from those before it."""
+
+
+def test_an_import_never_goes_up_between_the_wings() -> None:
+    def wing(module: str) -> int:
+        return next((place for place, name in enumerate(WINGS) if _within(module, (name,))), -1)
+
+    up = {(module, name) for module in MODULES for name in _imports(module) if wing(name) > wing(module)}
+    assert up == set()
 
 
 def test_a_module_imports_only_what_its_room_may() -> None:

@@ -1,8 +1,9 @@
 """One running table in simulated time, and somebody who takes down all that leaves it, each thing with its moment.
 
 Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them. What
-leaves it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event loop, the
-wire and its noise, the header, the broker with a pit behind it, and a disk that can fail. Nothing here is random.
+leaves it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event
+loop, the wire and its noise, the header, the broker with a pit behind it, and a disk that can fail. Nothing here is
+random.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@ A worker of pytest-xdist is a fork too, of a process that has imported the tests
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
 `python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own: its
-arguments, environment, open files, umask and session are those that were asked for, it is the tests' child, and has an exit code
-of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What only a
-real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with the
-fixture `as_shipped` and any start in another folder or with another environment for Python.
+arguments, environment, open files, umask and session are those that were asked for, it is the tests' child, and has an
+exit code of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What
+only a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests
+with the fixture `as_shipped` and any start in another folder or with another environment for Python.
 
 A forked program that starts programs itself, as the demo does, forks them too: it has a forker of its own.
 """
