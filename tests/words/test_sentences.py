@@ -101,7 +101,7 @@ def changed(section: dict[str, Any]) -> dict[str, Any]:
 
 def wagers_refused_with() -> set[str]:
     """Every code that a wager is refused with, read from the text of the two files that refuse wagers."""
-    files = (CONTROLLER / name for name in ("game/wagers.py", "table/locking.py"))
+    files = (CONTROLLER / name for name in ("rules/game/wagers.py", "table/locking.py"))
     constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
     texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
     of_settings = {text for hint in get_type_hints(WagerRules).values() for text in get_args(hint)}
@@ -110,12 +110,12 @@ def wagers_refused_with() -> set[str]:
 
 
 NO_SENTENCE = (
-    *("game", "roads", "contract", "table", "pit_page/view.py"),
-    *(f"screen/{page}.py" for page in ("placards", "hands", "shoes", "rules", "wording")),
+    *("rules", "contract", "table", "people/pit_page/view.py"),
+    *(f"people/screen/{page}.py" for page in ("placards", "hands", "shoes", "rules", "wording")),
 )
 """Whatever makes the record or a page for people in every language, by its place in the program."""
-ABOUT_WHAT_SOMEBODY_WROTE = ("table/acts/", "game/wagers.py")
-"""Except for these, which tell in English what to write instead of a wrong argument or a wrong key of a file."""
+ABOUT_WHAT_SOMEBODY_WROTE = ("table/acts/", "rules/game/wagers.py", "contract/keys.py", "contract/wire/")
+"""Except for these, which tell in English what to write instead of a wrong argument, key or file."""
 
 
 def sentences(file: Path) -> Iterator[str]:

@@ -111,7 +111,7 @@ def _may_open(machine: Machine, port: Path) -> bool:
 
 
 def _is_table(words: str) -> bool:
-    return bool(re.search(r"(tablectl|controller\.cli\.main)\s+run\b", words))
+    return bool(re.search(r"(tablectl|controller\.people\.cli\.main)\s+run\b", words))
 
 
 def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
