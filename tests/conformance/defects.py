@@ -418,14 +418,14 @@ PIT_DEFECTS = (
     Defect(
         "every odd cent is the first hit's",
         "P29",
-        "controller/pit/meters.py",
+        "controller/pit/reference/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [each + left * (place == 0) for place in range(hits)]",
     ),
     Defect(
         "odd cents are the last hits'",
         "P29",
-        "controller/pit/meters.py",
+        "controller/pit/reference/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [each + (hits - place <= left) for place in range(hits)]",
     ),

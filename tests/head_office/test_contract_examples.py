@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.pit.ledger import Ledger
-from controller.pit.meters import Terms
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import Terms
 from tests.head_office.test_lying_houses import findings, lines_of
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import give, opened
