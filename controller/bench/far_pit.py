@@ -37,7 +37,8 @@ class FarPit:
     that breaks the contract.
 
     The pit takes an event only after the event before, so `events[n]` has seq n+1. A repeat with another body is wrong.
-    Another client, bet recognition, publishes the wagers: with `certs` the broker lets no other client publish them.
+    Another client, bet recognition, publishes the wagers: with `certs` the broker lets no other client publish them. It
+    signs them with `recognition_key`, which two people adopt at the table (`recognition_hex`).
     """
 
     def __init__(
@@ -50,6 +51,8 @@ class FarPit:
             for name in ("event", "state", "ack", "award", "meters", "pit_key", "wager")
         }
         self.key = Ed25519PrivateKey.from_private_bytes(PRIVATE_KEY)
+        self.recognition_key = Ed25519PrivateKey.generate()
+        self._wager_seq = 0
         self._rotations: list[dict[str, str]] = []
         self._speaks = True
         self._client: Client | None = None
@@ -90,6 +93,11 @@ class FarPit:
     def state(self) -> dict[str, Any]:
         """The table's state as last heard; empty before the first."""
         return self.states[-1] if self.states else {}
+
+    @property
+    def recognition_hex(self) -> str:
+        """Bet recognition's public key, as people adopt it at the table."""
+        return public_hex(self.recognition_key)
 
     # What a pit can do to a table.
 
@@ -160,13 +168,16 @@ class FarPit:
         self._valid[kind].validate(message)
         return json.dumps(message).encode()
 
-    def wager(self, **seen: Any) -> None:
-        """Publish a wager for the next round, as bet recognition does. `seen` can name another place."""
+    def wager(self, **seen: Any) -> bytes:
+        """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` can name another
+        place, number or time."""
         assert comes_true(lambda: self.state["phase"] == "wagers_open", 10), "the table's state does not ask for wagers"
         place = {name: self.state[name] for name in ("table", "epoch", "shoe")} | {"round": self.state["next_round"]}
-        seen = place | seen
-        self._valid["wager"].validate(seen)
-        self.say_on("wager", json.dumps(seen).encode())
+        self._wager_seq = max(self._wager_seq + 1, time.time_ns() // 1_000_000)
+        said = place | {"back": False, "seq": self._wager_seq} | seen
+        word = self.signed("wager", self.recognition_key, **said)
+        self.say_on("wager", word)
+        return word
 
     def _keep_saying_levels(self) -> None:
         while True:

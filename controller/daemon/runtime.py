@@ -33,6 +33,7 @@ from controller.daemon.config import Config
 from controller.daemon.counted_log import EVERY_ONE
 from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.pit_trust import latest_ms
+from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.standing import GOOD
 from controller.daemon.delivery.stream import PitStream
 from controller.daemon.hearing import Hearing, Mark, Pace
@@ -46,6 +47,7 @@ from controller.daemon.second_person import BUTTON, Confirmed, SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.acts.itself import TESTS, HitTested, InputsTested, LampsTested
+from controller.table.acts.recognition import SeeWager
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
 from controller.table.facts import (
@@ -98,6 +100,9 @@ _LEVELS = {
 _DEALING = ("burning", "hand_in_play")
 _BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
 _SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "wagers_locked", "hand_in_play")
+
+_TELLS_NO_LAMP = ("wager_lies_there", "wager_old", "recognition_key_other")
+"""The refusals of a wager that changes nothing at its seat: it lies there, or the word is nobody's or an old one."""
 
 _T = TypeVar("_T")
 
@@ -190,6 +195,7 @@ class Runtime:
             ask=self._asked,
             levels=Levels(config.rules.meters, pit.stale_after_s, _price_cents(config)),
             pit_key=table.pit_key,
+            recognition=RecognitionTrust(config.file.table.id, table.recognition_key),
             behind_at=behind_pit_at(table),
         )
         self._archivist = Archivist(journal, kept.keep_shoes, kept.most_bytes, self._on_journal, self._quiet, self._put)
@@ -325,7 +331,7 @@ class Runtime:
             item, ambient = arrived.what, arrived.ambient
             if isinstance(item, _Asked):
                 fact = _decide(table, item, ambient)
-                refused = fact.code if isinstance(fact, Refuse) else None
+                refused = fact.code if isinstance(fact, Refuse) else getattr(fact, "refusal", None)
                 self._note_wager(item.request, refused)
                 if item.answer is not None:
                     answers.append((item.answer, Answer(refused)))
@@ -370,9 +376,11 @@ class Runtime:
 
     def _note_wager(self, request: Request, refused: str | None) -> None:
         """A refused wager is shown at its seat until a wager there is accepted, or wagers are locked."""
-        if isinstance(request, PlaceWager) and refused is None:
+        if not isinstance(request, PlaceWager | SeeWager) or refused in _TELLS_NO_LAMP:
+            return
+        if refused is None:
             self._refused_seats -= {request.wager.seat}
-        elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
+        else:
             self._refused_seats |= {request.wager.seat}
             self._beat_soon()  # whoever placed the wager looks at the seat's lamp
 
@@ -446,7 +454,7 @@ class Runtime:
         A blinking lamp goes on and off by the clock alone. If it did so at the moment of a commit, the lamp would show
         that something was committed.
         """
-        self.stream.committed(messages, self._table.pit_key)
+        self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._test = None  # the lamps are the table's again, and the buttons too
@@ -757,6 +765,7 @@ class Runtime:
                 "bad_bytes_wait": hides_cards(self._table),
             },
             "pit": self.stream.status(),
+            "recognition": {"expected": self._config.rules.bet_recognition, **self.stream.recognition_status()},
             "journal": {
                 "path": self._config.file.journal.path,
                 "boot": self._journal.boot,

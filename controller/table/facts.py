@@ -244,6 +244,8 @@ class ShoeOpened:
     disputed: tuple[DisputedAward, ...] = ()
     pit_key: str | None = None
     measured: ProgramMeasured | None = None
+    recognition_key: str | None = None
+    wager_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +271,7 @@ class WagersLocked:
 
     `wagers` stand and `refused` do not, where the table knows wagers; `in_play` are the seats that play at Lucky 9.
     `chips_added` and `chips_taken` are the seats whose sensor saw a wager at the lock alone, or only before a card of
-    the round had left the shoe.
+    the round had left the shoe. At the seats in `differ` the sensor and bet recognition disagreed on the sensed wager.
     """
 
     by: str  # "dealer" or "first_card"
@@ -280,6 +282,21 @@ class WagersLocked:
     levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents as shown
     chips_added: tuple[int, ...] = ()
     chips_taken: tuple[int, ...] = ()
+    differ: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WagerSeen:
+    """Bet recognition said with this number that chips lie so, for this shoe and round. 0 cents: they were taken away.
+
+    `refusal` is a code where that changed nothing. The number counts all the same: the word must never play again.
+    """
+
+    wager: Wager
+    seq: int
+    shoe: int
+    round: int
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +386,25 @@ class PitWordForged:
     """A message on the pit's topic `ack`, `award` or `meters` is not signed by the pinned key."""
 
     topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecognitionKeyDue:
+    """Somebody tells of wagers, and no key of bet recognition is adopted at this table."""
+
+
+@dataclass(frozen=True, slots=True)
+class WagerWordForged:
+    """A message on the table's `wager` topic is not signed by the adopted key. `why`: "unsigned" or "other_key"."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WagerWordUnfit:
+    """Bet recognition signed a word that cannot be for this table now. `why`: "unreadable", "other_table", "leaps"."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,6 +545,9 @@ OwnFact = (
     | PitKeyRotated
     | PitKeyDiffers
     | PitWordForged
+    | RecognitionKeyDue
+    | WagerWordForged
+    | WagerWordUnfit
     | PublishRefused
     | HitUnheard
     | ClientIdTaken
@@ -523,7 +562,7 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-TableFact = ShoeOpened | ChipsNoted | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
+TableFact = ShoeOpened | ChipsNoted | WagerSeen | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
 Fact = ShoeFact | OwnFact | TableFact | ByPerson
 
 

@@ -62,6 +62,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
         wagers=stands,
         refused=tuple(refused),
         in_play=tuple(sorted({wager.seat for wager in stands if wager.spot in on_each_hand})),
+        differ=differ,
     )
 
 

@@ -12,6 +12,7 @@ from controller.table.acts.entry import Act, Ambient, Request, Who
 from controller.table.acts.every import act_of
 from controller.table.acts.hand import TellOddCard, VoidHand, lock
 from controller.table.acts.pit import AcceptAward
+from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
 from controller.table.early_cards import chips_to_note
@@ -21,7 +22,9 @@ from controller.table.legality import Refuse, refuse
 from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
 from controller.table.stops import exits, waits_for_pit
 
-ByTwo = ClearFault | NameCard | VoidHand | TellOddCard | CorrectRound | CorrectSeatsRound | AcceptAward
+ByTwo = (
+    ClearFault | NameCard | VoidHand | TellOddCard | CorrectRound | CorrectSeatsRound | AcceptAward | PinRecognitionKey
+)
 """The requests that need two people. `witness` is the second person; None until there is one."""
 
 
@@ -36,11 +39,9 @@ def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
     nameless = getattr(request, "supervisor", "") is None
     if nameless and (act.who is not Who.DEALER or table.fault is not None):
         return refuse("no_supervisor")
-    if table.fault is None or act.in_fault:
-        code = act.refused.get(type(table.phase))
+    code = act.refusal(table)
+    if code != "fault_stands" or act.exit is None:
         return refuse(code) if code else None
-    if act.exit is None:
-        return refuse("fault_stands")
     if act.exit in exits(table):
         return None
     return refuse("pit_stands_by_it" if act.exit is Exit.CLEAR and waits_for_pit(table) else "not_an_exit")

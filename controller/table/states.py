@@ -247,6 +247,8 @@ class Table:
     - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
+    - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
+      highest number that a word of that key had.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
     """
 
@@ -279,6 +281,8 @@ class Table:
     dealt_ms: int | None = 0
     pit_key: str | None = None
     measured: ProgramMeasured | None = None
+    recognition_key: str | None = None
+    wager_seq: int = 0
 
     @property
     def round_number(self) -> int | None:

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
+from controller.contract.fingerprint import fingerprint
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call, Choose, Reveal
 from controller.rules.game.seating import Seating
@@ -23,6 +24,7 @@ from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrecte
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
 from controller.table.acts.itself import HitTested, InputsTested, LampsTested
 from controller.table.acts.pit import AwardAccepted, PitKeyPinned
+from controller.table.acts.recognition import RecognitionKeyPinned
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
 from controller.table.acts.shoe import ShoeClosed
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
@@ -74,6 +76,7 @@ from controller.table.facts import (
     PitWordForged,
     ProgramMeasured,
     PublishRefused,
+    RecognitionKeyDue,
     ReplayDiffered,
     Report,
     ShoeErrorCancelled,
@@ -90,7 +93,10 @@ from controller.table.facts import (
     ShoeUnplugged,
     StepFailed,
     WagersDiffered,
+    WagerSeen,
     WagersLocked,
+    WagerWordForged,
+    WagerWordUnfit,
     begins_shoe,
 )
 from controller.table.faults import FAULTS, Clearing, Exit
@@ -134,6 +140,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return replace(table, chips_noted=seats), ()
         case WagerPlaced(wager):
             return replace(table, placed=place(table.placed, wager)), ()
+        case WagerSeen():
+            return _see_wager(table, fact), ()
         case WagersDiffered(seats):
             return stop(table, "wagers_differ", {"spot": table.rules.sensed or "", "seats": ", ".join(map(str, seats))})
         case SeatsTaken(seats):
@@ -152,6 +160,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return accept_award(table, award)
         case PitKeyPinned(public_key) | PitKeyRotated(public_key):
             return replace(table, pit_key=public_key), ()
+        case RecognitionKeyPinned():
+            return _adopt_recognition(table, fact)
         case HitsReset(seat, by):
             return _reset_hits(table, seat, by)
         case HandVoided(by, witness):
@@ -195,6 +205,12 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "pit_key_differs", {"offered": offered, "pinned": pinned}),)
         case PitWordForged(topic):
             return table, (alarm(table, "pit_word_forged", {"topic": topic}),)
+        case RecognitionKeyDue():
+            return table, (alarm(table, "recognition_key_due", {}),)
+        case WagerWordForged(why):
+            return table, (alarm(table, "wager_word_forged", {"why": why}),)
+        case WagerWordUnfit(why):
+            return table, (alarm(table, "wager_word_unfit", {"why": why}),)
         case ByPerson():
             raise AssertionError(f"step does not say what {fact} does")
         case _:
@@ -501,6 +517,8 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         disputed=fact.disputed,
         pit_key=fact.pit_key,
         measured=fact.measured,
+        recognition_key=fact.recognition_key,
+        wager_seq=fact.wager_seq,
     )
     made = (*made, event)
     for carried in fact.carried:
@@ -540,6 +558,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
             actives=paying.actives_shown(seating.actives),
         ),
         *_chips_moved(table, fact),
+        *_chips_differ(table, fact),
     )
     table, dealt = deal_kept(table, kept)
     table, told = _release_kept_results(table)
@@ -553,6 +572,17 @@ def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
     seats = {"added": fact.chips_added, "taken": fact.chips_taken}
     details = {name: ", ".join(map(str, at)) or "-" for name, at in seats.items()}
     return (alarm(table, "chips_moved", {"spot": table.rules.sensed or "", **details}),)
+
+
+def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
+    """An alarm where a first card locked the wagers while a sensor and bet recognition disagreed.
+
+    A dealer who wants to lock then stops the table: fault `wagers_differ`.
+    """
+    if not fact.differ:
+        return ()
+    details = {"spot": table.rules.sensed or "", "seats": ", ".join(map(str, fact.differ))}
+    return (alarm(table, "wagers_differ", {**details}),)
 
 
 def _call(table: Table, called: Call) -> Stepped:
@@ -569,6 +599,19 @@ def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
     seen_to = {hit.seat for hit in table.hits if seat in (None, hit.seat)}
     event = events.HitReset(shoe_number(table), table.round_number, tuple(sorted(seen_to)), by)
     return replace(table, hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)), (event,)
+
+
+def _see_wager(table: Table, fact: WagerSeen) -> Table:
+    """Bet recognition said what lies on a spot. The word's number counts, whether its wager was refused or not."""
+    placed = place(table.placed, fact.wager) if fact.refusal is None else table.placed
+    return replace(table, placed=placed, wager_seq=fact.seq)
+
+
+def _adopt_recognition(table: Table, fact: RecognitionKeyPinned) -> Stepped:
+    """Two people adopted another key. Its words are numbered anew, and what the former key says is nobody's word."""
+    key = fingerprint(bytes.fromhex(fact.public_key))
+    told = alarm(table, "recognition_key_adopted", {"key": key, "by": f"{fact.by}, {fact.witness}"})
+    return replace(table, recognition_key=fact.public_key, wager_seq=0), (told,)
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:

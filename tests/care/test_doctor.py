@@ -384,6 +384,7 @@ def _status(**changed: Any) -> dict[str, Any]:
         "shoe": {"up": True, "why": "/dev/ttyUSB0", "bad_bytes": {}},
         "pit": {"standing": {"code": "well"}},
         "journal": {"error": None},
+        "recognition": {"expected": True, "key": "ab12 cd34", "not_believed": {}},
     } | changed
 
 
@@ -395,10 +396,12 @@ def _status(**changed: Any) -> dict[str, Any]:
         ({"shoe": {"up": True, "why": "", "bad_bytes": {"parity": 3}}}, "shoe_noise"),
         ({"pit": {"standing": {"code": "no_pit"}}}, "no_pit"),
         ({"journal": {"error": "the disk is full"}}, "journal_failed"),
+        ({"recognition": {"expected": True, "key": None, "not_believed": {}}}, "recognition_key_due"),
     ],
 )
 def test_what_a_running_table_says_of_itself(changed: dict[str, Any], code: str) -> None:
     assert _bad([*program.running(_status())]) == {}
+    assert _bad([*program.running(_status(recognition={"expected": False, "key": None, "not_believed": {}}))]) == {}
     assert [*_bad([*program.running(_status(**changed))])] == [code]
 
 

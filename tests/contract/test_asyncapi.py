@@ -20,18 +20,19 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from controller.contract import events
-from controller.contract.bounds import NAME
+from controller.contract.bounds import MOST_SEQ, NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
 from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
+from controller.contract.signing import signed
 from controller.contract.topics import Topics
 from controller.contract.wager_words import WagerWord
 from controller.daemon.config.table_file import PitSection
 from controller.daemon.delivery import guarantee as delivery
 from controller.table.faults import ALARMS, FAULTS
-from tests.daemon.daemon_world import running
+from tests.daemon.daemon_world import RECOGNITION_KEY, running
 from tests.documents.contract_examples import KEY
 from tests.documents.contract_examples import PIT_KEY as PIT_SIGNS
 from tests.documents.contract_page import CONTRACT, DOCUMENT, event_definition, fresh_document
@@ -252,6 +253,9 @@ WAGER: dict[str, object] = {
     "back": False,
     "spot": "tie",
     "cents": 500,
+    "seq": 1_767_225_600_000,
+    "at": "2026-01-01T00:00:00.000Z",
+    "signature": "A" * 86 + "==",
 }
 
 
@@ -284,6 +288,13 @@ WAGER: dict[str, object] = {
         {"round": 0},
         {"round": None},
         {"round": True},
+        {"seq": 0},
+        {"seq": True},
+        {"seq": MOST_SEQ},
+        {"seq": MOST_SEQ + 1},
+        {"at": "2026-01-01T00:00:00Z"},
+        {"at": 1_767_225_600_000},
+        {"signature": None},
     ],
 )
 def test_the_table_takes_for_a_wager_just_what_the_schema_does(change: dict[str, object]) -> None:
@@ -291,9 +302,9 @@ def test_the_table_takes_for_a_wager_just_what_the_schema_does(change: dict[str,
 
 
 @pytest.mark.parametrize("missing", WAGER)
-def test_of_a_wager_only_back_may_be_left_out(missing: str) -> None:
+def test_nothing_of_a_wager_may_be_left_out(missing: str) -> None:
     wager = {name: value for name, value in WAGER.items() if name != missing}
-    assert (WagerWord.read(wager) is not None) == kept("wager", wager) == (missing == "back")
+    assert (WagerWord.read(wager), kept("wager", wager)) == (None, False)
 
 
 ACK: dict[str, object] = MESSAGES["ack"]["examples"][0]["payload"]
@@ -414,7 +425,9 @@ def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> No
         async with running(tmp_path) as world:
             await world.open_shoe()
             await world.play_hit()
-            world.broker.say(canonical(WAGER | {"seat": 42}), topic="pit/v1/royal9-01/wager")
+            seen = {"epoch": world.journal.epoch, "shoe": 1, "round": 2, "seat": 42}
+            unsigned = {name: value for name, value in (WAGER | seen).items() if name != "signature"}
+            world.broker.say(signed(unsigned, RECOGNITION_KEY), topic="pit/v1/royal9-01/wager")
             await eventually(lambda: any(each.topic.endswith("/wager-refused") for each in world.broker.published))
             await eventually(lambda: "hit" in world.pit.types())
             await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
@@ -459,6 +472,9 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
         "pit_word_forged",
         "pit_key_differs",
         "award_impossible",
+        "recognition_key_due",
+        "wager_word_forged",
+        "wager_word_unfit",
     }
 
 
@@ -482,8 +498,7 @@ def test_an_example_is_of_its_message_and_of_no_other_on_the_channel(name: str, 
 def test_no_field_of_an_example_may_be_missing_or_added(name: str, example: dict[str, Any]) -> None:
     payload = example["payload"]
     for field in payload:
-        if (name, field) != ("wager", "back"):
-            assert not kept(name, {other: value for other, value in payload.items() if other != field}), field
+        assert not kept(name, {other: value for other, value in payload.items() if other != field}), field
     assert not kept(name, payload | {"dealer_s_name": "Smith"})
 
 

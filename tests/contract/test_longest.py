@@ -98,6 +98,9 @@ def test_what_the_pit_says_fits() -> None:
             "back": False,
             "spot": "s" * 60,
             "cents": 100_000_000,
+            "seq": MOST_SEQ,
+            "at": "2026-01-01T00:00:00.000Z",
+            "signature": signature,
         },
     }
     for kind, message in longest.items():

@@ -39,6 +39,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 KEY = SigningKey(bytes(range(32)))
 _PROGRAM = "0" * 64
 PIT_KEY = SigningKey(bytes(range(32, 64)))
+RECOGNITION_KEY = SigningKey(bytes(range(64, 96)))
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The pit's progressive levels, in cents."""
 
@@ -372,6 +373,7 @@ async def running(
     connected: bool = True,
     pinned: bool = True,
     adopted: bool = True,
+    recognised: bool = True,
     measured: bool = True,
     ledger: Sequence[dict[str, Any]] = (),
     example: Path = EXAMPLE_TABLE,
@@ -380,7 +382,7 @@ async def running(
     """The table of the journal in `folder`, running; put together as the daemon does it.
 
     `pinned`: the pit's key is; `adopted`: the pit says that it has nothing yet of a journal that is new;
-    `measured`: what runs is no news to a journal that is new.
+    `recognised`: bet recognition's key is adopted. `measured`: what runs is no news to a journal that is new.
 
     `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
     contract.
@@ -398,6 +400,7 @@ async def running(
             replace(
                 table,
                 pit_key=PIT_KEY.public.hex() if pinned else table.pit_key,
+                recognition_key=RECOGNITION_KEY.public.hex() if recognised else table.recognition_key,
                 measured=ProgramMeasured(__version__, _PROGRAM, config.digest) if measured else table.measured,
             ),
             differs,

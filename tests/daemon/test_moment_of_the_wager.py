@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
-from controller.contract.canonical import canonical
-from controller.contract.wager_words import WagerWord
-from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import LampTest
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
 from tests.daemon.daemon_world import running
 from tests.support.tables import TableUnderTest, house
-from tests.support.waiting import eventually
 
 
 async def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:
@@ -67,29 +62,3 @@ def test_where_the_first_card_came_unseen_no_royal_9_wager_plays() -> None:
         locked["progressive"][0]["refused_seats"],
         locked["progressive"][0]["refusal"],
     ) == ([], [2], "locked_late")
-
-
-async def test_a_wager_seen_for_one_round_never_plays_in_the_next(tmp_path: Path) -> None:
-    """The network keeps a word for too long, or brings it again: the chips may be gone from the felt."""
-    async with running(tmp_path, table={"bet_recognition": True}) as world:
-        await world.open_shoe()
-        topic = "pit/v1/royal9-01/wager"
-        state = world.broker.states()[-1].value
-        wager = Wager(2, "player", 2000)
-        word = WagerWord(state["table"], state["epoch"], 1, 1, wager)
-        said = canonical(word.to_json())
-        world.broker.say(said, topic=topic)
-        await eventually(lambda: len(world.runtime.face.wagers) == 1)
-        await world.do(LockWagers(), VoidHand("Smith"))
-        assert (world.runtime.face.wagers, world.runtime.face.next_round) == ((), 2)
-        for late in (word, replace(word, shoe=2), replace(word, table="other-01"), replace(word, epoch="other")):
-            world.broker.say(canonical(late.to_json()), topic=topic)
-
-        def codes() -> list[str]:
-            return [each.value["code"] for each in world.broker.published if each.topic == f"{topic}-refused"]
-
-        await eventually(lambda: len(codes()) == 4)
-        assert sorted(codes()) == ["wager_other_round", "wager_other_round", "wager_other_table", "wager_other_table"]
-        assert world.runtime.face.wagers == ()
-        world.broker.say(canonical(replace(word, round=2).to_json()), topic=topic)
-        await eventually(lambda: len(world.runtime.face.wagers) == 1)

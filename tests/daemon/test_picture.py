@@ -44,6 +44,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
         "sensors": sorted(table.wagers),
         "second_person": None,
+        "recognition": {"expected": False, "key": None, "not_believed": {}},
         "test": None,
         "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
         "pit": {
@@ -325,6 +326,20 @@ def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
     assert f"royal9 wagers that do not play: seats 3: {language().refusal('pit_stale')}" in lines
     assert f"  seat_3: flashes twice: {language().sections['lamp']['seat']['double_flash']}" in lines
     assert "  draw_player: lit: the next card goes there" in lines
+
+
+@pytest.mark.parametrize("name", ["en", "vi"])
+def test_whose_wagers_count_is_told_and_what_was_not_believed(name: str) -> None:
+    told, words = status(TableUnderTest()), language(name)
+    quiet = status_lines(told, TABLE_FILE, words)
+    told["recognition"] = {"expected": True, "key": None, "not_believed": {"unsigned": 3, "other_key": 1}}
+    due, command, *doubts = [line for line in status_lines(told, TABLE_FILE, words) if line not in quiet]
+    assert due == words.sections["say"]["no_recognition"]
+    assert command == f"    tablectl recognition-key {TABLE_FILE} --trust KEY --by NAME"
+    assert [words.name("value", "unsigned") in doubts[0], "3" in doubts[0], len(doubts)] == [True, True, 2]
+    told["recognition"] = {"expected": False, "key": "ab12 cd34", "not_believed": {}}
+    (key,) = [line for line in status_lines(told, TABLE_FILE, words) if line not in quiet]
+    assert "ab12 cd34" in key
 
 
 @pytest.mark.parametrize(("code", "enter"), EACH)

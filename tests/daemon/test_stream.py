@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller.contract.canonical import canonical
 from controller.contract.pit_words import PitKeyWord
 from controller.contract.state import offline_state
 from controller.contract.topics import Topics
@@ -33,6 +32,7 @@ from tests.daemon.daemon_world import (
     KEY,
     LEVELS,
     PIT_KEY,
+    RECOGNITION_KEY,
     HeldBroker,
     Published,
     World,
@@ -290,8 +290,8 @@ async def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
         stream, at_commit = world.runtime.stream, list[list[int]]()
         real = stream.committed
 
-        def committed(messages: Sequence[Message], pit_key: str | None) -> None:
-            real(messages, pit_key)
+        def committed(messages: Sequence[Message], *keys: str | None) -> None:
+            real(messages, *keys)
             at_commit.append(sent(world.broker))
 
         monkeypatch.setattr(stream, "committed", committed)
@@ -344,8 +344,8 @@ async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: p
     async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
         await world.open_shoe()
         table = world.config.file.table.id
-        seen = WagerWord(table, world.journal.epoch, 1, 1, Wager(2, "banker", 2000))
-        wager = canonical(seen.to_json())
+        seen = WagerWord(table, world.journal.epoch, 1, 1, Wager(2, "banker", 2000), 1, now_text())
+        wager = seen.payload(RECOGNITION_KEY)
         topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
         world.broker.say(wager, topic, retained=True)
         await world.settle()

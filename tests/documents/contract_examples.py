@@ -47,6 +47,7 @@ _FORMER_PIT_KEY = SigningKey(bytes(range(64, 96)))
 _BEGAN_MS = 1_767_204_000_000
 _PIT_AT = "2025-12-31T18:03:00.000Z"
 _PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
+_SEEN = Stamp(_BEGAN_MS + 21_000, synchronised=True)
 _EPOCH = "7c0f19a2be"
 _BOOT = 3
 _VERSION = "1.0.0"
@@ -183,7 +184,8 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
     table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
-    return table, WagerWord(SUGARHOUSE.table, "41d86ab0c3", 1, 1, good).to_json(), json.loads(refused_wager(odd, code))
+    word = WagerWord(SUGARHOUSE.table, "41d86ab0c3", 1, 1, good, _SEEN.at_ms, _SEEN.text())
+    return table, json.loads(word.payload(KEY)), json.loads(refused_wager(odd, word.seq + 1, code))
 
 
 def _hand_of_seats() -> SpeakingTable:

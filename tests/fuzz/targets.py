@@ -49,6 +49,7 @@ from controller.table.facts import (
     ShoeOpened,
     ShoeResult,
     ShoeResultReported,
+    WagerSeen,
     WagersLocked,
 )
 from controller.table.facts import Target as Place
@@ -161,7 +162,7 @@ def _wager(data: bytes) -> None:
         wager = word.wager
         assert NAME.fullmatch(wager.spot)
         assert 0 <= wager.cents <= MOST_WAGER_CENTS
-        _journalled(WagerPlaced(wager, "bet recognition"))
+        _journalled(WagerSeen(wager, word.seq, word.shoe, word.round, "wager_other_round"))
 
 
 def _meters(data: bytes) -> None:
@@ -319,16 +320,7 @@ _EPOCH = "ab12cd"
 _NOW_MS = 1_749_988_800_000
 _AT = "2025-06-15T12:00:00.000Z"
 _ROTATIONS = [Rotation.by(old.public.hex(), old, new.public.hex()) for old, new in pairwise(_PIT_KEYS)]
-_WAGER = {
-    "table": "royal9-01",
-    "epoch": _EPOCH,
-    "shoe": 1,
-    "round": 1,
-    "seat": 3,
-    "back": True,
-    "spot": "tie",
-    "cents": 500,
-}
+_WAGER = WagerWord("royal9-01", _EPOCH, 1, 1, Wager(3, "tie", 500, True), 1, _AT)
 _AWARD = AwardStep(
     award="royal9-01.1",
     hit=f"royal9-01/{_EPOCH}/7",
@@ -445,7 +437,7 @@ TARGETS = {
             "ack", _ack, [AckWord("royal9-01", _EPOCH, seq, "00" * 32, _AT).payload(_PIT_KEYS[0]) for seq in (0, 5, 9)]
         ),
         Target("award", _award, [step.payload(_PIT_KEYS[0]) for step in (_AWARD, replace(_AWARD, meter=None))]),
-        Target("wager", _wager, [_json(_WAGER)]),
+        Target("wager", _wager, [_WAGER.payload(_PIT_KEYS[0])]),
         Target("meters", _meters, [MetersWord(4, _AT, {"player_personal": 5}).payload(_PIT_KEYS[0])]),
         Target("pit_key", _pit_key, [*map(_key_word, _PIT_KEYS), _key_word(_PIT_KEYS[2], *_ROTATIONS)]),
         Target("request", _request, [_json(request) for request in _REQUESTS]),

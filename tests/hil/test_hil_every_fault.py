@@ -677,7 +677,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("choice_due", "clear", example="lucky9")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.pit.wager(seat=2, spot="hand", cents=1000)
+    at.table.supervisor("wager", seat=2, spot="hand", cents=1000)
     at.eventually(lambda: len(at.table.face["wagers"]) == 1)
     at.dealer.lock()
     at.shoe.deal("2S TD 3S 4D")
@@ -696,8 +696,8 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("wagers_differ", "clear", table={"bet_recognition": True})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.pit.wager(seat=2, spot="player", cents=2000)
-    at.pit.wager(seat=2, spot="royal9", cents=500)
+    at.table.supervisor("wager", seat=2, spot="player", cents=2000)
+    at.table.supervisor("wager", seat=2, spot="royal9", cents=500)
     at.eventually(lambda: len(at.table.face["wagers"]) == 2)
     at.pins.press("deal", until=lambda: at.table.fault is not None)
     yield {"spot": "royal9", "seats": "2"}

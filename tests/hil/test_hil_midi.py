@@ -59,7 +59,7 @@ def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 
     at.dealer.open_shoe()
-    at.pit.wager(seat=2, spot="player", cents=2000)
+    at.table.supervisor("wager", seat=2, spot="player", cents=2000)
     at.eventually(lambda: len(at.table.face["wagers"]) == 1)
     at.dealer.lock()
     for card in ("5H", "6D", "TH", "8S"):

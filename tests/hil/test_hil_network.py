@@ -77,4 +77,5 @@ def test_the_network_neither_deals_nor_voids_nor_clears(payload: bytes, at: Benc
         at.pit.say_on(topic, payload)
     at.shoe.deal("9S 3C")
     at.eventually(lambda: len(at.pit.rounds) == 1)
-    assert set(at.pit.types) == {"shoe_opened", "wagers_locked", "round"}
+    assert set(at.pit.types) - {"alarm"} == {"shoe_opened", "wagers_locked", "round"}
+    assert {alarm["code"] for alarm in at.pit.told("alarm")} <= {"recognition_key_due"}, "a wager by nobody's key"

@@ -181,7 +181,7 @@ def test_bad_wagers_are_a_counted_line(at: Bench) -> None:
     at.eventually(lambda: "is no acknowledgement" in at.table.log)
     assert len(_of(at.table.log, "it is no wager")) == 1
     assert at.table.stop() == 0
-    assert f"it is no wager (the last of {_FLOOD - 1} such lines)" in at.table.log
+    assert f"it is no wager of bet recognition: no_key (the last of {_FLOOD - 1} such lines)" in at.table.log
     assert len(at.table.log.splitlines()) < _AT_MOST
 
 

@@ -21,13 +21,14 @@ from typing import Any
 from unittest.mock import patch
 
 import controller.daemon.delivery.pit_trust
+import controller.daemon.delivery.recognition_trust
 import controller.daemon.delivery.stream
 import controller.daemon.record.journal
 import controller.daemon.runtime
 import drivers.line.shoe_on_line
-from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
+from controller.contract.signing import signed
 from controller.contract.topics import Topics
 from controller.daemon.config import Config
 from controller.daemon.control.feed import feed_lines
@@ -315,6 +316,7 @@ class _Table:
     cards: Sequence[str]
     noise: Sequence[Noise]
     left: list[Left] = field(default_factory=list)
+    _wagers_said: int = 0
 
     def __enter__(self) -> _Table:
         self._undo = ExitStack()
@@ -337,7 +339,7 @@ class _Table:
             self.config,
             self.journal,
             _KEY,
-            replace(table, pit_key=_PIT_KEY.public.hex()),
+            replace(table, pit_key=_PIT_KEY.public.hex(), recognition_key=_PIT_KEY.public.hex()),
             None,
             "0" * 64,
             pins=_Pins(iter(file.pins.inputs), lambda said: self._leaves("lamp", said.encode())),
@@ -395,8 +397,20 @@ class _Table:
     def _wager(self, seat: int, spot: str, cents: int) -> bytes:
         """A wager as bet recognition sends it, for the round that the table's state says is next."""
         face = self.runtime.face
-        place = {"table": face.table, "epoch": self.journal.epoch, "shoe": face.shoe, "round": face.next_round}
-        return canonical(place | {"seat": seat, "spot": spot, "cents": cents})
+        self._wagers_said += 1
+        message: dict[str, object] = {
+            "table": face.table,
+            "epoch": self.journal.epoch,
+            "shoe": face.shoe,
+            "round": face.next_round,
+            "seat": seat,
+            "back": False,
+            "spot": spot,
+            "cents": cents,
+            "seq": self._wagers_said,
+            "at": Stamp(_BEGUN_MS, synchronised=True).text(),
+        }
+        return signed(message, _PIT_KEY)
 
     async def _ask(self, request: Request) -> None:
         answer = await self.runtime.ask(request)
@@ -431,6 +445,7 @@ class _Table:
             patch.object(controller.daemon.delivery.stream, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.daemon.delivery.recognition_trust, "signature_holds", signature_holds),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             was = root.level

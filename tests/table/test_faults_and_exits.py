@@ -36,6 +36,7 @@ from controller.table.facts import (
     PitWordForged,
     ProgramMeasured,
     PublishRefused,
+    RecognitionKeyDue,
     ReplayDiffered,
     ShoeError,
     ShoeErrorCancelled,
@@ -50,6 +51,8 @@ from controller.table.facts import (
     ShoeUnplugged,
     StepFailed,
     Target,
+    WagerWordForged,
+    WagerWordUnfit,
 )
 from controller.table.faults import FAULTS
 from controller.table.rules import LockOn
@@ -785,6 +788,9 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
         (ArchiveFailed("SQLITE_FULL"), "archive_failed", {"error": "SQLITE_FULL"}),
         (PitKeyDiffers("ab12 cd34", "ef56 ab78"), "pit_key_differs", {"offered": "ab12 cd34", "pinned": "ef56 ab78"}),
         (PitWordForged("ack"), "pit_word_forged", {"topic": "ack"}),
+        (RecognitionKeyDue(), "recognition_key_due", {}),
+        (WagerWordForged("unsigned"), "wager_word_forged", {"why": "unsigned"}),
+        (WagerWordUnfit("leaps"), "wager_word_unfit", {"why": "leaps"}),
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:

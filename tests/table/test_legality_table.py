@@ -17,6 +17,7 @@ from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import HitTest, InputTest, LampTest
 from controller.table.acts.pit import AcceptAward, AwardAccepted, PinPitKey, PitKeyPinned
+from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -90,6 +91,7 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
 !pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
 !accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
+!recognition-key        adopted            adopted            adopted            adopted            adopted            adopted            adopted
 !lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
 !input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
 !test-hit               told               told               burn_unfinished    told               already_locked     hand_in_play       told
@@ -129,6 +131,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!reset-hit": ResetHits(3, "Smith"),
     "!pit-key": PinPitKey("12 34", "Smith"),
     "!accept-award": AcceptAward("royal9-01.1", 5, "Smith"),
+    "!recognition-key": PinRecognitionKey("ab" * 32, "Smith", "Jones"),
     "!lamp-test": LampTest("Smith"),
     "!input-test": InputTest("Smith"),
     "!test-hit": HitTest(1, "Smith"),
@@ -222,6 +225,7 @@ def _on_the_layout(table: TableUnderTest) -> list[str]:
 SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "told": lambda before, after: after.table == before.table,
     "nothing": lambda before, after: after.table == before.table,
+    "adopted": lambda before, after: after.table == replace(before.table, recognition_key="ab" * 32),
     "turned_up": lambda before, after: (after.face.first_card, after.face.burn_left) == ("7C", 7),
     "burned": lambda before, after: (before.face.burn_left, after.face.burn_left) == (3, 2),
     "simulated": lambda before, after: after.face.simulated and _on_the_layout(after) == ["7C"],
@@ -252,6 +256,7 @@ EVENTS = {
     "corrected": "correction",
     "closed": "shoe_closed",
     "collected": "commission",
+    "adopted": "alarm",  # the pit hears whose key stakes at the table
     "counted": "alarm",  # the row's count is another than the table's
     "noted": "alarm",  # in the shoe's first hands it cannot be in its place
 }

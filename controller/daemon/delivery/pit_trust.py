@@ -15,6 +15,7 @@ from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.keys import signature_holds
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, moment_ms
+from controller.contract.wager_words import WagerWord
 
 
 class Offer(Enum):
@@ -73,15 +74,15 @@ def _holds(rotation: Rotation) -> bool:
     return signature_holds(message, bytes.fromhex(rotation.former))
 
 
-def leaps(word: AckWord | AwardStep | MetersWord, now: Stamp) -> str | None:
-    """Why the pit cannot have said this message by now; None where it can.
+def leaps(word: AckWord | AwardStep | MetersWord | WagerWord, now: Stamp) -> str | None:
+    """Why nobody can have said this message by now; None where somebody can.
 
     The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
     message with the time 5 May is refused, and so is a message with a number that stands for 5 May.
     """
     at_ms = moment_ms(word.at)
     assert at_ms is not None, "a word that was read has a moment"
-    if isinstance(word, AwardStep | MetersWord) and word.seq > at_ms + MOST_LEAP_MS:
+    if not isinstance(word, AckWord) and word.seq > at_ms + MOST_LEAP_MS:
         return f"its number {word.seq} is a time after its own, {word.at}"
     if at_ms > latest_ms(now):
         return f"its time {word.at} is more than a day ahead of the table's clock"

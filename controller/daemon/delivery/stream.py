@@ -23,7 +23,7 @@ from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.state import online_state
 from controller.contract.topics import Topics
-from controller.contract.wager_words import BET_RECOGNITION, WagerWord, refused_wager
+from controller.contract.wager_words import WagerWord, refused_wager
 from controller.daemon.answer import Answer
 from controller.daemon.beat import next_beat
 from controller.daemon.clock import stamp_now
@@ -41,13 +41,13 @@ from controller.daemon.delivery.guarantee import (
 from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.outbox import OutboxWatch
 from controller.daemon.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
+from controller.daemon.delivery.recognition_trust import Doubt, RecognitionTrust
 from controller.daemon.delivery.standing import PitHeard, Standing
 from controller.daemon.record.journal import Journal, Message, OnJournal
 from controller.rules.game.bets import ratio
-from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
 from controller.table.acts.pit import PinPitKey, SeeAward
-from controller.table.acts.seats import PlaceWager
+from controller.table.acts.recognition import SeeWager
 from controller.table.facts import (
     AwardStepped,
     ClientIdTaken,
@@ -60,6 +60,9 @@ from controller.table.facts import (
     PitTookBack,
     PitWordForged,
     PublishRefused,
+    RecognitionKeyDue,
+    WagerWordForged,
+    WagerWordUnfit,
 )
 from drivers.devices import Broker
 
@@ -77,6 +80,13 @@ are told of each at most so often."""
 _TRUSTED_UNASKED = "trust_first_key"
 """The name under which the first offered key is pinned where the table's file has `trust_first_key`."""
 
+_ANSWERED = {
+    Doubt.NO_KEY: "recognition_key_due",
+    Doubt.OTHER_TABLE: "wager_other_table",
+    Doubt.LEAPS: "wager_leaps",
+}
+"""The doubts of which whoever said the word is told, by the code of the answer. A forger gets no answer."""
+
 _T = TypeVar("_T")
 
 
@@ -84,7 +94,7 @@ class PitStream:
     """One table's stream and state, on one broker. `tell` takes the facts that the table must know.
 
     `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`. `pit_key` is the
-    pit's pinned key in hex; `behind_at` is as in `Delivery`.
+    pit's pinned key in hex, `recognition` what is known of bet recognition's; `behind_at` is as in `Delivery`.
     """
 
     def __init__(
@@ -101,11 +111,14 @@ class PitStream:
         ask: Callable[[Request], asyncio.Future[Answer]],
         levels: Levels,
         pit_key: str | None,
+        recognition: RecognitionTrust,
         behind_at: str | None,
     ) -> None:
         self._table_id = table_id
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
         self._trust_first_key = trust_first_key
+        self._recognition = recognition
+        self._doubted: Counter[str] = Counter()  # messages on the wagers' topic that were not believed, by the doubt
         self._journalled_key = pit_key
         self._topics = topics
         self._journal = journal
@@ -184,6 +197,14 @@ class PitStream:
             },
         }
 
+    def recognition_status(self) -> dict[str, object]:
+        """Whose word the table takes for bet recognition's, and what it did not believe, for people."""
+        adopted = self._recognition.adopted
+        return {
+            "key": _shown(None if adopted is None else bytes.fromhex(adopted)),
+            "not_believed": dict(self._doubted),
+        }
+
     def standing(self) -> Standing:
         """How the table finds the pit at this moment."""
         now_s, delivery, trust = time.monotonic(), self._delivery, self._trust
@@ -249,12 +270,13 @@ class PitStream:
             tasks.create_task(self._keep_delivering())
             tasks.create_task(self._keep_state_published())
 
-    def committed(self, messages: Sequence[Message], pit_key: str | None) -> None:
-        """The journal has these new events, if any, and this pinned key.
+    def committed(self, messages: Sequence[Message], pit_key: str | None, recognition_key: str | None) -> None:
+        """The journal has these new events, if any, and these keys of the pit and of bet recognition.
 
         The events are sent at once, unless an acknowledgement waits to be judged, or an earlier event waits to be sent
         that has yet to be read from the disk.
         """
+        self._recognition.adopted = recognition_key
         if pit_key != self._journalled_key:  # while a rotation is being journalled, the journal still has the old key
             self._journalled_key = pit_key
             self._pinned(pit_key)
@@ -548,25 +570,46 @@ class PitStream:
         return 0, int(ratio(won["share"]) * self.levels.most_cents(won["meter"], won["shown_cents"], hit["seq"]))
 
     def _see_wager(self, payload: bytes) -> None:
-        """Place a wager that bet recognition saw. Bet recognition is told of a refusal; its other wagers stand."""
-        word = WagerWord.read(parse_object(payload))
-        if word is None:
-            _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
+        """Tell the table of a wager that bet recognition saw. Its other wagers stand where this one is refused."""
+        message = parse_object(payload)
+        judged = self._recognition.judge(message, stamp_now())
+        if isinstance(judged, Doubt):
+            self._doubt_wager(judged)
+            word = WagerWord.read(message) if judged in _ANSWERED else None
+            if word is not None:
+                self._refuse_wager(word, _ANSWERED[judged])
             return
-        wager = word.wager
-        if (word.table, word.epoch) != (self._table_id, self._journal.epoch):
-            _log.warning("a message on %s is refused: it names another table or epoch", self._topics.wager)
-            if self._connected:
-                self._broker.publish(self._topics.wager_refused, refused_wager(wager, "wager_other_table"))
+        if judged.epoch != self._journal.epoch:  # a new journal has begun while the word was on its way
+            self._refuse_wager(judged, "wager_other_table")
             return
-        answer = self._ask(PlaceWager(wager, BET_RECOGNITION, (word.shoe, word.round)))
+        assert self._recognition.adopted is not None, "a word is believed by a key alone"
+        seen = SeeWager(judged.wager, judged.seq, judged.shoe, judged.round, self._recognition.adopted)
         self._wagers_asked += 1
-        answer.add_done_callback(lambda done: self._wager_answered(wager, done.result().refused))
+        self._ask(seen).add_done_callback(lambda done: self._wager_answered(judged, done.result().refused))
 
-    def _wager_answered(self, wager: Wager, code: str | None) -> None:
+    def _wager_answered(self, word: WagerWord, code: str | None) -> None:
         self._wagers_asked -= 1
-        if code not in (None, "wager_lies_there") and self._connected:
-            self._broker.publish(self._topics.wager_refused, refused_wager(wager, code))
+        if code not in (None, "wager_lies_there"):
+            self._refuse_wager(word, code)
+
+    def _refuse_wager(self, word: WagerWord, code: str) -> None:
+        """Tell bet recognition that the word changed nothing, and why."""
+        if self._connected:
+            self._broker.publish(self._topics.wager_refused, refused_wager(word.wager, word.seq, code))
+
+    def _doubt_wager(self, doubt: Doubt) -> None:
+        """Tell people of a message in the name of bet recognition that is not believed."""
+        topic = self._topics.wager
+        self._doubted[doubt.value] += 1
+        _log.warning("a message on %s is refused: it is no wager of bet recognition: %s", topic, doubt.value)
+        match doubt:
+            case Doubt.NO_KEY:
+                fact: OwnFact = RecognitionKeyDue()
+            case Doubt.UNSIGNED | Doubt.OTHER_KEY:
+                fact = WagerWordForged(doubt.value)
+            case _:
+                fact = WagerWordUnfit(doubt.value)
+        self._alarm(f"wager {doubt.value}", fact, f"a message on {topic} is not believed")
 
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:

@@ -52,6 +52,13 @@ def running(status: dict[str, Any] | TableError) -> Iterator[Row]:
     if status["journal"]["error"]:
         do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
         yield fault("journal", "journal_failed", f"The journal cannot be written: {status['journal']['error']}.", do)
+    recognition = status["recognition"]
+    if recognition["key"] is not None:
+        yield ok("wagers", f"Bet recognition's key is {recognition['key']}. Compare that with what it shows.")
+    elif recognition["expected"]:
+        says = "No key of bet recognition is adopted at the table, so no wager from the network counts."
+        do = "If bet recognition watches the table, two people adopt its key: tablectl recognition-key"
+        yield warning("wagers", "recognition_key_due", says, do)
 
 
 def measured(config: Config, status: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from controller.people.cli.would import would_lines
 from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
 from controller.table.acts.every import ACTS
 
-_LOOKS = {"pit-key": client.pit_key}
+_LOOKS = {"pit-key": client.pit_key, "recognition-key": client.recognition_key}
 """What a `look` act prints where a person gives no argument."""
 
 

@@ -15,7 +15,7 @@ from controller.basics.errors import TableError
 from controller.daemon.config import load
 from controller.daemon.control.feed import feed_of
 from controller.people.cli.colours import painted
-from controller.people.cli.status import fault_lines, pit_lines, second_person_lines, status_lines
+from controller.people.cli.status import fault_lines, pit_lines, recognition_lines, second_person_lines, status_lines
 from controller.words.language import language
 
 _PATIENCE_S = 10.0
@@ -118,6 +118,14 @@ def pit_key(table: Path) -> int:
     print(f"offered: {key['offered'] or 'none: no pit has said its key'}")
     print(f"pinned:  {key['pinned'] or 'none'}")
     print("\n".join(pit_lines(now, table)))
+    return 0
+
+
+def recognition_key(table: Path) -> int:
+    """Print the adopted key of bet recognition as a fingerprint, or how to adopt one."""
+    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    print(f"adopted: {now['recognition']['key'] or 'none'}")
+    print("\n".join(recognition_lines(now, table)))
     return 0
 
 

@@ -27,6 +27,7 @@ def status_lines(status: dict[str, Any], table: Path, words: Language | None = N
         *_lamps(status["lamps"], status["test"], words),
         *_shoe(status["shoe"], words),
         *pit_lines(status, table, words),
+        *recognition_lines(status, table, words),
         *_tail(status, words),
     ]
 
@@ -132,6 +133,19 @@ def pit_lines(status: dict[str, Any], table: Path, words: Language | None = None
         counts.append(pit["why"])
     lines.append("  " + "; ".join(counts))
     return [*lines, *(f"  {say['forged'].format(count=n, topic=on)}" for on, n in pit["key"]["forged"].items())]
+
+
+def recognition_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+    """Whose word the table takes for bet recognition's. Nothing where it expects none and none came."""
+    words = words or language()
+    recognition, say = status["recognition"], words.sections["say"]
+    lines = []
+    if recognition["key"] is not None:
+        lines.append(say["recognition"].format(fingerprint=recognition["key"]))
+    elif recognition["expected"]:
+        lines += [say["no_recognition"], f"    tablectl recognition-key {table} --trust KEY --by NAME"]
+    doubts = recognition["not_believed"].items()
+    return lines + [say["not_believed"].format(count=n, why=_value(why, words)) for why, n in doubts]
 
 
 def second_person_lines(waits: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:

@@ -190,6 +190,13 @@ class Act:
         """What a script writes."""
         return f"!{self.script or self.name}"
 
+    def refusal(self, table: Table) -> str | None:
+        """The code of the refusal of this act as the table is now, `fault_stands` where a fault stands; None where the
+        act is allowed. An exit of the standing fault is allowed all the same."""
+        if table.fault is None or self.in_fault:
+            return self.refused.get(type(table.phase))
+        return "fault_stands"
+
     @property
     def do(self) -> str:
         """What the socket has under `do`."""

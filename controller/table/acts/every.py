@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.table.acts import corrections, hand, itself, pit, seats, shoe, stopped
+from controller.table.acts import corrections, hand, itself, pit, recognition, seats, shoe, stopped
 from controller.table.acts.entry import Act, Request, Who
 
 ACTS: tuple[Act, ...] = (
@@ -12,6 +12,7 @@ ACTS: tuple[Act, ...] = (
     *stopped.ACTS,
     *seats.ACTS,
     *pit.ACTS,
+    *recognition.ACTS,
     *itself.ACTS,
 )
 

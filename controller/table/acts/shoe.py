@@ -149,6 +149,8 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         disputed=table.disputed,
         pit_key=table.pit_key,
         measured=table.measured,
+        recognition_key=table.recognition_key,
+        wager_seq=table.wager_seq,
     )
 
 

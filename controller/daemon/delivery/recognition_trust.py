@@ -1,0 +1,47 @@
+"""Whose word the table takes for bet recognition's: what the key has signed that two people adopted. Pure.
+
+A word makes the table pay for chips, so nothing but that signature proves it: not the broker's account, nor the topic.
+The table's state decides later whether the word's number is new, and whether its round is the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from controller.contract.envelope import Stamp
+from controller.contract.keys import signature_holds
+from controller.contract.wager_words import WagerWord
+from controller.daemon.delivery.pit_trust import leaps
+
+
+class Doubt(Enum):
+    """Why a message on the table's `wager` topic is not believed."""
+
+    NO_KEY = "no_key"  # no key is adopted at this table, so nobody's word can be bet recognition's
+    UNSIGNED = "unsigned"
+    OTHER_KEY = "other_key"
+    UNREADABLE = "unreadable"  # bet recognition signed it, and it is no word of this contract
+    OTHER_TABLE = "other_table"
+    LEAPS = "leaps"  # its number or its time cannot be by now
+
+
+class RecognitionTrust:
+    """The adopted key of bet recognition; None where there is none."""
+
+    def __init__(self, table: str, adopted: str | None) -> None:
+        self._table = table
+        self.adopted = adopted  # in hex
+
+    def judge(self, message: Mapping[str, object], now: Stamp) -> WagerWord | Doubt:
+        """The word of bet recognition for this table, or why the message is not believed."""
+        if self.adopted is None:
+            return Doubt.NO_KEY
+        if not signature_holds(message, bytes.fromhex(self.adopted)):
+            return Doubt.OTHER_KEY if "signature" in message else Doubt.UNSIGNED
+        word = WagerWord.read(message)
+        if word is None:
+            return Doubt.UNREADABLE
+        if word.table != self._table:
+            return Doubt.OTHER_TABLE
+        return word if leaps(word, now) is None else Doubt.LEAPS

@@ -1,0 +1,354 @@
+"""A wager that comes over the network counts once, where bet recognition's adopted key has signed it; else it is told.
+
+The adversary may publish on the table's topic: he holds the broker's account `bets`, or is the broker. He has all words
+that were ever said, can say them again, hold them back and change their order. He has keys of his own, and perhaps one
+that was bet recognition's once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS, MOST_SEQ
+from controller.contract.canonical import canonical
+from controller.contract.envelope import Stamp
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import SigningKey
+from controller.contract.signing import signed
+from controller.contract.wager_words import WagerWord
+from controller.daemon.clock import stamp_now
+from controller.daemon.delivery import stream
+from controller.daemon.record.replay import replay
+from controller.pit.reference.clock import now_text
+from controller.rules.game.wagers import Wager
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.itself import LampTest
+from controller.table.acts.recognition import PinRecognitionKey
+from controller.table.acts.seats import PlaceWager
+from tests.daemon.daemon_world import RECOGNITION_KEY, World, running
+from tests.support.waiting import eventually
+
+THIEF = SigningKey(b"t" * 32)
+KNOWN: dict[str, Any] = {"table": {"bet_recognition": True}}
+TWENTY, FIFTY = Wager(2, "player", 2000), Wager(2, "player", 5000)
+TAKEN_AWAY = Wager(2, "player", 0)
+
+
+@dataclass
+class Recognition:
+    """The true bet recognition of one table; `said` are the payloads of its words, for whoever listens."""
+
+    world: World
+    key: SigningKey = RECOGNITION_KEY
+    said: list[bytes] = field(default_factory=list)
+    _seq: int = 0
+
+    def word(self, wager: Wager, **changed: Any) -> WagerWord:
+        """The next word, for the round that the table's state asks for."""
+        state = self.world.broker.states()[-1].value
+        now = stamp_now()
+        self._seq = max(self._seq + 1, now.at_ms)
+        face = self.world.runtime.face
+        word = WagerWord(
+            state["table"], state["epoch"], face.shoe or 1, face.next_round or 1, wager, self._seq, now.text()
+        )
+        return replace(word, **changed)
+
+    async def says(self, wager: Wager, **changed: Any) -> WagerWord:
+        """Say it, and wait until the table has judged it."""
+        word = self.word(wager, **changed)
+        self.said.append(word.payload(self.key))
+        await arrives(self.world, self.said[-1])
+        return word
+
+
+async def arrives(world: World, *payloads: bytes) -> None:
+    """The broker brings these bytes on the table's topic, and the table has judged them."""
+    for payload in payloads:
+        world.broker.say(payload, topic="pit/v1/royal9-01/wager")
+    await world.settle()
+
+
+def lying(world: World) -> list[tuple[int, str, int]]:
+    """The chips that the table believes to lie there."""
+    return [(each.seat, each.spot, each.cents) for each in world.runtime.face.wagers]
+
+
+def answers(world: World) -> list[tuple[int, str]]:
+    """What bet recognition was told: the number of each refused word, and the code."""
+    told = [each.value for each in world.broker.published if each.topic.endswith("/wager-refused")]
+    return [(each["seq"], each["code"]) for each in told]
+
+
+def alarms(world: World) -> list[tuple[str, dict[str, Any]]]:
+    """The alarms in the stream, with what they tell."""
+    events = {event["seq"]: event for event in world.broker.events()}
+    return [(event["code"], event["details"]) for event in events.values() if event["type"] == "alarm"]
+
+
+FORGERS: dict[str, tuple[Callable[[WagerWord], bytes], str]] = {
+    "no signature": (lambda word: unsigned(word), "unsigned"),
+    "the word of before signatures": (lambda word: unsigned(word, "seq", "at"), "unsigned"),
+    "no JSON": (lambda _: b"{", "unsigned"),
+    "a thief's key": (lambda word: word.payload(THIEF), "other_key"),
+    "a signature that is no text": (lambda word: canonical(parsed(word) | {"signature": 7}), "other_key"),
+    "more chips than were signed": (lambda word: canonical(parsed(word) | {"cents": 5000}), "other_key"),
+    "another seat": (lambda word: canonical(parsed(word) | {"seat": 3}), "other_key"),
+    "a newer number": (lambda word: canonical(parsed(word) | {"seq": word.seq + 1}), "other_key"),
+    "another round": (lambda word: canonical(parsed(word) | {"round": word.round + 1}), "other_key"),
+    "another table's name": (lambda word: canonical(parsed(word) | {"table": "royal9-02"}), "other_key"),
+}
+
+
+def parsed(word: WagerWord) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(word.payload(RECOGNITION_KEY))
+    return message
+
+
+def unsigned(word: WagerWord, *without: str) -> bytes:
+    return canonical({name: value for name, value in parsed(word).items() if name not in ("signature", *without)})
+
+
+async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
+    """Each forger in turn. None counts, none is answered, and people are told of each kind once."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        for name, (forge, why) in FORGERS.items():
+            before = world.status["recognition"]["not_believed"].get(why, 0)
+            await arrives(world, forge(recognition.word(TWENTY)))
+            assert lying(world) == [], name
+            assert world.status["recognition"]["not_believed"][why] == before + 1, name
+        assert answers(world) == []
+        assert world.status["lamps"]["seat_2"] != "fast_blink"
+        await eventually(
+            lambda: (
+                alarms(world)
+                == [("wager_word_forged", {"why": "unsigned"}), ("wager_word_forged", {"why": "other_key"})]
+            )
+        )
+        await recognition.says(TWENTY)
+        assert lying(world) == [(2, "player", 2000)]
+
+
+async def test_a_word_that_comes_again_puts_no_chips_back(tmp_path: Path) -> None:
+    """Chips were seen, then taken away. The first word comes once more: by a broker that stalls, or by a thief."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        first = await recognition.says(TWENTY)
+        await recognition.says(TAKEN_AWAY)
+        await arrives(world, recognition.said[0], recognition.said[0])
+        assert lying(world) == []
+        assert answers(world) == [(first.seq, "wager_old")] * 2
+        assert alarms(world) == [], "a broker may bring a message twice"
+
+
+async def test_words_in_another_order_leave_the_latest(tmp_path: Path) -> None:
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        early, late = recognition.word(FIFTY), recognition.word(TWENTY)
+        await arrives(world, late.payload(RECOGNITION_KEY), early.payload(RECOGNITION_KEY))
+        assert lying(world) == [(2, "player", 2000)]
+        assert answers(world) == [(early.seq, "wager_old")]
+
+
+async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tmp_path: Path) -> None:
+    """A word with a fault standing, after the lock, or of chips that lie there already: its number is used up."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        await recognition.says(TWENTY)
+        again = await recognition.says(TWENTY)  # exactly that lies there already: no answer
+        assert answers(world) == []
+        await world.do(PlaceWager(TAKEN_AWAY, "Smith"))
+        await arrives(world, recognition.said[1])
+        assert lying(world) == [], "a person took the chips away after that"
+        assert answers(world) == [(again.seq, "wager_old")]
+        odd = await recognition.says(Wager(2, "player", 1))
+        await arrives(world, recognition.said[2])
+        assert [code for _, code in answers(world)[1:]] == ["not_in_increment", "wager_old"]
+        await world.do(LockWagers())
+        late = await recognition.says(FIFTY, round=1)
+        await world.do(VoidHand("Smith"))
+        await arrives(world, recognition.said[3])
+        assert lying(world) == []
+        assert answers(world)[3:] == [(late.seq, "already_locked"), (late.seq, "wager_old")]
+        assert odd.seq < late.seq
+
+
+async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path) -> None:
+    """The network keeps a word for too long: the chips may be gone from the felt. Signed and new, it counts nowhere."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        kept = recognition.word(TWENTY)
+        await world.do(LockWagers(), VoidHand("Smith"))
+        await arrives(world, kept.payload(RECOGNITION_KEY))
+        for changed in ({"round": 3}, {"shoe": 2}, {"epoch": "0000000000"}):
+            await recognition.says(TWENTY, **changed)
+        assert lying(world) == []
+        codes = ["wager_other_round", "wager_other_round", "wager_other_round", "wager_other_table"]
+        assert [code for _, code in answers(world)] == codes
+        await recognition.says(TWENTY, round=2)
+        assert lying(world) == [(2, "player", 2000)]
+
+
+async def test_another_tables_word_counts_nothing_here_and_people_hear_of_it(tmp_path: Path) -> None:
+    """One bet recognition with one key watches forty tables. What it said of the next table is brought here."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        ours = recognition.word(TWENTY)
+        theirs = await recognition.says(FIFTY, table="royal9-02")
+        assert lying(world) == []
+        assert answers(world) == [(theirs.seq, "wager_other_table")]
+        await eventually(lambda: alarms(world) == [("wager_word_unfit", {"why": "other_table"})])
+        await arrives(world, ours.payload(RECOGNITION_KEY))
+        assert lying(world) == [(2, "player", 2000)], "another table's numbers are not this table's"
+
+
+async def test_a_number_or_a_time_that_cannot_be_yet_makes_no_true_word_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "stamp_now", lambda: replace(stamp_now(), synchronised=True))
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        now = stamp_now().at_ms
+        in_two_days = Stamp(now + 2 * MOST_AHEAD_MS, synchronised=True).text()
+        for seq, at in ((MOST_SEQ, now_text()), (now + MOST_LEAP_MS + 60_000, now_text()), (now, in_two_days)):
+            await recognition.says(FIFTY, seq=seq, at=at)
+            assert lying(world) == []
+        assert [code for _, code in answers(world)] == ["wager_leaps"] * 3
+        await eventually(lambda: alarms(world) == [("wager_word_unfit", {"why": "leaps"})])
+        await recognition.says(TWENTY)
+        assert lying(world) == [(2, "player", 2000)]
+
+
+async def test_a_signed_message_that_is_no_wager_is_told(tmp_path: Path) -> None:
+    """Bet recognition speaks another version, or its key signs other messages too."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        await arrives(world, signed({"hello": "table"}, RECOGNITION_KEY))
+        await eventually(lambda: alarms(world) == [("wager_word_unfit", {"why": "unreadable"})])
+        assert answers(world) == []
+
+
+async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
+    """The highest number is in the journal: it outlives the program, and every new shoe."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        await recognition.says(TWENTY)
+        await recognition.says(TAKEN_AWAY)
+        said, last = recognition.said, recognition.word(TWENTY)
+        face = world.runtime.face
+    async with running(tmp_path, **KNOWN) as world:
+        assert (world.runtime.face.shoe, world.runtime.face.next_round) == (face.shoe, face.next_round)
+        await arrives(world, *said)
+        assert lying(world) == []
+        assert [code for _, code in answers(world)] == ["wager_old"] * 2
+        await arrives(world, last.payload(RECOGNITION_KEY))
+        assert lying(world) == [(2, "player", 2000)]
+        table = world.runtime.table
+        replayed, differs = replay(world.journal.open_shoe(), world.config.rules, table.rules.table, face.table)
+        assert (replayed.wager_seq, replayed.placed, differs) == (last.seq, table.placed, None)
+
+
+async def test_without_an_adopted_key_no_word_counts_and_people_hear_why(tmp_path: Path) -> None:
+    async with running(tmp_path, recognised=False, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        word = await recognition.says(TWENTY)
+        await arrives(world, unsigned(word))
+        assert lying(world) == []
+        assert answers(world) == [(word.seq, "recognition_key_due")]
+        assert world.status["recognition"] == {"expected": True, "key": None, "not_believed": {"no_key": 2}}
+        await eventually(lambda: alarms(world) == [("recognition_key_due", {})])
+        await adopt(world, RECOGNITION_KEY)
+        await arrives(world, recognition.said[0])
+        assert lying(world) == [(2, "player", 2000)]
+
+
+async def adopt(world: World, key: SigningKey) -> None:
+    """Two people adopt the key at the table."""
+    asked = await world.ask(PinRecognitionKey(key.public.hex(), "Smith"))
+    assert asked.refused == "second_person_due"
+    waits = world.status["second_person"]
+    assert waits["details"] == {"key": fingerprint(key.public)}
+    answer = await world.runtime.confirm(waits["id"], "Jones", "another account")
+    assert answer.refused is None
+
+
+async def test_who_has_the_former_key_says_nothing_any_more(tmp_path: Path) -> None:
+    """Bet recognition's key was stolen; two people adopt another. The pit hears of it, with both names."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        former = Recognition(world)
+        await former.says(TWENTY)
+        await former.says(TAKEN_AWAY)
+        new = SigningKey(b"n" * 32)
+        on_its_way = former.word(FIFTY).payload(RECOGNITION_KEY)
+        await adopt(world, new)
+        await arrives(world, *former.said, on_its_way, former.word(FIFTY).payload(RECOGNITION_KEY))
+        assert lying(world) == []
+        await eventually(
+            lambda: (
+                alarms(world)
+                == [
+                    ("recognition_key_adopted", {"key": fingerprint(new.public), "by": "Smith, Jones"}),
+                    ("wager_word_forged", {"why": "other_key"}),
+                ]
+            )
+        )
+        await Recognition(world, new).says(FIFTY)
+        assert lying(world) == [(2, "player", 5000)]
+        assert (await world.ask(PinRecognitionKey(new.public.hex(), "Smith"))).refused == "recognition_key_pinned"
+
+
+async def test_one_person_adopts_no_key(tmp_path: Path) -> None:
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        assert (await world.ask(PinRecognitionKey(THIEF.public.hex(), "Smith"))).refused == "second_person_due"
+        waits = world.status["second_person"]
+        assert (await world.runtime.confirm(waits["id"], "smith", "another account")).refused == "not_two_people"
+        await arrives(world, Recognition(world, THIEF).word(TWENTY).payload(THIEF))
+        assert lying(world) == []
+
+
+async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts_nothing(tmp_path: Path) -> None:
+    """Two people adopt another key, and the disk takes its time: a word of the former key is taken in meanwhile."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        former = Recognition(world)
+        await world.ask(PinRecognitionKey(THIEF.public.hex(), "Smith"))
+        waits = world.status["second_person"]
+        async with world.committing(LampTest("key")):
+            adopting = asyncio.create_task(world.runtime.confirm(waits["id"], "Jones", "another account"))
+            await asyncio.sleep(0)
+            word = former.word(FIFTY)
+            world.broker.say(word.payload(RECOGNITION_KEY), topic="pit/v1/royal9-01/wager")
+        assert (await adopting).refused is None
+        await world.settle()
+        assert lying(world) == []
+        assert answers(world) == [(word.seq, "recognition_key_other")]
+
+
+@pytest.mark.parametrize("cents", [0, 2000])
+async def test_a_forged_word_of_chips_taken_away_takes_none(tmp_path: Path, cents: int) -> None:
+    """A rival of a player who wins says that his chips are gone."""
+    async with running(tmp_path, **KNOWN) as world:
+        await world.open_shoe()
+        recognition = Recognition(world)
+        await recognition.says(FIFTY)
+        await arrives(world, recognition.word(Wager(2, "player", cents)).payload(THIEF))
+        assert lying(world) == [(2, "player", 5000)]
