@@ -22,7 +22,6 @@ from typing import TypeVar
 
 from controller import __version__
 from controller.basics.digest import digest
-from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics
@@ -32,7 +31,6 @@ from controller.daemon.clock import since_boot_ms, slept_ms, stamp_now
 from controller.daemon.config import Config
 from controller.daemon.counted_log import EVERY_ONE
 from controller.daemon.delivery.levels import Levels
-from controller.daemon.delivery.pit_trust import latest_ms
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.standing import GOOD
 from controller.daemon.delivery.stream import PitStream
@@ -396,7 +394,7 @@ class Runtime:
             lot,
             self.stream.levels.cents,
             self.stream.offered_pit_key,
-            latest_ms(stamp) + MOST_LEAP_MS,
+            self.stream.latest_seq(stamp),
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:

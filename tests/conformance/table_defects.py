@@ -96,8 +96,8 @@ TABLE_DEFECTS = (
         "the time of an ack is not looked at",
         "T12",
         _GUARANTEE,
-        "if ack.at < self._last_at or (behind",
-        "if (behind",
+        "early = ack.at < self._last_at",
+        "early = False",
     ),
     Defect(
         "the chain of an ack is not looked at",

@@ -430,6 +430,71 @@ def test_a_time_that_no_word_can_have_by_now_makes_none_old() -> None:
     assert delivery.unacknowledged == 0
 
 
+_YEARS_AHEAD = "2036-01-01T00:00:00.000Z"
+
+
+def test_an_ack_of_an_event_that_was_first_sent_later_is_believed_whatever_its_time() -> None:
+    delivery = streaming(head=5)
+    delivery.due(0.0)
+    assert delivery.acked(word(4, _YEARS_AHEAD), chain(4), 0.1) is None
+    assert delivery.acked(word(5, at(1)), chain(5), 0.2) == Older(_YEARS_AHEAD), "perhaps it was signed before"
+    delivery.committed(6, 0.3)
+    delivery.due(0.3)
+    assert delivery.acked(word(6, at(2)), "another", 0.4) == Older(_YEARS_AHEAD), "of another journal's event"
+    assert delivery.acked(word(6, at(2)), chain(6), 0.4) is None
+    assert delivery.unacknowledged == 0
+    assert delivery.acked(word(6, at(3)), chain(6), 0.5) is None, "times count from there on"
+    for old in (word(4, _YEARS_AHEAD), word(5, at(1)), word(5, at(4)), word(6, at(2))):
+        assert isinstance(delivery.acked(old, chain(old.seq), 0.6), Older), old
+    assert delivery.unacknowledged == 0
+
+
+def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_them_are_sent() -> None:
+    """A program began with 60 events, which the program before may have sent. Only event 61 proves anything."""
+    delivery = streaming(head=60)
+    assert list(delivery.due(0.0)) == [*range(1, 51)]
+    delivery.acked(word(0, _YEARS_AHEAD), chain(0), 0.1)
+    delivery.committed(61, 0.1)
+    assert list(delivery.due(0.1)) == []
+    for refused in (word(50, at(1)), word(0, at(0)), said(EPOCH, 55, "other", at(1))):
+        assert delivery.acked(refused, chain(refused.seq), 0.2) == Older(_YEARS_AHEAD)
+    assert list(delivery.due(0.2)) == [*range(51, 62)]
+    assert delivery.acked(word(60, at(2)), chain(60), 0.3) == Older(_YEARS_AHEAD)
+    assert delivery.unacknowledged == 61
+    assert delivery.acked(word(61, at(2)), chain(61), 0.3) is None
+    assert delivery.unacknowledged == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nobody_takes_back_an_ack_with_old_words_of_a_pit_whose_clock_leaps(seed: int) -> None:
+    """The recorder has every word that the pit ever said, and says them again in any order. The pit never goes back."""
+    chance = random.Random(seed)
+    delivery, said_ever, committed, now = streaming(), list[AckWord](), 0, 0
+    for step in range(400):
+        match chance.randrange(6):
+            case 0:
+                now = chance.randrange(100_000_000)
+            case 1 | 2:
+                delivery.committed(delivery.head_seq + 1, step)
+                committed = max([committed, *delivery.due(step)])
+            case 3:
+                acked = delivery.acked_seq
+                for old in chance.sample(said_ever, min(5, len(said_ever))):
+                    delivery.acked(old, chain(old.seq), step)
+                    assert acked <= delivery.acked_seq <= committed
+            case _:
+                now += 1
+                said_ever.append(word(committed, f"2026-{now:09}"))
+                delivery.acked(said_ever[-1], chain(committed), step)
+    delivery.committed(delivery.head_seq + 1, 400.0)
+    committed = max([committed, *delivery.due(400.0)])
+    if committed < delivery.head_seq:
+        delivery.acked(word(committed, f"2026-{now + 1:09}"), chain(committed), 400.0)
+        committed = max([committed, *delivery.due(400.0)])
+    delivery.acked(word(committed, f"2026-{now + 2:09}"), chain(committed), 400.0)
+    assert delivery.acked_seq == committed, "the next event's ack is believed"
+
+
 def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
     delivery = streaming(acked=1, head=5)
     assert delivery.acked(word(9, at(3)), None, 1.0) == Behind(9, 5, chain_differs=False, at=at(3))

@@ -5,6 +5,10 @@ committed, and that event's chain value.
 
 - Nothing is lost: an event is sent again until the pit acknowledges it.
 - Nothing counts twice: the pit drops an event whose number it has.
+- An old ack is not believed. The times of acks order them. But a pit's clock can be wrong, and then its times begin
+  anew. Nobody can sign a chain value before the table has made it. So an ack of an event that was first sent after the
+  last believed ack is *certainly later* than that ack. Where its time is earlier, times count from it on, and acks of
+  earlier events are refused: some of them may be old.
 - A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
   chain value in the pit's ack differs from this journal's. The chain value of an event covers all events before the
   event, and not the event itself. So where a journal lost its last event alone and wrote another event in its place,
@@ -98,8 +102,11 @@ class Delivery:
         self.head_seq = head_seq
         self.phase = Phase.OFFLINE if behind_at is None else Phase.BEHIND
         self._last_at = behind_at or ""  # the time of the pit's last ack, by its clock
+        self._least_seq = 0  # acks of earlier events may be of before the pit's times began anew
         self._stale_after_s = stale_after_s
         self._known_seq = head_seq  # the last event that the pit can know: an earlier run may have sent every event
+        self._known_then_seq = head_seq  # the same when the last believed ack came
+        self._claimed_seq = 0  # how far refused acks claim that the pit has got
         self._sent_seq = acked_seq  # the last event that was sent on this connection, and need not be sent again
         self._act_at_s = 0.0  # when to send events again, or to offer a refused event again
         self._streamed_s: float | None = None  # when the stream last worked
@@ -133,6 +140,12 @@ class Delivery:
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
+    def certainly_later(self, ack: AckWord, own_chain: str | None) -> bool:
+        """Whether the pit signed this ack after every ack that was believed before. Arguments are as for `acked`."""
+        if self.phase is Phase.OFFLINE or ack.epoch != self.epoch or own_chain != ack.chain:
+            return False
+        return self._known_then_seq < ack.seq <= self._known_seq
+
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
@@ -140,6 +153,10 @@ class Delivery:
 
         `own_chain` is the chain value of our event `ack.seq`; None where we have no such event. `latest_at` is the
         latest time that an ack can have by now. An ack of a still later time was wrong, and makes no other ack old.
+
+        An ack with an earlier time than the last believed ack is refused, unless it is certainly later. While such an
+        ack names waiting events, the window is counted from there, and none of these events counts as acknowledged. So
+        the events go out whose acks are certainly later, however many events wait.
 
         An ack of another epoch says nothing about this stream. An ack that goes back is followed: a pit that lost
         events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` where the ack does not fit this
@@ -150,13 +167,20 @@ class Delivery:
         behind = self.phase is Phase.BEHIND
         if self._last_at > latest_at:
             self._last_at = ""
-        if ack.at < self._last_at or (behind and ack.at == self._last_at):
-            return None if behind else Older(self._last_at)
         chain_differs = 0 < ack.seq <= self.head_seq and own_chain != ack.chain
         fits = not chain_differs and ack.seq <= self._known_seq
-        if behind and not fits:
+        early = ack.at < self._last_at
+        if behind and (not fits or early or ack.at == self._last_at):
             return None
+        if not behind and (ack.seq < self._least_seq or (early and not self.certainly_later(ack, own_chain))):
+            self._claimed_seq = max(self._claimed_seq, ack.seq if fits else 0)
+            return Older(self._last_at)
+        if behind:
+            self._least_seq = 0
+        elif early:
+            self._least_seq = self._known_then_seq + 1
         self._last_at = ack.at
+        self._known_then_seq, self._claimed_seq = self._known_seq, 0
         if not fits:
             self.phase = Phase.BEHIND
             return Behind(ack.seq, self._known_seq, chain_differs, ack.at)
@@ -194,7 +218,7 @@ class Delivery:
             return range(0)
         if self.unacknowledged and now_s >= self._act_at_s:
             self._sent_seq = self.acked_seq
-        first, last = self._sent_seq + 1, min(self.head_seq, self.acked_seq + WINDOW)
+        first, last = self._sent_seq + 1, min(self.head_seq, max(self.acked_seq, self._claimed_seq) + WINDOW)
         if first > last:
             return range(0)
         if self._sent_seq == self.acked_seq:

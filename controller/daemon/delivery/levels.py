@@ -47,6 +47,11 @@ class Levels:
         """Whether the game at this table has meters, which a pit says again and again."""
         return bool(self._meters)
 
+    @property
+    def last_at(self) -> str:
+        """The time for which the last number stands."""
+        return Stamp(min(self._seq, latest_ms(Stamp(0, synchronised=False))), synchronised=True).text()
+
     def of_this_game(self) -> dict[str, int]:
         """The levels that a wager at this table can win. A pit tells the levels of every game."""
         return self._of_this_game(self.cents)

@@ -74,6 +74,31 @@ def _holds(rotation: Rotation) -> bool:
     return signature_holds(message, bytes.fromhex(rotation.former))
 
 
+class PitClock:
+    """The time by which the pit's words are judged: the table's clock, or the pit's where the table's is not set.
+
+    The pit's ack of an event tells the pit's time, where nobody can have signed that ack before. With that time a table
+    without a set clock tells old words of the pit from new words, and forgets a time of the pit that was wrong.
+    Example: the pit's clock stood ten years ahead for two seconds. The ack of the table's next event tells the right
+    time.
+    """
+
+    def __init__(self) -> None:
+        self._ahead_ms: int | None = None  # the pit's time, less the monotonic clock
+
+    def heard(self, at: str, now_s: float) -> None:
+        """The pit signed this time just now."""
+        at_ms = moment_ms(at)
+        assert at_ms is not None, "a word that was read has a moment"
+        self._ahead_ms = at_ms - round(1000 * now_s)
+
+    def now(self, own: Stamp, now_s: float) -> Stamp:
+        """Now. `own` is by the table's clock. Where nothing is known of either clock, the stamp is not synchronised."""
+        if own.synchronised or self._ahead_ms is None:
+            return own
+        return Stamp(min(self._ahead_ms + round(1000 * now_s), _LAST_MOMENT_MS - MOST_AHEAD_MS), synchronised=True)
+
+
 def leaps(word: AckWord | AwardStep | MetersWord | WagerWord, now: Stamp) -> str | None:
     """Why nobody can have said this message by now; None where somebody can.
 
@@ -85,7 +110,7 @@ def leaps(word: AckWord | AwardStep | MetersWord | WagerWord, now: Stamp) -> str
     if not isinstance(word, AckWord) and word.seq > at_ms + MOST_LEAP_MS:
         return f"its number {word.seq} is a time after its own, {word.at}"
     if at_ms > latest_ms(now):
-        return f"its time {word.at} is more than a day ahead of the table's clock"
+        return f"its time {word.at} is more than a day ahead of {now.text()}"
     return None
 
 

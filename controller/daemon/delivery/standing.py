@@ -39,6 +39,7 @@ class PitHeard:
     heard_s: float = -math.inf
     meters_old: str | None = None
     moving: bool = False
+    _refused: tuple[Standing, float] | None = None  # how the clocks stand by a word that was refused, and when it came
     _last: dict[str, bytes] = field(default_factory=dict)  # the last message of each kind
 
     def link(self, connected: bool, now_s: float) -> None:
@@ -46,7 +47,7 @@ class PitHeard:
         if (connected or self.connected) != self.moving:  # a move's own end and beginning are no news
             self.since_s = now_s
         self.moving = self.moving and self.connected and not connected
-        self.connected, self.adopted, self.meters_old = connected, None, None
+        self.connected, self.adopted, self.meters_old, self._refused = connected, None, None, None
 
     def moves(self) -> None:
         """The table goes to another broker, for no pit is heard on this one. The silence goes on there."""
@@ -57,6 +58,10 @@ class PitHeard:
         not prove that the pit runs."""
         last, self._last[kind] = self._last.get(kind), message
         return message != last
+
+    def refuses(self, clocks: Standing, now_s: float) -> None:
+        """A signed word was refused for its time. `clocks` says how the clocks of table and pit seem to stand."""
+        self._refused = clocks, now_s
 
     def word(self, now_s: float) -> None:
         """The pit said something just now."""
@@ -75,6 +80,9 @@ class PitHeard:
             return Standing("not_adopted")
         if self.meters_old is not None:
             return Standing("meters_old", {"at": self.meters_old})
+        poor = waits_s >= stale_after_s or (expected and silent_s >= stale_after_s)
+        if poor and self._refused is not None and now_s - self._refused[1] < stale_after_s:
+            return self._refused[0]
         if expected and silent_s >= stale_after_s:
             return Standing("silent" if on_connection else "no_pit", {"for_s": int(silent_s)})
         if waits_s >= stale_after_s:

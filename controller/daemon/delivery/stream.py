@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from controller.contract.bounds import MOST_PAYLOAD_BYTES
+from controller.contract.bounds import MOST_LEAP_MS, MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
+from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
@@ -40,7 +41,7 @@ from controller.daemon.delivery.guarantee import (
 )
 from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.outbox import OutboxWatch
-from controller.daemon.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
+from controller.daemon.delivery.pit_trust import Offer, PitClock, PitTrust, latest_at, latest_ms, leaps
 from controller.daemon.delivery.recognition_trust import Doubt, RecognitionTrust
 from controller.daemon.delivery.standing import PitHeard, Standing
 from controller.daemon.record.journal import Journal, Message, OnJournal
@@ -116,6 +117,7 @@ class PitStream:
     ) -> None:
         self._table_id = table_id
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
+        self._pit_clock = PitClock()
         self._trust_first_key = trust_first_key
         self._recognition = recognition
         self._doubted: Counter[str] = Counter()  # messages on the wagers' topic that were not believed, by the doubt
@@ -166,6 +168,10 @@ class PitStream:
     def offered_pit_key(self) -> str | None:
         """The key that is offered as the pit's, in hex."""
         return None if self._trust.offered is None else self._trust.offered.hex()
+
+    def latest_seq(self, own: Stamp) -> int:
+        """The highest number that a word of the pit can have by now. `own` is now by the table's clock."""
+        return latest_ms(self._pit_clock.now(own, time.monotonic())) + MOST_LEAP_MS
 
     def fresh(self) -> bool:
         """Whether progressives can be bet on: a pit is heard, and its levels are known."""
@@ -471,14 +477,29 @@ class PitStream:
         if said is not None and not self._is_the_pits(self._topics.meters, message):
             return
         malformed = "it is no message of the meters"
-        now_s, now = time.monotonic(), stamp_now()
+        now_s = time.monotonic()
+        now = self._pit_clock.now(stamp_now(), now_s)
         why = malformed if said is None else self.levels.heard(said, now_s, now)
         if why is not None or said is None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
+            if said is not None and not retained:
+                self._refused_for_its_time("meters", payload, said.at, self.levels.last_at, now)
         elif self._heard.is_news("meters", payload) and not retained:
             self._heard.meters_old = None if self.levels.said_lately(said, now) else said.at
             if self._heard.meters_old is None:
                 self._heard.word(now_s)
+
+    def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
+        """A word of the pit was refused. Where its time is the reason, people are told how the clocks stand.
+
+        `last_at` is the time of a word that was believed before. `now` is the time by which the word was judged.
+        """
+        if not self._heard.is_news(kind, payload):
+            return
+        if at > latest_at(now):
+            self._heard.refuses(Standing("clock_ahead", {"at": at, "now": now.text()}), time.monotonic())
+        elif at < last_at:
+            self._heard.refuses(Standing("clock_behind", {"at": at, "last_at": last_at}), time.monotonic())
 
     async def _judge_ack(self, payload: bytes, retained: bool, connection: int) -> None:
         """Follow the pit's acknowledgement, unless the connection that brought the acknowledgement has ended.
@@ -496,23 +517,31 @@ class PitStream:
         if not self._is_the_pits(self._topics.ack, message):
             return
         self._heard.adopted = (ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)
-        if self._heard.is_news("ack", payload) and not retained:
-            self._heard.word(time.monotonic())
         if not self._heard.adopted:
+            if self._heard.is_news("ack", payload) and not retained:
+                self._heard.word(time.monotonic())
             told = f"{ack.table}/{ack.epoch}"
             _log.warning("an acknowledgement of epoch %.40r is refused: that is not this journal's epoch", told)
-            return
-        now = stamp_now()
-        if (why := leaps(ack, now)) is not None:
-            _log.warning("an acknowledgement is refused: %s", why)
             return
         ours = ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(own.says["chain"])
         if connection != self._connections or (own is None and ours and ack.seq > 0):
             return  # the event of this ack is altered, so the ack cannot be judged
+        now_s = time.monotonic()
+        if self._delivery.certainly_later(ack, own_chain):
+            self._pit_clock.heard(ack.at, now_s)
+        now = stamp_now()
+        if (why := leaps(ack, now)) is not None:
+            _log.warning("an acknowledgement is refused: %s", why)
+            if not retained:
+                self._refused_for_its_time("ack", payload, ack.at, "", now)
+            return
         before_seq = self._delivery.acked_seq
-        match self._delivery.acked(ack, own_chain, time.monotonic(), latest_at(now)):
+        followed = self._delivery.acked(ack, own_chain, now_s, latest_at(now))
+        if not isinstance(followed, Older) and self._heard.is_news("ack", payload) and not retained:
+            self._heard.word(now_s)
+        match followed:
             case Behind(acked_seq, head_seq, chain_differs, at):
                 self._tell(JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at))
             case TookBack(acked_seq, at):
@@ -521,6 +550,8 @@ class PitStream:
                 _log.warning(
                     "an acknowledgement of %s is refused: a later one, of %s, was believed before", ack.at, last_at
                 )
+                if not retained:
+                    self._refused_for_its_time("ack", payload, ack.at, last_at, now)
             case None if self._delivery.acked_seq < before_seq:
                 _log.warning(
                     "the pit went back from event %d to %d: the events between are sent again", before_seq, ack.seq
@@ -537,7 +568,7 @@ class PitStream:
         if said is not None:
             if not self._is_the_pits(self._topics.award, message):
                 return
-            if (why := leaps(said, stamp_now())) is not None:
+            if (why := leaps(said, self._pit_clock.now(stamp_now(), time.monotonic()))) is not None:
                 _log.warning("a message on %s is refused: %s", self._topics.award, why)
                 return
             if (said.table, said.epoch) == (self._table_id, self._journal.epoch):
@@ -690,7 +721,7 @@ class PitStream:
         if not (self._connected and self._broker.has_others):
             return
         now_s = time.monotonic()
-        if self._found(now_s).code not in ("no_pit", "silent"):
+        if self._found(now_s).code not in ("no_pit", "silent", "clock_ahead", "clock_behind"):
             self._moves = 0
         elif now_s - self._came_s >= self._stale_after_s * min(2**self._moves, _LONGEST_STAY):
             self._moves += 1
