@@ -100,6 +100,13 @@ TABLE_DEFECTS = (
         "early = False",
     ),
     Defect(
+        "the time of an ack alone decides",
+        "T35",
+        _GUARANTEE,
+        "(early and not self.certainly_later(ack, own_chain))",
+        "early",
+    ),
+    Defect(
         "the chain of an ack is not looked at",
         "T13",
         _GUARANTEE,
@@ -114,7 +121,13 @@ TABLE_DEFECTS = (
         "",
     ),
     Defect("every number is believed", "T14", _GUARANTEE, "not chain_differs and ack.seq <= self._known_seq", "True"),
-    Defect("a pit cannot take its word back", "T14", _GUARANTEE, "if behind and not fits:", "if behind:"),
+    Defect(
+        "a pit cannot take its word back",
+        "T14",
+        _GUARANTEE,
+        "if behind and (not fits or early or ack.at == self._last_at):",
+        "if behind:",
+    ),
     Defect(
         "bytes that are no ack end the program",
         "T15",

@@ -42,7 +42,7 @@ _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 
 _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "shoe"}
 
-_AT_ONCE_AT_A_TABLE = ("T01", "T05", "T24", "T29", "T30", "T31", "T32", "T33", "T34")
+_AT_ONCE_AT_A_TABLE = ("T01", "T05", "T24", "T29", "T30", "T31", "T32", "T33", "T34", "T35")
 """The same of a table."""
 
 

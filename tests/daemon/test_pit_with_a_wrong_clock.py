@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.clock import stamp_now
 from controller.contract.envelope import Stamp
 from controller.contract.topics import Topics
-from controller.pit import clock
+from controller.daemon.clock import stamp_now
+from controller.pit.reference import clock
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import LEVELS, World, ack, running
 from tests.support.waiting import eventually
@@ -32,7 +32,7 @@ class Clocks:
         self.pit_ahead_ms = 0
         self.recorded: list[tuple[str | None, bytes]] = []
         patch.setattr(clock, "_now_ms", lambda: time.time_ns() // 1_000_000 + self.pit_ahead_ms)
-        for room in ("controller.delivery.stream", "controller.runtime"):
+        for room in ("controller.daemon.delivery.stream", "controller.daemon.runtime"):
             patch.setattr(f"{room}.stamp_now", self.stamp)
 
     def stamp(self) -> Stamp:
@@ -48,10 +48,15 @@ class Clocks:
                 say(payload, topic, retained)
 
             self._patch.setattr(self.world.broker, "say", recorded)
-            self.say_again = lambda: [say(payload, topic) for topic, payload in self.recorded]
+            self._say = say
             await self.world.open_shoe()
             await eventually(lambda: self.at_rest() and self.world.runtime.stream.fresh())
             yield self.world
+
+    def say_again(self) -> None:
+        """Somebody repeats whatever the pit ever said."""
+        for topic, payload in self.recorded:
+            self._say(payload, topic)
 
     def pit_is_set(self, ahead_ms: int) -> None:
         self.pit_ahead_ms = ahead_ms
@@ -71,7 +76,7 @@ async def test_a_pit_that_was_ten_years_ahead_is_believed_again_at_the_next_even
         clocks.pit_is_set(TEN_YEARS_MS)
         await world.do(LockWagers())
         await eventually(clocks.at_rest)
-        world.broker.levels = {meter: 1 for meter in LEVELS}
+        world.broker.levels = dict.fromkeys(LEVELS, 1)
         world.broker.say_levels()
         clocks.pit_is_set(0)
         world.broker.levels = dict(LEVELS)

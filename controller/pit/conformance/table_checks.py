@@ -423,6 +423,19 @@ def _old_ack(kit: TableKit) -> None:
     quiet(pit, since, "An ack that is a minute older than the last ack was believed:", _NOT_RESENT_S)
 
 
+@_clause("T35")
+def _ack_proves_itself(kit: TableKit) -> None:
+    kit.goes_on(kit.pit())
+    pit, numbers = waiting(kit)
+    ack = pit.ack()
+    pit.say_ack(replace(ack, at=at_text((moment_ms(ack.at) or 0) - 60_000)))
+    if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
+        raise BrokenError(
+            f"The ack of event {numbers[-1]} was not believed. Its time is a minute before that of the last ack, and"
+            " its event was first sent after that ack."
+        )
+
+
 @_clause("T13")
 def _other_chain(kit: TableKit) -> None:
     _behind(kit, lambda pit: replace(pit.ack(), chain="ab" * 32), "an ack with another chain")
