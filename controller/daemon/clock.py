@@ -24,6 +24,16 @@ def since_boot_ms() -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
+def monotonic_s() -> float:
+    """Seconds of a clock that nobody sets, and that stands while the machine is suspended."""
+    return time.monotonic()
+
+
+def monotonic_ms() -> int:
+    """The same in whole milliseconds."""
+    return time.monotonic_ns() // 1_000_000
+
+
 def slept_ms() -> int:
     """For how many milliseconds the machine was suspended since it started.
 

@@ -47,6 +47,9 @@ PHASE_NAMES: dict[type[Phase], str] = {
 }
 """The phases as messages and people name them."""
 
+BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
+"""The phases in which no round is in play and no wager is locked."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublicHand:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.daemon import runtime
+from controller.daemon import panel
 from controller.people.cli.setup.questions import Terminal
 from controller.people.cli.status import status_lines
 from controller.people.cli.surroundings import python
@@ -91,7 +91,7 @@ async def test_in_a_test_of_the_inputs_no_button_means_anything_and_then_again(
             await eventually(lambda: set(world.status["inputs"]) == world.pins.pressed)
         assert "no press means anything" in _told(world)
         assert world.status["face"]["phase"] == "no_shoe"
-        monkeypatch.setitem(runtime._TEST_MS, InputsTested, 0)
+        monkeypatch.setitem(panel._TEST_MS, InputsTested, 0)
         await world.do(InputTest("Smith"))
         await eventually(lambda: world.status["test"] is None)
         world.pins.pressed = {"new_shoe"}
@@ -103,7 +103,7 @@ async def test_a_test_ends_by_itself(asked: Request, tmp_path: Path, monkeypatch
     async with running(tmp_path) as world:
         await world.open_shoe()
         lamps = world.lamps
-        monkeypatch.setattr(runtime, "_TEST_MS", dict.fromkeys(runtime._TEST_MS, 0))
+        monkeypatch.setattr(panel, "_TEST_MS", dict.fromkeys(panel._TEST_MS, 0))
         await world.do(asked)
         await eventually(lambda: world.lamps == lamps and world.status["test"] is None)
 

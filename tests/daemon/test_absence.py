@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import controller.daemon.clock
 import controller.daemon.runtime
 from controller.contract.envelope import Stamp
 from controller.contract.keys import SigningKey
@@ -76,10 +77,10 @@ class Daemon:
         self._boot = boot
         self.shoe = HeldShoe(gap_shows_within_ms, KEPT_UNREAD_MS, up=False)
         self.pins = HeldPins(self._config)
-        monkeypatch.setattr(controller.daemon.runtime, "since_boot_ms", lambda: self.now_ms)
+        monkeypatch.setattr(controller.daemon.clock, "since_boot_ms", lambda: self.now_ms)
         monkeypatch.setattr(controller.daemon.runtime, "until_beat_s", lambda: self.beat_s)
         monkeypatch.setattr(
-            controller.daemon.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms)
+            controller.daemon.clock, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms)
         )
 
     def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
@@ -306,8 +307,8 @@ def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: Mak
     async def story(daemon: Daemon) -> None:
         await daemon.last_beat()
         daemon.now_ms += 7_000
-        daemon.runtime._beat()
-        daemon.runtime._beat_soon()
+        daemon.runtime._beats._beat(False)
+        daemon.runtime._beats.soon()
         await daemon.blip(5)
         assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 8)
 
@@ -319,7 +320,7 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
     daemon: MakeDaemon, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     slept = [0]
-    monkeypatch.setattr(controller.daemon.runtime, "slept_ms", lambda: slept[0])
+    monkeypatch.setattr(controller.daemon.clock, "slept_ms", lambda: slept[0])
 
     async def story(daemon: Daemon) -> None:
         assert not daemon.runtime._has_changed()

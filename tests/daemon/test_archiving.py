@@ -188,7 +188,7 @@ async def test_who_stops_the_archivist_waits_for_the_copy(
         await next_shoe(world)
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
         told: list[object] = []
-        archivist = Archivist(world.journal, 0, 10**9, world.runtime._on_journal, lambda: True, told.append)
+        archivist = Archivist(world.journal, 0, 10**9, world.runtime._commits.on_journal, lambda: True, told.append)
         task = asyncio.create_task(archivist.run())
         await eventually(begun.is_set)
         task.cancel()

@@ -32,7 +32,7 @@ async def test_a_second_word_on_a_fault_does_not_clear_the_next_one(tmp_path: Pa
         await world.open_shoe()
         await world.do(LockWagers())
         for fact in (ShoeErrorRaised(ShoeError.OVERDRAW), CutCardDrawn("shoe"), CutCardDrawn("shoe")):
-            world.runtime.shoe_reported(fact)
+            world.runtime.shoe_line.shoe_reported(fact)
         await world.settle()
         assert world.fault() == "shoe_error"
         answers = await asyncio.gather(*(world.ask(ClearFault(by)) for by in ("Smith", "Jones")))

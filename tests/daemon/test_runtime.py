@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import tomli_w
 
+from controller.daemon import commits, folding, panel, shoe_line
 from controller.daemon import runtime as runtime_module
 from controller.daemon.beat import next_beat
 from controller.daemon.record.journal import Row, read_rows, verify
@@ -201,7 +202,7 @@ def _failing_on(monkeypatch: pytest.MonkeyPatch, kind: type[Fact], secret: str) 
             raise ValueError(secret)
         return step(table, fact)
 
-    monkeypatch.setattr(runtime_module, "step", failing)
+    monkeypatch.setattr(folding, "step", failing)
 
 
 async def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
@@ -261,7 +262,7 @@ def test_what_fails_besides_the_step_ends_the_table(tmp_path: Path, monkeypatch:
 
     async def test() -> None:
         async with running(tmp_path) as world:
-            monkeypatch.setattr(runtime_module, "lamps", failing)
+            monkeypatch.setattr(panel, "lamps", failing)
             world.pins.pressed.add("seat_1")
             await eventually(world.task.done)
 
@@ -320,7 +321,7 @@ async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monke
 async def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_module, "_RETRY_COMMIT_S", 0.02)
+    monkeypatch.setattr(commits, "_RETRY_S", 0.02)
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.do(LockWagers())
@@ -390,7 +391,7 @@ async def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, cap
 async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", 3600.0)
+    monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", 3600.0)
     async with running(tmp_path) as world:
         world.shoe.listener.shoe_noise("checksum", 7)
         for _ in range(2):
@@ -403,7 +404,7 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
     """Waits until bad bytes that came before may be told, as far as it is for their own age. It is not long here."""
     copies_come_within_s = 0.1
-    monkeypatch.setattr(runtime_module, "_COPIES_COME_WITHIN_S", copies_come_within_s)
+    monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 
     async def wait(world: World) -> None:
         await asyncio.sleep(copies_come_within_s)
@@ -516,12 +517,12 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
     """The fault stands and the lamps show it, but for less long than anybody needs to see it."""
-    monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 3600.0)
+    monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
         if button == "void":
             await world.do(LockWagers())
-        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
         await world.settle()
         assert world.lamps["fault"] == "fast_blink"
         world.pins.pressed.add("key")
@@ -531,7 +532,7 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
         await world.settle()
         assert world.fault() == "shoe_error"
         assert len(world.rows()) == before
-        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 0.0)
+        monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 0.0)
         await _press(world, button)
         await world.settle()
         assert world.fault() is None
@@ -544,13 +545,13 @@ async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
     """Key and `deal` clear a fault. Somebody else has cleared it an instant before: the press must not lock wagers."""
     async with running(tmp_path) as world:
         await world.open_shoe()
-        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
         await world.settle()
-        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 0.0)
+        monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 0.0)
         world.pins.pressed.add("key")
         await world.pins.sampled(8)
         await world.do(ClearFault("Smith"))
-        monkeypatch.setattr("controller.daemon.runtime.SEEN_AFTER_S", 3600.0)
+        monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
         await _press(world, "deal")
         await world.settle()
         assert world.runtime.face.phase == "wagers_open"
@@ -617,7 +618,7 @@ async def test_a_lamp_that_begins_to_blink_between_two_beats_goes_out_in_time(
         beats = world.pins.beats
         await eventually(lambda: world.pins.beats > beats)
         await world.do(NewShoe())
-        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
         await eventually(lambda: world.lamps["fault"] == "fast_blink")
         await eventually(lambda: world.pins.lit["fault"])
         await eventually(lambda: not world.pins.lit["fault"])
@@ -627,7 +628,7 @@ async def test_what_the_watch_notices_while_the_program_ends_makes_no_beat(tmp_p
     async with running(tmp_path) as world:
         await eventually(lambda: world.lamps["fault"] == "dark")
     beats = world.pins.beats
-    world.runtime._beat_soon()
+    world.runtime._beats.soon()
     await next_beat()
     assert world.pins.beats == beats
 
@@ -638,8 +639,8 @@ async def test_a_press_that_came_and_went_while_the_loop_was_busy_is_a_press(tmp
         pressed = released | {"new_shoe": True}
         at_ms = time.monotonic_ns() // 1_000_000 + 1_000  # later than any look of its own
         looks = ((pressed, 0), (pressed, 35), (released, 70), (released, 105))
-        world.runtime._looks = [(levels, at_ms + after_ms) for levels, after_ms in looks]
-        world.runtime._sample_pins()
+        world.runtime._panel._looks = [(levels, at_ms + after_ms) for levels, after_ms in looks]
+        world.runtime._panel.sample()
         await eventually(lambda: world.runtime.face.phase == "first_card_due")
 
 

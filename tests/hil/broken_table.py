@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
+import controller.daemon.folding
 import controller.daemon.record.replay
-import controller.daemon.runtime
 from controller.people.cli.main import main
 from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact
@@ -30,7 +30,7 @@ def _break(defect: str) -> None:
     if defect == "forgets":
         controller.daemon.record.replay.step = forgets  # type: ignore[attr-defined]  # the name that it imported
     else:
-        controller.daemon.runtime.step = raises  # type: ignore[attr-defined]  # the same
+        controller.daemon.folding.step = raises  # type: ignore[attr-defined]  # the same
 
 
 if __name__ == "__main__":

@@ -44,10 +44,10 @@ MUTANTS = (
         "the lamps and the face follow a fact before its commit",
         (
             "controller.daemon.runtime",
-            "                messages = await self._commit(entries)\n",
+            "                messages = await self._commits.commit(folded.entries)\n",
             (
-                "                self.face = public(table)\n                self._render()\n"
-                "                messages = await self._commit(entries)\n"
+                "                self.face = public(folded.table)\n                self._panel.render()\n"
+                "                messages = await self._commits.commit(folded.entries)\n"
             ),
         ),
     ),

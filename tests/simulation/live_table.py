@@ -518,7 +518,7 @@ class LiveTable:
             watch=watch_in_turns,
         )
         self._worker = Worker(self.disk.slow_s, self._power_cut)
-        self.loop.workers[self.runtime._commit_thread] = self._worker
+        self.loop.workers[self.runtime._commits._thread] = self._worker
         self._running = self.loop.create_task(self.runtime.run())
         self._go_on(0.01)
 
@@ -626,7 +626,7 @@ class LiveTable:
         if self.loop.now_s < self._lamp_test_ends_s:
             return
         for attempt in range(4):
-            shown, expected = self._alive()._shown, self._expected_lamps()
+            shown, expected = self._alive()._panel.shown, self._expected_lamps()
             steady = {name: bool(pattern.value) for name, pattern in expected.items() if len(pattern.value) < 2}
             lit = {name: self.header.lit.get(name) for name in steady}
             if shown == expected and lit == steady:

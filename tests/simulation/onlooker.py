@@ -20,11 +20,11 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import controller.daemon.clock
 import controller.daemon.delivery.pit_trust
 import controller.daemon.delivery.recognition_trust
 import controller.daemon.delivery.stream
 import controller.daemon.record.journal
-import controller.daemon.runtime
 import drivers.line.shoe_on_line
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
@@ -349,7 +349,7 @@ class _Table:
             mark=Mark(self.folder / "heard", "c0ffee"),
             watch=watch_in_turns,
         )
-        self.loop.workers[self.runtime._commit_thread] = Worker(0.0, lambda: None)
+        self.loop.workers[self.runtime._commits._thread] = Worker(0.0, lambda: None)
         self._tasks = [self.loop.create_task(self.runtime.run()), self.loop.create_task(self._watch())]
         self._asked: list[asyncio.Task[None]] = []
         return self
@@ -437,11 +437,12 @@ class _Table:
         log = _LogLines(lambda line: self._leaves("log", line.encode()))
         root = logging.getLogger()
         with (
-            patch.object(controller.daemon.runtime, "time", clock),
+            patch.object(controller.daemon.clock, "monotonic_s", loop.time),
+            patch.object(controller.daemon.clock, "monotonic_ms", lambda: round(loop.now_s * 1e9) // 1_000_000),
             patch.object(controller.daemon.delivery.stream, "time", clock),
-            patch.object(controller.daemon.runtime, "stamp_now", lambda: _stamp(loop)),
-            patch.object(controller.daemon.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
-            patch.object(controller.daemon.runtime, "slept_ms", lambda: 0),
+            patch.object(controller.daemon.clock, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.daemon.clock, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.daemon.clock, "slept_ms", lambda: 0),
             patch.object(controller.daemon.delivery.stream, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),

@@ -20,10 +20,11 @@ from types import SimpleNamespace
 from typing import Any, Literal
 from unittest.mock import patch
 
+import controller.daemon.clock
 import controller.daemon.delivery.pit_trust
 import controller.daemon.delivery.stream
+import controller.daemon.folding
 import controller.daemon.record.journal
-import controller.daemon.runtime
 import controller.pit.reference.clock
 import controller.pit.reference.ledger
 import drivers.line.shoe_on_line
@@ -252,7 +253,8 @@ class World:
         loop = self.loop
         clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
         with (
-            patch.object(controller.daemon.runtime, "time", clock),
+            patch.object(controller.daemon.clock, "monotonic_s", loop.time),
+            patch.object(controller.daemon.clock, "monotonic_ms", lambda: round(loop.now_s * 1e9) // 1_000_000),
             patch.object(controller.daemon.delivery.stream, "time", clock),
             patch.object(
                 controller.pit.reference.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)
@@ -261,10 +263,10 @@ class World:
             patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.stream, "stamp_now", self.stamp),
-            patch.object(controller.daemon.runtime, "stamp_now", self._stamp_now),
-            patch.object(controller.daemon.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
-            patch.object(controller.daemon.runtime, "slept_ms", lambda: 0),
-            patch.object(controller.daemon.runtime, "step", self._step),
+            patch.object(controller.daemon.clock, "stamp_now", self._stamp_now),
+            patch.object(controller.daemon.clock, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.daemon.clock, "slept_ms", lambda: 0),
+            patch.object(controller.daemon.folding, "step", self._step),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             yield

@@ -1,0 +1,48 @@
+"""The loop's beat: when the loop samples the pins, looks at the shoe's line and writes the lamps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+class Beats:
+    """Calls `beat` again and again, `sample_s` seconds after the start for the first time.
+
+    `beat` gets what it said at the beat before, and returns the seconds until the next. A timer beats: turns of a task
+    would cost twice that.
+    """
+
+    def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
+        self._beat_once = beat
+        self._sample_s = sample_s
+
+    async def keep_beating(self) -> None:
+        """Beat until a beat raises, which ends this task."""
+        self._failed = asyncio.get_running_loop().create_future()
+        self._beat_in(self._sample_s, False)
+        try:
+            await self._failed
+        finally:
+            self._next.cancel()
+
+    def soon(self) -> None:
+        """Something changed that the lamps or the table have to follow. Where no beat is due anyway, beat at once.
+
+        At once is in the loop's next turn: between two beats the loop has always looked at the shoe's line. After the
+        last beat there is no other: the watch may notice something while the program ends.
+        """
+        is_far = self._next.when() - asyncio.get_running_loop().time() > self._sample_s
+        if is_far and not self._next.cancelled():
+            self._next.cancel()
+            self._beat_in(0, False)
+
+    def _beat_in(self, after_s: float, again: bool) -> None:
+        self._next = asyncio.get_running_loop().call_later(after_s, self._beat, again)
+
+    def _beat(self, again: bool) -> None:
+        try:
+            self._beat_in(*self._beat_once(again))
+        except BaseException as error:  # noqa: BLE001  # asyncio would only log it: `keep_beating` raises it again
+            if not self._failed.done():
+                self._failed.set_exception(error)

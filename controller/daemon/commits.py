@@ -1,0 +1,96 @@
+"""One commit at a time, in the one thread that may touch the journal; tried again until the disk has the rows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from controller.daemon.record.journal import Entry, Journal, Message
+from controller.daemon.record.journal_file import JournalGoneError, code_of
+from controller.table.facts import CommitFailed, Fact, JournalGone
+
+_log = logging.getLogger(__name__)
+
+PING_S = 1.0
+"""How often the watchdog is pinged."""
+
+_RETRY_S = 1.0
+
+_T = TypeVar("_T")
+
+
+class Commits:
+    """The journal's thread, and what happens where the disk fails.
+
+    `error` says why rows wait for the journal; None while none do. `waits` is called as rows begin to wait. `alive` is
+    the watchdog's ping. `tell` takes the fact of a failure that is over.
+    """
+
+    def __init__(
+        self, journal: Journal, alive: Callable[[], None], waits: Callable[[], None], tell: Callable[[Fact], None]
+    ) -> None:
+        self._journal = journal
+        self._alive = alive
+        self._waits = waits
+        self._tell = tell
+        self._thread = ThreadPoolExecutor(1, "journal")
+        self.error: str | None = None
+
+    def on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
+        """Do `work` in the one thread that may touch the journal."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def close(self) -> None:
+        """Wait for the thread's work, and end the thread."""
+        self._thread.shutdown(wait=True)
+
+    async def commit(self, entries: list[Entry]) -> list[Message]:
+        """Have the rows committed. Where the disk fails, try again; where the file is gone, write the file again.
+
+        The rows are kept meanwhile, and people see at once that rows wait. That holds also for rows of cards that lie
+        face down. The moment at which a disk begins to fail could then tell that the shoe's result came. The other way,
+        to keep such a result in memory until the cards are up, would lose the result with the power.
+        """
+        failed: OSError | None = None
+        gone: JournalGoneError | None = None
+        kept_as: str | None = None
+        while True:
+            try:
+                try:
+                    messages = await self.on_journal(lambda: self._journal.append(entries))
+                except JournalGoneError as error:
+                    _log.error("the journal is not where it was: %s", error)
+                    self._wait_for_journal(str(error))
+                    gone = gone or error
+                    kept_as = await self._with_pings(self.on_journal(self._journal.put_back)) or kept_as
+                    _log.warning("the journal is written there again; what stood there: %s", kept_as or "nothing")
+                    continue
+            except OSError as error:
+                if failed is None:
+                    _log.error("the journal cannot be written, and is tried again: %s", error)
+                failed = error
+                self._wait_for_journal(str(error))
+                await asyncio.sleep(_RETRY_S)
+                continue
+            self.error = None
+            if gone is not None:
+                self._tell(JournalGone(gone.file, gone.code, kept_as))
+            elif failed is not None:
+                _log.warning("the journal can be written again")
+                self._tell(CommitFailed(code_of(failed)))
+            return messages
+
+    def _wait_for_journal(self, why: str) -> None:
+        self.error = why
+        self._alive()
+        self._waits()
+
+    async def _with_pings(self, work: Awaitable[_T]) -> _T:
+        """The result of work that may take longer than the watchdog's patience, with pings meanwhile."""
+        doing = asyncio.ensure_future(work)
+        while not (await asyncio.wait([doing], timeout=PING_S))[0]:
+            self._alive()
+        return doing.result()

@@ -1,0 +1,134 @@
+"""Facts in: what waits in the inbox becomes the table after it, and the rows to commit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from controller.contract.envelope import Stamp
+from controller.daemon.answer import Answer
+from controller.daemon.hearing import Pace
+from controller.daemon.inbox import Arrived, Asked
+from controller.daemon.record.journal import Entry
+from controller.table.acts.entry import Ambient, Request
+from controller.table.acts.recognition import SeeWager
+from controller.table.acts.seats import PlaceWager
+from controller.table.facts import Fact, OutboxFull, PitKeyRotated, StepFailed, WagersLocked
+from controller.table.foreseen import not_as_shown
+from controller.table.legality import Refuse
+from controller.table.public import BETWEEN_ROUNDS, PHASE_NAMES
+from controller.table.requests import after, before, decide, not_answered
+from controller.table.states import Table
+from controller.table.step import step
+
+_log = logging.getLogger(__name__)
+
+_TELLS_NO_LAMP = ("wager_lies_there", "wager_old", "recognition_key_other")
+"""The refusals of a wager that changes nothing at its seat: it lies there, or the word is nobody's or an old one."""
+
+
+@dataclass(slots=True)
+class Folded:
+    """The table after what waited, the rows to commit, and the answers to give once these rows are committed."""
+
+    table: Table
+    entries: list[Entry] = field(default_factory=list)
+    answers: list[tuple[asyncio.Future[Answer], Answer]] = field(default_factory=list)
+
+
+class Folding:
+    """Folds what waits, in the order in which it came.
+
+    `is_shoe_fact` says whether what the line noticed of the shoe is a fact in this phase of the table. `answered` is
+    told of each request with the fact that the request becomes, or with its refusal. `refused_seats` are the seats at
+    which a refused wager is shown, until a wager there is accepted, or wagers are locked.
+    """
+
+    def __init__(
+        self,
+        is_shoe_fact: Callable[[Fact, Table], bool],
+        answered: Callable[[Arrived, Asked, Fact | Refuse], None],
+    ) -> None:
+        self._is_shoe_fact = is_shoe_fact
+        self._answered = answered
+        self._pace = Pace()
+        self.refused_seats: frozenset[int] = frozenset()
+
+    def fold(self, table: Table, inbox: list[Arrived | Callable[[], None]]) -> Folded:
+        """Fold the inbox. A callable in it is called in its turn."""
+        folded = Folded(table)
+        for arrived in inbox:
+            if callable(arrived):
+                arrived()
+                continue
+            fact = self._fact_of(arrived, folded)
+            if fact is not None:
+                self._take(self._pace.timed(fact, arrived.stamp, arrived.on_time), arrived, folded)
+        return folded
+
+    def _fact_of(self, arrived: Arrived, folded: Folded) -> Fact | None:
+        """The fact that arrived, or that a request becomes; None where it is no fact now. A request gets its answer."""
+        item, table = arrived.what, folded.table
+        if not isinstance(item, Asked):
+            return item if self._is_fact(item, table) else None
+        fact = _decide(table, item, arrived.ambient)
+        refused = fact.code if isinstance(fact, Refuse) else getattr(fact, "refusal", None)
+        if item.answer is not None:
+            folded.answers.append((item.answer, Answer(refused)))
+        self._note_wager(item.request, refused)
+        self._answered(arrived, item, fact)
+        return None if isinstance(fact, Refuse) else fact
+
+    def _take(self, fact: Fact, arrived: Arrived, folded: Folded) -> None:
+        """Step over the fact, and over what comes before and after it."""
+        if isinstance(fact, WagersLocked):
+            self.refused_seats = frozenset()
+        for believed in (*before(folded.table, fact, arrived.ambient), fact):
+            folded.table, rows = _step_or_fail(folded.table, believed, arrived.stamp, arrived.via)
+            folded.entries += rows
+        for follows in after(folded.table, arrived.ambient):
+            folded.table, rows = _step_or_fail(folded.table, follows, arrived.stamp, "controller")
+            folded.entries += rows
+
+    def _note_wager(self, request: Request, refused: str | None) -> None:
+        if not isinstance(request, PlaceWager | SeeWager) or refused in _TELLS_NO_LAMP:
+            return
+        if refused is None:
+            self.refused_seats -= {request.wager.seat}
+        else:
+            self.refused_seats |= {request.wager.seat}
+
+    def _is_fact(self, noticed: Fact, table: Table) -> bool:
+        """Whether what the controller noticed is a fact in this phase of the table."""
+        match noticed:
+            case PitKeyRotated(former=former):
+                return table.pit_key == former
+            case OutboxFull():  # noticed at every event; inside a round it may wait for the next
+                return table.fault is None and PHASE_NAMES[type(table.phase)] in BETWEEN_ROUNDS
+            case _:
+                return self._is_shoe_fact(noticed, table)
+
+
+def _decide(table: Table, asked: Asked, ambient: Ambient) -> Fact | Refuse:
+    """The fact that the request becomes. A supervisor's act is valid for the fault that was shown, and no other."""
+    return (
+        not_answered(table, asked.request, asked.fault)
+        or not_as_shown(table, asked.request, ambient, asked.shown)
+        or decide(table, asked.request, ambient)
+    )
+
+
+def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
+    """Step over the fact. Where the step raises, the fact and its failure are journalled together."""
+    try:
+        after, events = step(table, fact)
+    except Exception as error:  # noqa: BLE001  # step is total, so this is a defect: the table stops, and not the program
+        failure = StepFailed(f"{type(error).__name__} in {type(fact).__name__}", getattr(fact, "report", None))
+        # The exception's own text could tell a face-down card. The types say where it happened.
+        _log.error("the step failed: %s\n%s", failure.error, "".join(traceback.format_tb(error.__traceback__)))
+        after, events = step(table, failure)
+        return after, [Entry(stamp, fact, (), via), Entry(stamp, failure, events, "controller")]
+    return after, [Entry(stamp, fact, events, via)]

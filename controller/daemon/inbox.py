@@ -1,0 +1,32 @@
+"""What waits to be folded: facts that came, and requests with the future that waits for each answer."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from controller.contract.envelope import Stamp
+from controller.daemon.answer import Answer
+from controller.table.acts.entry import Ambient, Request
+from controller.table.facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request in the inbox, and the future that waits for its answer."""
+
+    request: Request
+    fault: str | None  # the id of the fault that the request answers
+    shown: str | None  # the name of what was shown before the request
+    answer: asyncio.Future[Answer] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """An item of the inbox, with the ambient state when the item came: a chip put down later does not count."""
+
+    what: Fact | Asked
+    ambient: Ambient
+    stamp: Stamp
+    via: str
+    on_time: bool = True  # read from the shoe's line as soon as it was there
