@@ -29,7 +29,7 @@ class Room(NamedTuple):
 
 
 # A module belongs to the longest name here that it starts with.
-_WIRE = ("controller.contract.keys", "controller.contract.wire")
+_WIRE = ("controller.contract.keys", "controller.contract.keeping", "controller.contract.wire")
 ROOMS = {
     "controller": Room((), third_party=False),
     "controller.basics": Room(("controller.basics",), third_party=False),
@@ -38,6 +38,9 @@ ROOMS = {
     "controller.rules.roads": Room(("controller.rules.roads",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=False),
     "controller.contract.keys": Room(("controller.contract", "controller.basics")),
+    "controller.contract.keeping": Room(
+        ("controller.contract", "controller.basics"), never=("controller.contract.wire",)
+    ),
     "controller.contract.wire": Room(("controller.contract", "controller.basics")),
     "controller.words": Room(("controller.words",), third_party=False),
     "controller.table": Room(

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import hashlib
 import io
+import itertools
 import json
 import os
+import re
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from controller import __version__
 from controller.basics.errors import TableError
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keeping import seal
+from controller.contract.keeping.packed import Member, read_packed
+from controller.contract.keys import SigningKey, load_or_make_key
+from controller.contract.signing import Signer, signed
+from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
-from controller.daemon.record.backup import reading_backup
-from controller.daemon.record.journal import verify
+from controller.daemon.record.backup import read_backup
+from controller.daemon.record.journal import Entry, read_origin, verify
 from controller.daemon.record.replay import replay_open_shoe
 from controller.people.cli.main import main
 from controller.people.cli.surroundings import simulated_table
 from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, Report, ShoeOpened
 from controller.table.states import Burning
-from tests.support.archives import archive_all
+from tests.support.archives import AtStep, archive_all
 from tests.support.errors import raising
 from tests.support.stopped import opened, stopped_table
 
@@ -44,9 +56,33 @@ def _lost(folder: Path) -> None:
     folder.mkdir()
 
 
+@pytest.fixture(autouse=True)
+def _cheap_seal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "_COST", 2)
+
+
+@pytest.fixture(autouse=True)
+def passphrase(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the passphrase of this test's backups."""
+    file = tmp_path_factory.getbasetemp() / "passphrase"
+    if not file.exists():
+        file.touch(0o600)
+        file.write_text("four words nobody guesses\n", "utf-8")
+    _PASSPHRASE.append(file)
+    return file
+
+
+_PASSPHRASE: list[Path] = []
+
+
 def _inside(words: tuple[str, ...]) -> list[str]:
-    """The words, and for a restore the folder around the backup as the place of a table's files."""
-    return [*words, *(("--below", str(Path(words[1]).parent)) if words[0] == "restore" else ())]
+    """The words with the passphrase, and for a restore with the place of the table's file, beside the backup."""
+    told = list(words)
+    if words[0] == "restore":
+        told += ["--table", str(Path(words[1]).parent / "table" / "table.toml")]
+    if words[0] != "verify" and "--passphrase-file" not in words:
+        told += ["--passphrase-file", str(_PASSPHRASE[-1])]
+    return told
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -167,13 +203,13 @@ def test_archives_stay_found_where_the_tables_file_names_another_folder(
     before = verify(tmp_path / "table" / "table.journal")
     if first is None:
         text = table.read_text("utf-8")
-        table.write_text(text.replace("[journal]\n", f'[journal]\narchive = "{tmp_path}/second"\n'), "utf-8")
+        table.write_text(text.replace("[journal]\n", f'[journal]\narchive = "{tmp_path}/table/second"\n'), "utf-8")
     _said(capsys, "backup", str(table), kept)
     assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way", "the journal here is good"
     _lost(tmp_path / "table")
     _said(capsys, "restore", kept, "--by", "Jones")
     aside = tmp_path / "table" / f"table.journal.of-backup-{before.epoch}"
-    folder = tmp_path / "second" if first is None else tmp_path / "table" / "table.journal.archive"
+    folder = tmp_path / "table" / "second" if first is None else tmp_path / "table" / "table.journal.archive"
     assert verify(aside, folder) == before
 
 
@@ -246,31 +282,141 @@ def test_a_configuration_that_is_there_stays(tmp_path: Path, capsys: pytest.Capt
 def test_a_backup_says_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, kept = _table(tmp_path / "table"), tmp_path / "kept"
     _said(capsys, "backup", str(table), str(kept))
-    with reading_backup(kept, tmp_path) as (told, files):
-        kinds = [each.kind for each, _ in files]
+    (tmp_path / "unpacked").mkdir()
+    told, files = read_backup(kept, tmp_path / "unpacked")
     assert (told.table, told.moved_by) == ("royal9-01", None)
-    assert kinds == ["table", "game", "key", "note", "journal"]
-
-
-def _forged(kept: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Somebody who has no key changes what the backup says of itself."""
+    assert list(files) == ["table.toml", "game.toml", "key", "key.journals", "journal"]
     with tarfile.open(kept) as tar:
-        members = [(each, (tar.extractfile(each) or io.BytesIO()).read()) for each in tar]
-    says = json.loads(members[0][1])
-    change(says)
-    _packed(kept, [(members[0][0], json.dumps(says).encode()), *members[1:]])
+        assert tar.getnames() == ["backup.json", *files], "as `tar -xzOf FILE table.toml` needs it"
 
 
-def _packed(kept: Path, members: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+# The seal.
+
+
+def test_whoever_finds_a_backup_finds_no_private_key_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept, tls = _table(tmp_path / "table"), tmp_path / "kept", tmp_path / "tls"
+    tls.mkdir()
+    for name in ("ca", "certificate", "private_key"):
+        (tls / name).write_text(f"this is the {name}", "utf-8")
+        table.write_text(table.read_text("utf-8").replace("[pit]\n", f'[pit]\n{name} = "{tls / name}"\n'), "utf-8")
+    _said(capsys, "backup", str(table), str(kept))
+    unpacked = gzip.decompress(kept.read_bytes())
+    assert (tmp_path / "table" / "table.key").read_bytes() not in unpacked
+    assert b"this is the certificate" in unpacked
+    assert b"this is the private_key" not in unpacked
+
+
+def test_without_the_passphrase_a_backup_is_verified_and_not_restored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept, wrong = _table(tmp_path / "table"), tmp_path / "kept", tmp_path / "wrong"
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    key = read_origin(tmp_path / "table" / "table.journal.set-aside-1").public_key
+    _lost(tmp_path / "table")
+    wrong.touch(0o600)
+    wrong.write_text("five words nobody guesses", "utf-8")
+    told = _said(capsys, "verify", str(kept))
+    assert f"of fingerprint {fingerprint(key)}" in told
+    assert "are sealed" in told
+    assert "is this table's" in _said(capsys, "verify", str(kept), "--passphrase-file", str(_PASSPHRASE[-1]))
+    assert _refused(capsys, "verify", str(kept), "--passphrase-file", str(wrong)) == "passphrase_wrong"
+    assert _refused(capsys, "restore", str(kept), "--passphrase-file", str(wrong)) == "passphrase_wrong"
+    assert list((tmp_path / "table").iterdir()) == []
+
+
+def test_a_passphrase_is_asked_for_at_the_terminal_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+
+    def backup(*typed: str) -> str:
+        answers = iter(typed)
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: bool(typed)))
+        monkeypatch.setattr("getpass.getpass", lambda _: next(answers))
+        main(["backup", str(table), str(kept)])
+        return capsys.readouterr().err.partition(":")[0]
+
+    assert backup() == "passphrase_missing"
+    assert backup("short") == "passphrase_weak"
+    assert backup("chuy\u1ec7n c\u1ed5 t\u00edch", "another") == "passphrase_differs"
+    assert not kept.exists()
+    assert backup("chuy\u1ec7n c\u1ed5 t\u00edch", "chuye\u0323\u0302n co\u0302\u0309 ti\u0301ch") == "", (
+        "typed elsewhere"
+    )
+    assert kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "mode"),
+    [(b"four words nobody guesses", 0o644), (b"", 0o600), (b"\xff" * 20, 0o600), (b"x" * 2000, 0o600)],
+)
+def test_a_passphrases_file_is_its_owners_and_holds_one(
+    content: bytes, mode: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, file = _table(tmp_path / "table"), tmp_path / "file"
+    file.write_bytes(content)
+    file.chmod(mode)
+    words = ("backup", str(table), str(tmp_path / "kept"), "--passphrase-file", str(file))
+    assert _refused(capsys, *words) == "passphrase_unreadable"
+
+
+# What somebody crafted.
+
+
+Change = Callable[[dict[str, Any], dict[str, bytes]], object]
+
+
+def _forged(kept: Path, change: Change, signer: Signer | None = None) -> None:
+    """Somebody changes what the backup says of itself, or its files, and signs as `signer` where they can."""
+    with tarfile.open(kept) as tar:
+        files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
+    says = json.loads(files.pop("backup.json"))
+    change(says, files)
+    for each in says["files"]:
+        each["sha256"] = hashlib.sha256(files[each["name"]]).hexdigest()
+    if signer is not None:
+        del says["signature"]
+        says = json.loads(signed(says, signer))
+    _packed(kept, [("backup.json", json.dumps(says).encode()), *files.items()])
+
+
+def _packed(kept: Path, members: list[tuple[str, bytes]]) -> None:
     with tarfile.open(kept, "w:gz") as tar:
-        for member, data in members:
+        for name, data in members:
+            member = tarfile.TarInfo(name)
             member.size = len(data)
             tar.addfile(member, io.BytesIO(data))
 
 
-def _unsigned(says: dict[str, Any]) -> None:
-    says["backup"] = 1
-    says.pop("signature", None)
+def _former(at: Path, kept: Path, **claims: object) -> None:
+    """The backup as commit 0f50807 wrote it, with these claims."""
+    folder = at.parent
+    journal = folder / "table.journal"
+    good, says = verify(journal), []
+    game = (folder / load(at).file.table.game).resolve()
+    paths = {"table": at, "game": game, "key": folder / "table.key", "note": folder / "table.key.journals"}
+    members = []
+    for number, (kind, path) in enumerate([*paths.items(), ("journal", journal)]):
+        data = path.read_bytes()
+        says.append({"kind": kind, "path": str(path), "sha256": hashlib.sha256(data).hexdigest()})
+        members.append((str(number), data))
+    whole = {"table": good.table, "epoch": good.epoch, "rows": good.rows, "head": good.head.hex(), "at": "then"}
+    head = {"backup": 1, **whole, "version": "0.1.0", "moved_by": "Smith", "files": says, **claims}
+    _packed(kept, [("backup.json", json.dumps(head).encode()), *members])
+
+
+def test_a_backup_of_an_earlier_version_is_restored_on_a_persons_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    before = verify(tmp_path / "table" / "table.journal")
+    _former(table, kept)
+    _lost(tmp_path / "table")
+    assert "not signed, and its key is not sealed" in _said(capsys, "verify", str(kept))
+    assert _refused(capsys, "restore", str(kept)) == "backup_unsigned"
+    assert list((tmp_path / "table").iterdir()) == []
+    _said(capsys, "restore", str(kept), "--unsigned")
+    assert verify(tmp_path / "table" / "table.journal") == before
 
 
 @pytest.mark.parametrize(
@@ -282,14 +428,8 @@ def test_what_a_backup_says_of_its_journal_is_compared_with_the_journal(
     claim: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, kept = _table(tmp_path / "table"), tmp_path / "kept"
-    _said(capsys, "backup", str(table), str(kept))
+    _former(table, kept, **claim)
     _lost(tmp_path / "table")
-
-    def change(says: dict[str, Any]) -> None:
-        says.update(claim, moved_by="Smith")
-        _unsigned(says)
-
-    _forged(kept, change)
     assert _refused(capsys, "verify", str(kept)) == "backup_damaged"
     assert _refused(capsys, "restore", str(kept), "--unsigned") == "backup_damaged"
     assert list((tmp_path / "table").iterdir()) == []
@@ -299,39 +439,97 @@ def test_a_copy_that_somebody_made_a_move_is_refused(tmp_path: Path, capsys: pyt
     table, kept = _table(tmp_path / "table"), tmp_path / "kept"
     _said(capsys, "backup", str(table), str(kept))
     _lost(tmp_path / "table")
-    _forged(kept, lambda says: says.update(moved_by="Smith"))
-    assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
-    _forged(kept, _unsigned)
-    assert _refused(capsys, "restore", str(kept)) == "backup_unsigned"
+    for signer in (None, SigningKey(bytes(32))):
+        _forged(kept, lambda says, _: says.update(moved_by="Smith"), signer)
+        assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
+        assert _refused(capsys, "restore", str(kept), "--unsigned") == "backup_damaged"
     assert list((tmp_path / "table").iterdir()) == []
-    _said(capsys, "restore", str(kept), "--unsigned")
 
 
-@pytest.mark.parametrize("kind", ["table", "game", "tls"])
-def test_a_restore_writes_only_where_a_tables_files_belong(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_key_that_did_not_sign_the_journal_is_not_restored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table, kept, evil = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept", tmp_path / "evil"
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    (tmp_path / "table" / "table.key").rename(tmp_path / "true.key")
+    (tmp_path / "table" / "table.key").touch(0o600)
+    (tmp_path / "table" / "table.key").write_bytes(bytes(32))
+    _former(table, kept)
+    _lost(tmp_path / "table")
+    assert _refused(capsys, "verify", str(kept)) == "backup_damaged"
+    assert _refused(capsys, "restore", str(kept), "--unsigned") == "backup_damaged"
+    assert list((tmp_path / "table").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../../evil", "/etc/cron.d/evil", "archive/../../evil.archive", "evil"])
+def test_a_backup_whose_maker_has_the_key_names_no_place(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept"
     _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    key = load_or_make_key(table.with_name("table.key"))
     _lost(tmp_path / "in" / "table")
 
-    def change(says: dict[str, Any]) -> None:
-        each = next((each for each in says["files"] if each["kind"] == kind), says["files"][3])  # the note: not needed
-        each.update(kind=kind, path=f"{tmp_path}/in/table/../../evil")
-        _unsigned(says)
+    def change(says: dict[str, Any], files: dict[str, bytes]) -> None:
+        says["files"].append({"name": name})
+        files[name] = b"evil"
 
-    _forged(kept, change)
-    assert _refused(capsys, "restore", str(kept), "--unsigned") == "restore_outside"
-    assert not evil.exists()
+    _forged(kept, change, key)
+    assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
+    assert list((tmp_path / "in" / "table").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("path", "evil.journal"),
+        ("signing_key", "in/table/../../evil"),
+        ("path", "in/table/table.key"),
+        ("game", "../../evil.toml"),
+    ],
+)
+def test_a_table_file_that_only_the_backup_has_leads_nowhere_else(
+    key: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept"
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    signer = load_or_make_key(table.with_name("table.key"))
+    _lost(tmp_path / "in" / "table")
+    evil = place if key == "game" else f"{tmp_path}/{place}"
+
+    def change(_: dict[str, Any], files: dict[str, bytes]) -> None:
+        text = re.sub(rf'(?m)^{key} = ".*"$', f'{key} = "{evil}"', files["table.toml"].decode())
+        files["table.toml"] = text.encode()
+
+    _forged(kept, change, signer)
+    assert _refused(capsys, "restore", str(kept)) in ("restore_outside", "config_invalid")
+    assert {each.name for each in tmp_path.iterdir()} == {"in"}
     assert list((tmp_path / "in" / "table").iterdir()) == [], "a failed restore leaves nothing behind"
 
 
-def test_a_link_leads_a_restore_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table, kept = _table(tmp_path / "in" / "table"), tmp_path / "in" / "kept"
+def test_what_the_machines_own_table_file_says_is_believed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    before = verify(tmp_path / "table" / "table.journal")
     _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
-    (tmp_path / "in" / "table").rename(tmp_path / "in" / "gone")
+    _lost(tmp_path / "table")
+    own = (tmp_path / "gone" / "table.toml").read_text("utf-8")
+    table.write_text(own.replace(str(tmp_path / "table" / "table.journal"), str(tmp_path / "ssd" / "journal")), "utf-8")
+    _said(capsys, "restore", str(kept))
+    assert verify(tmp_path / "ssd" / "journal") == before
+
+
+def test_a_link_leads_a_restore_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "in" / "table", shoes=3), tmp_path / "in" / "kept"
+    journal = opened(table)
+    journal.mark_acked(journal.head_seq)
+    archive_all(journal)
+    journal.close()
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    own = table.read_bytes()
+    _lost(tmp_path / "in" / "table")
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "in" / "table").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "in" / "table" / "table.journal.archive").symlink_to(tmp_path / "elsewhere")
+    assert _refused(capsys, "restore", str(kept)) == "restore_outside"
+    table.write_bytes(own)
     assert _refused(capsys, "restore", str(kept)) == "restore_outside"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -343,20 +541,32 @@ def _bomb(kept: Path) -> None:
 
 
 def _deep(kept: Path) -> None:
-    _packed(kept, [(tarfile.TarInfo("backup.json"), b"[" * 200_000 + b"]" * 200_000)])
+    _packed(kept, [("backup.json", b"[" * 200_000 + b"]" * 200_000)])
 
 
 def _no_object(kept: Path) -> None:
-    _packed(kept, [(tarfile.TarInfo("backup.json"), b"[1]")])
+    _packed(kept, [("backup.json", b"[1]")])
 
 
 def _only_links(kept: Path) -> None:
-    link = tarfile.TarInfo("backup.json")
-    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-    _packed(kept, [(link, b"")])
+    with tarfile.open(kept, "w:gz") as tar:
+        link = tarfile.TarInfo("backup.json")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
 
 
-@pytest.mark.parametrize("hostile", [_bomb, _deep, _no_object, _only_links])
+def _of_another_kind(kept: Path) -> None:
+    _packed(kept, [("backup.json", b'{"pit_backup":2,"files":[]}')])
+
+
+def _nothing(kept: Path) -> None:
+    _packed(kept, [])
+
+
+_HOSTILE = [_bomb, _deep, _no_object, _only_links, _of_another_kind, _nothing]
+
+
+@pytest.mark.parametrize("hostile", _HOSTILE)
 def test_a_hostile_backup_is_an_error_and_no_traceback(
     hostile: Callable[[Path], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -367,10 +577,25 @@ def test_a_hostile_backup_is_an_error_and_no_traceback(
     assert list(tmp_path.iterdir()) == [kept]
 
 
+def test_a_hole_is_no_file(tmp_path: Path) -> None:
+    """A sparse member is as long as it says, whatever the packed file's own size."""
+    kept, size = tmp_path / "kept", 1 << 26
+    with tarfile.open(kept, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in (("backup.json", b'{"a":1}'), ("hole", b"")):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            if name == "hole":
+                member.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(size), "GNU.sparse.name": name}
+            tar.addfile(member, io.BytesIO(data))
+    hole = Member("hole", hashlib.sha256(bytes(size)).hexdigest())
+    with raising("backup_damaged"):
+        read_packed(kept, lambda _: (None, [hole]), tmp_path)
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _bomb(tmp_path / "kept")
     assert main(["verify", str(tmp_path / "kept")]) == 1
-    assert "it would unpack to more than a table's files can be" in capsys.readouterr().err
+    assert "it would unpack to more than such files can be" in capsys.readouterr().err
 
 
 def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,5 +608,113 @@ def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytes
     _lost(tmp_path / "table")
     told = _said(capsys, "verify", str(kept))
     assert "all good" in told
-    assert "signed by the table's key" in told
+    assert "signed by the key of fingerprint" in told
     assert list((tmp_path / "table").iterdir()) == []
+
+
+# A restore that fails, and one that is killed.
+
+
+def _before_a_restore(tmp_path: Path, capsys: pytest.CaptureFixture[str], *move: str) -> tuple[Path, Path]:
+    """A machine that has an older state of the table than the backup: its journal is shorter, its note another."""
+    table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
+    shutil.copytree(tmp_path / "table", tmp_path / "older")
+    journal = opened(table)
+    journal.mark_acked(journal.head_seq)
+    archive_all(journal)
+    journal.append([Entry(stamp_now(), CardDrawn(Card.parse("4H"), report=Report(2, "05")), ())])
+    journal.close()
+    _said(capsys, "backup", str(table), str(kept), *move)
+    _lost(tmp_path / "table")
+    (tmp_path / "older").rename(tmp_path / "older-machine")
+    shutil.copytree(tmp_path / "older-machine", tmp_path / "table", dirs_exist_ok=True)
+    (tmp_path / "table" / "table.journal-wal").touch(0o600)
+    note = tmp_path / "table" / "table.key.journals"
+    note.write_bytes(note.read_bytes() * 2)
+    table.write_text(f"{table.read_text('utf-8')}\n# changed\n", "utf-8")
+    return tmp_path / "table", kept
+
+
+def _tree(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_mode, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+_MOVED = ("--move", "--by", "Smith")
+_STEPS = ((Path, "mkdir"), (os, "fsync"), (os, "link"), (os, "fchmod"), (Path, "rename"))
+
+
+def _stepped(monkeypatch: pytest.MonkeyPatch, before: Callable[[], None]) -> None:
+    """Have `before` called at each step on the disk that a restore takes."""
+
+    def at(real: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(*args: Any, **kwargs: Any) -> Any:
+            before()
+            return real(*args, **kwargs)
+
+        return stepped
+
+    for owner, name in _STEPS:
+        monkeypatch.setattr(owner, name, at(getattr(owner, name)))
+
+
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("moved", [True, False], ids=["moved", "copy"])
+def test_a_restore_that_fails_leaves_the_machine_as_it_was(
+    moved: bool, stride: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, kept = _before_a_restore(tmp_path, capsys, *(_MOVED if moved else ()))
+    before = _tree(machine)
+    words = _inside(("restore", str(kept), *(() if moved else ("--by", "Jones"))))
+    for step in itertools.count(3, stride):
+
+        def fill() -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        at = AtStep(step, fill)
+        with monkeypatch.context() as failing:
+            _stepped(failing, at)
+            code = main(words)
+        if code == 0:
+            break
+        told = capsys.readouterr().err.partition(":")[0]
+        assert told in ("restore_failed", "backup_unreadable", "signing_key_unusable", "journal_unusable"), told
+        assert _tree(machine) == before, f"at step {step}"
+    assert step > 15
+    assert _tree(machine) != before
+
+
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("moved", [True, False], ids=["moved", "copy"])
+def test_a_restore_that_was_killed_is_repeated(
+    moved: bool, stride: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, kept = _before_a_restore(tmp_path, capsys, *(_MOVED if moved else ()))
+    shutil.copytree(machine, tmp_path / "before")
+    words = _inside(("restore", str(kept), *(() if moved else ("--by", "Jones"))))
+    assert main(words) == 0
+    whole = _tree(machine)
+    for step in itertools.count(3, stride):
+        shutil.rmtree(machine)
+        shutil.copytree(tmp_path / "before", machine)
+        child = os.fork()
+        if child == 0:
+            with monkeypatch.context() as killed:
+                _stepped(killed, AtStep(step, lambda: os._exit(9)))
+                os._exit(main(words))
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+            break
+        code = main(words)
+        if code != 0:  # the last file was in its place, or the new journal was begun
+            assert capsys.readouterr().err.startswith("restore_in_the_way")
+        if code != 0 and not moved:
+            continue
+        after = _tree(machine)
+        assert {name for name in after if "set-aside" not in name} == {
+            name for name in whole if "set-aside" not in name
+        }
+        if moved:
+            assert after["table.journal"] == whole["table.journal"]
+    assert step > 15

@@ -116,16 +116,19 @@ def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_pa
         old.install(package)
         old.set_up()
         old.open_a_shoe()
-        copy = old.machine.run("tablectl", "backup", "/root/copied").stdout
+        secret = ("--passphrase-file", "/root/passphrase")
+        old.machine.run("sh", "-c", "umask 77; echo four words nobody guesses > /root/passphrase")
+        copy = old.machine.run("tablectl", "backup", "/root/copied", *secret).stdout
         assert "read back" in copy
         old.machine.run("systemctl", "disable", "--now", "table-controller")
-        old.machine.run("tablectl", "backup", "/root/moved", "--move", "--by", "Smith")
+        old.machine.run("tablectl", "backup", "/root/moved", "--move", "--by", "Smith", *secret)
         old.machine.run("systemctl", "start", "table-controller", check=False)
         eventually_now(lambda: "journal_lost" in old.machine.log())
         with clean_table(tmp_path, "new", tmp_path / "new-state") as new:
             new.install(package)
-            shutil.copy(old.machine.root / "root" / "moved", new.machine.root / "root" / "moved")
-            begun = new.machine.run("tablectl", "restore", "/root/moved").stdout
+            for name in ("moved", "passphrase"):
+                shutil.copy(old.machine.root / "root" / name, new.machine.root / "root" / name)
+            begun = new.machine.run("tablectl", "restore", "/root/moved", *secret).stdout
             assert "Shoe 1 was open" in begun
             new.plug_in()
             new.machine.run("systemctl", "enable", "--now", "table-controller")

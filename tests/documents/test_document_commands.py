@@ -32,6 +32,8 @@ _ORDINARY = {
     "apt",
     "apt-get",
     "cat",
+    "nano",
+    "tar",
     "cd",
     "chmod",
     "chown",

@@ -58,6 +58,16 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     return Config(table, game, rules_of(table, game), digest, tuple(warnings(table, game)))
 
 
+def load_table_file(path: Path) -> TableFile:
+    """The table's file at `path` by itself, without its game. Raises ConfigError with every mistake."""
+    values, problems = read(path, "table")
+    table = structure(values, TableFile, path, problems)
+    problems += check(TABLE_CHECKS, sound_sections(values, TableFile), str(path))
+    if problems or table is None:
+        raise ConfigError(_placed(problems, {path: values}))
+    return table
+
+
 def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
     """The problems, with their keys as people count the entries of these files: see `problems.placed`."""
     values = {str(path): values for path, values in files.items()}

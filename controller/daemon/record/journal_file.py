@@ -11,6 +11,7 @@ import fcntl
 import itertools
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 
 from controller.basics.disk import sync_folder
@@ -124,24 +125,28 @@ class JournalFile:
 
 
 def set_aside(path: Path, itself: bool = True) -> Path | None:
-    """Give the file at `path`, and the write-ahead log beside it, another name in the same folder.
+    """Give the file at `path`, and what SQLite keeps beside it, another name in the same folder: all of them or none.
 
-    Returns the new path; None where neither file was there. Without `itself` only the log gets another name. Raises
-    OSError, also where a table controller runs on that file.
+    Returns the new path; None where neither the file nor its write-ahead log was there. Without `itself` the file keeps
+    its name. Raises OSError, also where a table controller runs on that file.
     """
-    log = path.with_name(path.name + "-wal")
+    log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
     old = [each for each in ([path, log] if itself else [log]) if each.exists()]
     if path in old:
         _refuse_where_held(path)
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)  # this file is only an index of the log
     if not old:
+        index.unlink(missing_ok=True)  # only an index of the log
         return None
     taken = {each.name for each in path.parent.iterdir()}
     names = (f"{path.name}.set-aside-{number}" for number in itertools.count(1))
-    aside = path.with_name(next(name for name in names if taken.isdisjoint({name, f"{name}-wal"})))
-    for each in old:
-        each.rename(aside.with_name(aside.name + each.name.removeprefix(path.name)))
-    sync_folder(path)
+    aside = path.with_name(next(name for name in names if taken.isdisjoint({name, f"{name}-wal", f"{name}-shm"})))
+    with ExitStack() as undo:
+        for each in (*old, *([index] if index.exists() else [])):
+            to = aside.with_name(aside.name + each.name.removeprefix(path.name))
+            each.rename(to)
+            undo.callback(to.rename, each)
+        sync_folder(path)
+        undo.pop_all()
     return aside
 
 

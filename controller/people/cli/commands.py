@@ -38,6 +38,11 @@ def _add_backup(parser: ArgumentParser) -> None:
     moves = "the table moves to another machine: stop the table first; its journal is set aside here"
     parser.add_argument("--move", action="store_true", help=moves)
     parser.add_argument("--by", metavar="NAME", help="with --move: who moves it")
+    _add_passphrase(parser, "the first line of this file seals the keys inside (default: it is asked for, twice)")
+
+
+def _add_passphrase(parser: ArgumentParser, what: str) -> None:
+    parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help=what)
 
 
 def _backup(options: Namespace) -> int:
@@ -45,15 +50,16 @@ def _backup(options: Namespace) -> int:
 
     if options.move != (options.by is not None):
         raise TableError("arguments_incomplete", "--move and --by NAME go together.", "Write both, or neither.")
-    return backup(options.table, options.to, options.by)
+    return backup(options.table, options.to, options.by, options.passphrase_file)
 
 
 def _add_restore(parser: ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="FILE", help="what `tablectl backup` wrote")
     anew = "for a backup that was made without --move: who decides that a new epoch begins, which the pit must adopt"
     parser.add_argument("--by", metavar="NAME", help=anew)
-    below = "a folder that may be written besides /etc/table-controller and /var/lib/table-controller"
-    parser.add_argument("--below", type=Path, metavar="FOLDER", help=below)
+    table = "where the table's file is or belongs (default: this machine's table, or /etc/table-controller/table.toml)"
+    parser.add_argument("--table", type=Path, metavar="TABLE.toml", help=table)
+    _add_passphrase(parser, "the first line of this file opens the keys inside (default: it is asked for)")
     unsigned = "restore a backup without a signature, which an earlier version made"
     parser.add_argument("--unsigned", action="store_true", help=unsigned)
 
@@ -61,7 +67,8 @@ def _add_restore(parser: ArgumentParser) -> None:
 def _restore(options: Namespace) -> int:
     from controller.people.cli.backup import restore
 
-    return restore(options.source, options.by, options.below, unsigned=options.unsigned)
+    file = options.passphrase_file
+    return restore(options.source, options.by, options.table, file, unsigned=options.unsigned)
 
 
 def _add_setup(parser: ArgumentParser) -> None:
@@ -287,6 +294,7 @@ def _add_verify(parser: ArgumentParser) -> None:
     against = "compare the journal with a pit's log too: the events that the pit committed, one JSON line each"
     parser.add_argument("--against", type=Path, metavar="LOG", help=against)
     _add_archive(parser)
+    _add_passphrase(parser, "of a backup: try whether the first line of this file opens the keys inside")
 
 
 def _verify(options: Namespace) -> int:
@@ -296,7 +304,7 @@ def _verify(options: Namespace) -> int:
     if is_backup(options.journal):
         from controller.people.cli.backup import verify_backup
 
-        return verify_backup(options.journal)
+        return verify_backup(options.journal, options.passphrase_file)
     return verify_journal(options.journal, options.against, options.archive)
 
 

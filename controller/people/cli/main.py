@@ -93,12 +93,19 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
     """The words, with the default file where the command needs a file and the words name no file."""
     name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
     match command.file:
-        case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in rest):
+        case File.TABLE if not any(
+            word.endswith(".toml") or _is_other_table(command, word) for word in _named_by(rest)
+        ):
             return [*name, str(default_table()), *rest]
         case File.JOURNAL if _positionals(rest) < 1 + (command.name == "replay"):
             return [*name, str(default_journal()), *rest]
         case _:
             return words
+
+
+def _named_by(words: list[str]) -> list[str]:
+    """The words without a passphrase's file, which is no table's."""
+    return [word for place, word in enumerate(words) if not (place and words[place - 1] == "--passphrase-file")]
 
 
 def _is_other_table(command: Command, word: str) -> bool:
