@@ -12,9 +12,9 @@ The key confirms and does not ask: an act by two people begins at an account.
 
 To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
 holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
-and put the act's sentence under `asks` in each file of `controller/words`. The rest is here, in `presses.py` and in `runtime.py`. A
-request without a witness that would be allowed is refused with `second_person_due`. The request then waits, is shown in
-the status, and comes again with the witness's name.
+and put the act's sentence under `asks` in each file of `controller/words`. The rest is here, in `presses.py` and in
+`runtime.py`. A request without a witness that would be allowed is refused with `second_person_due`. The request then
+waits, is shown in the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations
