@@ -9,6 +9,8 @@ _LEVELS, _TRUST = "controller/daemon/delivery/levels.py", "controller/daemon/del
 _AWARDS, _ACTS = "controller/table/awards.py", "controller/table/acts/pit.py"
 _DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
 _VOIDING = "controller/table/voiding.py"
+_RECOGNITION_TRUST = "controller/daemon/delivery/recognition_trust.py"
+_RECOGNITION = "controller/table/acts/recognition.py"
 _FRESH = "self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
 
 TABLE_DEFECTS = (
@@ -277,6 +279,56 @@ TABLE_DEFECTS = (
         _STREAM,
         'event_type=message.says["type"]',
         "event_type=None",
+    ),
+    Defect(
+        "whoever may publish is bet recognition",
+        "T36",
+        _RECOGNITION_TRUST,
+        "if not signature_holds(message, bytes.fromhex(self.adopted)):",
+        "if False:",
+    ),
+    Defect(
+        "nobody is told of forged wagers",
+        "T36",
+        _STREAM,
+        "fact = WagerWordForged(doubt.value)",
+        "return",
+    ),
+    Defect(
+        "a second key of bet recognition is not believed",
+        "T37",
+        _STREAM,
+        "self._recognition.adopted = recognition_key\n",
+        "self._recognition.adopted = self._recognition.adopted or recognition_key\n",
+    ),
+    Defect("a wager counts as often as it comes", "T38", _RECOGNITION, "if self.seq <= table.wager_seq:", "if False:"),
+    Defect(
+        "the numbers of refused wagers are forgotten",
+        "T38",
+        "controller/table/step.py",
+        "return replace(table, placed=placed, wager_seq=fact.seq)",
+        "return replace(table, placed=placed, wager_seq=table.wager_seq if fact.refusal else fact.seq)",
+    ),
+    Defect(
+        "the round of a wager is not looked at",
+        "T39",
+        _RECOGNITION,
+        "BET_RECOGNITION, (self.shoe, self.round))",
+        "BET_RECOGNITION)",
+    ),
+    Defect(
+        "another table's wagers count",
+        "T39",
+        _RECOGNITION_TRUST,
+        "if word.table != self._table:",
+        "if False:",
+    ),
+    Defect(
+        "a number from the future makes true wagers old",
+        "T39",
+        _RECOGNITION_TRUST,
+        "return word if leaps(word, now) is None else Doubt.LEAPS",
+        "return word",
     ),
 )
 """Every clause has a defect of its own at least."""

@@ -52,6 +52,7 @@ class Person(Deeds):
             "hit_fixed": lambda: self._round(_HITS_A_FIXED_AWARD),
             "void": self._void,
             "clear": self._clear,
+            "recognition": self._adopt,
             "restart": self.table.restart,
             "broker": self._restart_broker,
         }
@@ -130,6 +131,11 @@ class Person(Deeds):
         self._act("clear")
         self._pins.confirm("deal")
         eventually_now(lambda: self.table.fault is None)
+
+    def _adopt(self, key: str) -> None:
+        self.table.supervisor("recognition_key", trust=key)
+        self._pins.confirm("deal")
+        eventually_now(lambda: self.table.status()["second_person"] is None)
 
     def _restart_broker(self) -> None:
         self.broker.down()

@@ -32,6 +32,7 @@ from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.itself import LampTest
 from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.seats import PlaceWager
+from controller.table.acts.shoe import NewShoe
 from tests.daemon.daemon_world import RECOGNITION_KEY, World, running
 from tests.support.waiting import eventually
 
@@ -262,6 +263,20 @@ async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
         table = world.runtime.table
         replayed, differs = replay(world.journal.open_shoe(), world.config.rules, table.rules.table, face.table)
         assert (replayed.wager_seq, replayed.placed, differs) == (last.seq, table.placed, None)
+
+
+async def test_key_and_number_outlive_the_shoe_in_which_they_came(tmp_path: Path) -> None:
+    """A replay begins at the open shoe: what came before it must stand there too."""
+    async with running(tmp_path, recognised=False, **KNOWN) as world:
+        await world.open_shoe()
+        await adopt(world, RECOGNITION_KEY)
+        recognition = Recognition(world)
+        word = await recognition.says(TWENTY)
+        await world.do(NewShoe("Smith"))
+    async with running(tmp_path, recognised=False, **KNOWN) as world:
+        assert world.status["recognition"]["key"] == fingerprint(RECOGNITION_KEY.public)
+        await arrives(world, *recognition.said)
+        assert answers(world) == [(word.seq, "wager_old")]
 
 
 async def test_without_an_adopted_key_no_word_counts_and_people_hear_why(tmp_path: Path) -> None:

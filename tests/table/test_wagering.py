@@ -5,6 +5,7 @@ The limits are those of the game files, written out here in dollars as a dealer 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -326,6 +327,17 @@ def test_royal_9_seen_by_the_sensor_alone_or_by_bet_recognition_alone_is_a_fault
         table.do(ClearFault("Smith"))
         assert len(table.face.wagers) == 2 + bool(told_), "the chips lie as they lay"
         assert table.replayed() == (table.table, None)
+
+
+def test_where_the_first_card_locks_nobody_can_be_asked_so_the_disagreement_is_an_alarm() -> None:
+    rules = replace(ROYAL9, lock_on="first_card", bet_recognition=True)
+    table = TableUnderTest(rules, wagers={2, 4}).open_shoe()
+    table.do(*wagers("2 player 2000, 3 player 2000, 4 player 2000, 3 royal9 500, 4 royal9 500")).draw("KH")
+    (locked,) = table.of_type("wagers_locked")
+    assert (locked["progressive"][0]["seats"], locked["progressive"][0]["refused_seats"]) == ([4], [2, 3])
+    (alarm,) = table.of_type("alarm")
+    assert (alarm["code"], alarm["details"]) == ("wagers_differ", {"spot": "royal9", "seats": "2, 3"})
+    assert (table.fault, table.replayed()) == (None, (table.table, None))
 
 
 def test_royal_9_seen_alike_plays() -> None:

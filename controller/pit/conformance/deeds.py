@@ -31,6 +31,7 @@ TABLE_DEEDS = {
     "hit_meter": "Deal a round to its end in which a progressive bet wins a meter, and reset the hit.",
     "hit_fixed": "Deal a round to its end in which a progressive bet wins a fixed award, and reset the hit.",
     "clear": "Leave the fault {fault} of the table, as two people.",
+    "recognition": "Adopt bet recognition's key {key}, as two people.",
     "restart": "End the table's program as a power cut would (kill -9), start the program again, let the table go on.",
     "broker": "End the broker and start the broker again, so that no retained message is left.",
 }

@@ -22,9 +22,11 @@ from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.pit_words import AckWord, AwardStep, moment_ms
+from controller.contract.signing import signature_of
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.deeds import Deeds, NotTriedError
 from controller.pit.conformance.far_pit import FarPit
+from controller.pit.conformance.far_recognition import FarRecognition
 from controller.pit.conformance.wire import NO_CHAIN, Address, Message, at_text, first_heard
 
 _SCHEMAS = Path(controller.contract.__file__).with_name("schemas")
@@ -35,6 +37,7 @@ _OTHER_LEVEL_CENTS = 1_234_500
 _SEVERAL = 3
 _BEHIND = "journal_behind_pit"
 _FORGED_EVERY_S = 0.3
+_NOT_JUDGED = ("wager_old", "wager_leaps", "wager_other_table", "wager_other_round", "recognition_key_due")
 _NO_WORDS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"ack"', b"[" * 900, b'{"seq": 1e999}', b'{"seq": -1}')
 
 
@@ -47,12 +50,15 @@ class TableKit:
         self.table = table
         self.stale_after_s = stale_after_s
         self._pit: FarPit | None = None
+        self._recognition: FarRecognition | None = None
         self._begun = False
 
     def close(self) -> None:
         """Leave the broker."""
         if self._pit is not None:
             self._pit.close()
+        if self._recognition is not None:
+            self._recognition.close()
 
     def pit(self) -> FarPit:
         """The pit, at rest: the pit has every event of the table, and the table knows that and finds the pit well."""
@@ -64,6 +70,19 @@ class TableKit:
         pit.speak()
         self.rest(pit)
         return pit
+
+    def recognition(self) -> FarRecognition:
+        """Bet recognition, whose key two people have adopted at the table."""
+        if self._recognition is None:
+            self.deeds.need("recognition")
+            recognition = FarRecognition(self.address, self.table)
+            self._recognition = recognition
+            self.adopt(recognition)
+        return self._recognition
+
+    def adopt(self, recognition: FarRecognition) -> None:
+        """Have two people adopt this bet recognition's key, in place of another that they adopted before."""
+        self.deeds.do("recognition", key=recognition.key.public.hex())
 
     def rest(self, pit: FarPit) -> None:
         """Wait until every event is committed and acknowledged."""
@@ -468,7 +487,7 @@ def _behind(kit: TableKit, wrong: Callable[[FarPit], AckWord], what: str) -> Non
 def _no_words(kit: TableKit) -> None:
     pit = kit.pit()
     since, boot = len(pit.states), pit.state["boot"]
-    for topic in (pit.topics.ack, pit.topics.award, pit.topics.meters, pit.topics.pit_key):
+    for topic in (pit.topics.ack, pit.topics.award, pit.topics.meters, pit.topics.pit_key, pit.topics.wager):
         for payload in _NO_WORDS:
             pit.wire.say(topic, payload)
     pit.wait(lambda: any(map(_is_offline, pit.states[since:])), QUIET_S)
@@ -485,7 +504,7 @@ def _too_long(kit: TableKit) -> None:
     back = pit.ack(len(pit.taken) - 1).payload(pit.key)
     pit.wire.say(pit.topics.ack, back + b" " * (MOST_PAYLOAD_BYTES["ack"] + 1 - len(back)))
     quiet(pit, since, "An ack of more than 1,000 bytes was believed:", _NOT_RESENT_S)
-    for topic in (pit.topics.award, pit.topics.meters, pit.topics.pit_key):
+    for topic in (pit.topics.award, pit.topics.meters, pit.topics.pit_key, pit.topics.wager):
         pit.wire.say(topic, b" " * (MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]] + 1))
     kit.goes_on(pit)
 
@@ -665,6 +684,108 @@ def _void(kit: TableKit) -> None:
         raise NotTriedError("no wager on a progressive bet was locked: the deed 'void' must lay a wager")
     if returned != played:
         raise BrokenError(f"The seats {played} played on progressive bets. The void names {returned}.")
+
+
+# The wagers of bet recognition.
+
+
+def place(pit: FarPit) -> dict[str, int | str]:
+    """The round that the table deals next, by its state."""
+    shoe, round_ = pit.state.get("shoe"), pit.state.get("next_round")
+    if not isinstance(shoe, int) or not isinstance(round_, int):
+        raise BrokenError(f"Between two rounds the table's state has shoe {shoe!r} and next_round {round_!r}.")
+    return {"table": pit.table, "epoch": str(pit.state["epoch"]), "shoe": shoe, "round": round_}
+
+
+def judged(recognition: FarRecognition, word: Message, what: str, code: str | None = None, times: int = 1) -> None:
+    """The table must have refused the word's wager, so often: with this code, or without it by the game's rules."""
+    wire = recognition.wire
+    if not wire.wait(lambda: len(recognition.answers(word)) >= times, ANSWERS_WITHIN_S):
+        raise BrokenError(f"{what} is not answered on `wager-refused`.")
+    told = recognition.answers(word)[times - 1].get("code")
+    if told != code if code else told in _NOT_JUDGED:
+        raise BrokenError(f"{what} is refused with {told!r}" + (f", and not with {code!r}." if code else "."))
+
+
+def not_judged(recognition: FarRecognition, word: Message, what: str) -> None:
+    """The table must not have judged the word's wager."""
+    time.sleep(QUIET_S)
+    if told := recognition.answers(word):
+        raise BrokenError(f"{what} is answered on `wager-refused` with {told[0].get('code')!r}.")
+
+
+@_clause("T36")
+def _forged_wager(kit: TableKit) -> None:
+    pit = kit.pit()
+    recognition = kit.recognition()
+    thief = SigningKey(os.urandom(32))
+    by_thief, unsigned, changed = (recognition.word(place(pit)) for _ in range(3))
+    recognition.say(by_thief, thief)
+    recognition.wire.say(recognition.topics.wager, canonical(unsigned))
+    more = {**changed, "signature": signature_of(changed, recognition.key), "cents": 100}
+    recognition.wire.say(recognition.topics.wager, canonical(more))
+    for what, word in (("by another key", by_thief), ("without a signature", unsigned), ("changed", changed)):
+        not_judged(recognition, word, f"A wager {what}")
+    alarmed(pit, "wager_word_forged")
+
+
+@_clause("T37")
+def _signed_wager(kit: TableKit) -> None:
+    pit = kit.pit()
+    recognition = kit.recognition()
+    word = recognition.word(place(pit))
+    recognition.say(word)
+    judged(recognition, word, "A wager that the adopted key has signed")
+    former, recognition.key = recognition.key, SigningKey(os.urandom(32))
+    kit.adopt(recognition)
+    word = recognition.word(place(pit))
+    recognition.say(word, former)
+    not_judged(recognition, word, "A wager by the key that was adopted before")
+    word = recognition.word(place(pit))
+    recognition.say(word)
+    judged(recognition, word, "A wager that the key adopted last has signed")
+
+
+@_clause("T38")
+def _old_wager(kit: TableKit) -> None:
+    kit.deeds.need("restart")
+    pit = kit.pit()
+    recognition = kit.recognition()
+    early, late = recognition.word(place(pit)), recognition.word(place(pit))
+    recognition.say(late)
+    judged(recognition, late, "A wager")
+    recognition.say(late)
+    judged(recognition, late, "A wager that came once already", "wager_old", times=2)
+    recognition.say(early)
+    judged(recognition, early, "A wager with a lower number than the last", "wager_old")
+    kit.deeds.do("restart")
+    kit.pit()
+    recognition.say(late)
+    judged(recognition, late, "A wager that came before the table's program ended", "wager_old", times=3)
+
+
+@_clause("T39")
+def _strange_wager(kit: TableKit) -> None:
+    pit = kit.pit()
+    recognition = kit.recognition()
+    here = place(pit)
+    for what, code, changed in (
+        ("for the round after the next", "wager_other_round", {"round": int(here["round"]) + 1}),
+        ("of another shoe", "wager_other_round", {"shoe": int(here["shoe"]) + 1}),
+        ("of another epoch", "wager_other_table", {"epoch": "0000000000"}),
+        ("of another table", "wager_other_table", {"table": f"{kit.table}-other"}),
+    ):
+        word = recognition.word({**here, **changed})
+        recognition.say(word)
+        judged(recognition, word, f"A wager {what}", code)
+    ahead = recognition.word(here)
+    ahead["seq"] = int(str(ahead["seq"])) + 100_000
+    recognition.say(ahead)
+    judged(recognition, ahead, "A wager whose number is a time after its own `at`", "wager_leaps")
+    alarmed(pit, "wager_word_unfit")
+    word = recognition.word(place(pit))
+    recognition.say(word)
+    judged(recognition, word, "A wager after those")
 
 
 # All that the table has said.

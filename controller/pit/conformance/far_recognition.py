@@ -1,0 +1,46 @@
+"""Bet recognition's end of the wire: it tells one table of wagers, and hears which of them the table refuses.
+
+Its wagers lie on a spot that no game has. So a table that believes a word must refuse the wager, and no chips are left
+behind for the next round.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+
+from controller.contract.keys import SigningKey
+from controller.contract.signing import signed
+from controller.contract.topics import Topics
+from controller.pit.conformance.wire import Address, Message, Wire, at_text
+
+_CHIPS = {"seat": 1, "back": False, "spot": "no_spot_of_any_game", "cents": 500}
+
+
+class FarRecognition:
+    """The bet recognition of one table."""
+
+    def __init__(self, address: Address, table: str) -> None:
+        self.topics = Topics(address.root, table)
+        self.key = SigningKey(os.urandom(32))
+        self.wire = Wire(address, [self.topics.wager_refused])
+        self._seq = 0
+
+    def word(self, place: Mapping[str, object]) -> Message:
+        """The next word, without its signature: of chips for the round at this table, epoch, shoe and round."""
+        now_ms = time.time_ns() // 1_000_000
+        self._seq = max(self._seq + 1, now_ms)
+        return {**place, **_CHIPS, "seq": self._seq, "at": at_text(now_ms)}
+
+    def say(self, word: Message, key: SigningKey | None = None) -> None:
+        """Say a word, signed by bet recognition's key or by another."""
+        self.wire.say(self.topics.wager, signed(word, key or self.key))
+
+    def answers(self, word: Message) -> list[Message]:
+        """What the table has answered to the word."""
+        return [each.message for each in self.wire.heard if each.message.get("seq") == word["seq"]]
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self.wire.close()
