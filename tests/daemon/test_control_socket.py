@@ -76,7 +76,7 @@ async def test_status_tells_everything_as_json(tmp_path: Path) -> None:
         assert status["face"]["phase"] == "wagers_open"
         assert set(status) == {
             *("version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "inputs", "second_person", "test"),
-            *("shoe", "pit", "journal", "clock_set", "program_digest", "config_digest", "digest"),
+            *("shoe", "pit", "recognition", "journal", "clock_set", "program_digest", "config_digest", "digest"),
         }
         assert status["pit"]["head_seq"] == 1
         assert set(status["lamps"]) == set(world.config.file.pins.lamps)
