@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -83,6 +85,7 @@ class Wire:
             self._client.will_set(*will, qos=1, retain=True)
         self._client.on_connect = lambda client, *_: client.subscribe([(topic, qos) for topic in topics])
         self._client.on_subscribe = self._subscribed
+        self._client.on_socket_open = _without_delay
         self._client.on_message = self._hear
         try:
             self._client.connect(address.host, address.port, clean_start=True, properties=connect_properties())
@@ -127,6 +130,11 @@ class Wire:
         """Leave, with a goodbye."""
         self._client.disconnect()
         await_thread(self._client)
+
+
+def _without_delay(_client: Client, _data: object, line: Any) -> None:
+    """Send each packet at once, as the contract asks of both sides."""
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
