@@ -496,6 +496,7 @@ PIT_DEFECTS = (
         "a paid award is payable after a start", "P33", "UPDATE award SET step = 'verified' WHERE step = 'paid'"
     ),
     Defect("an award is paid twice", "P33", _AWARDS, '"paid": ("verified",),', '"paid": ("verified", "paid"),'),
+    Defect("an award is decided on before its round's other hits come", "P33", _AWARDS, "if award.more:", "if False:"),
     Defect("nobody need verify", "P33", _AWARDS, '"paid": ("verified",),', '"paid": ("pending", "verified"),'),
     Defect(
         "a paid award can be rejected",

@@ -38,7 +38,7 @@ class Books:
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
         self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
-        self.adopted, self.head, self.wagers = Row(), Row(), Row()
+        self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
         self.awards, self.steps = list[Row](), list[Row]()
         self.catch_up()
 
@@ -85,11 +85,18 @@ class Books:
                 for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
                     self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
                     self.wagered += bet["price_cents"]
+            case {"type": "round", "awards": won} | {"type": "round", "royal9": won}:
+                self.hits[hand] = len(won)
             case {"type": "void", "progressive": bets}:
                 places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
                 self.voided += [self.wagers.pop(place) for place in places if place in self.wagers]
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
-                award = {"award": f"{event['table']}.{len(self.awards) + 1}", "hit": event["id"], "win": None}
+                award = {
+                    "award": f"{event['table']}.{len(self.awards) + 1}",
+                    "hit": event["id"],
+                    "hand": hand,
+                    "win": None,
+                }
                 award |= {name: event[name] for name in ("table", "seat", "tier")}
                 self.awards.append(award | {"meter": METER if of_meter else None, "cents": 0})
                 if of_meter:
@@ -238,6 +245,12 @@ def main(act: str, path: str, *words: str) -> None:
     books, after = Books(path), {"verified": ["pending"], "paid": ["verified"], "rejected": ["pending", "verified"]}
     if any(each["award"] == words[0] and each["step"] not in after[act] for each in books.awards):
         sys.exit(f"The award cannot be {act} now.")
+    hands = [each["hand"] for each in books.awards]
+    if any(
+        each["award"] == words[0] and hands.count(each["hand"]) < books.hits.get(each["hand"], 0)
+        for each in books.awards
+    ):
+        sys.exit("Hits of this round are still to come.")
     books.write(**({"adopt": words} if act == "adopt" else {"decided": words[0], "as": act}))
 
 

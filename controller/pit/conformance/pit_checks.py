@@ -670,6 +670,7 @@ def _come_back(table: FarTable) -> None:
 
 @_clause("P33")
 def _decided(kit: PitKit) -> None:
+    _all_hits_come_first(kit)
     table, _, (award, other) = hits(kit, [2200, 1300])
     kit.must_refuse(table, award, "pay", which="nobody has verified")
     last = award
@@ -688,6 +689,24 @@ def _decided(kit: PitKit) -> None:
     time.sleep(QUIET_S)
     if after := [each for each in table.steps() if each.award == award.award and each.seq > last.seq]:
         raise BrokenError(f"After the award {award.award} was paid, the pit said its step {after[-1].step!r}.")
+
+
+def _all_hits_come_first(kit: PitKit) -> None:
+    """The first of two hits that share a level has the whole of it, until the second comes."""
+    table = kit.table()
+    meter, since = a_meter(table), len(table.wire.heard)
+    table.send(table.lock(meter, (1, 2)), table.dealt((1, 2), (1, 2)), table.hit(1, (meter, "1:1", 0)))
+    committed(table)
+    hit = f"{table.table}/{table.epoch}/{len(table.made)}"
+    echo(table, since, {hit})
+    award = next(step for step in table.steps(since) if step.hit == hit)
+    kit.must_refuse(table, award, "verify", "reject", which="shares its level with a hit that is still to come")
+    since = len(table.wire.heard)
+    table.send(table.hit(2, (meter, "1:1", 0)))
+    committed(table)
+    echo(table, since, {hit})
+    kit.decide("verify", table, award)
+    _next_step(table, award, "verified")
 
 
 def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
