@@ -1,23 +1,33 @@
-"""An evening at a table where people cheat, each within the rights of that person.
+"""An evening at a table where people cheat, each within the rights of that person, from the card to the cash.
 
 A simulator of faults loses messages. Cheats lose nothing: they look for a legal sequence of acts that pays. The player
 is always a cheat, who puts chips down and takes them off at any moment. `officials` are the people of the house who
 help the player. Everybody else is honest: an honest dealer deals on, an honest supervisor tells the truth, and an
-honest second person agrees to nothing but a true card.
+honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in the
+lock, and at the pit they pay whatever nothing speaks against.
 
-The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, and the
-printed sheet. A gain is an award that those do not give, or an award that those give and that a void took away.
+The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the
+printed sheet, and the cash. A gain is an award that those do not give, or an award that those give and that was thrown
+away.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
+from controller.contract.envelope import GENESIS, Stamp, seal
+from controller.contract.events import Event
+from controller.daemon.pins.buttons import SEEN_AFTER_S, pressed
+from controller.daemon.second_person import Confirmed, SecondPerson
+from controller.pit.reference.awards import Award, Step
 from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
@@ -27,33 +37,57 @@ from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
+    Fact,
     ShoeError,
     ShoeErrorRaised,
     ShoeUnheard,
     ShoeUnplugged,
 )
+from controller.table.faults import Exit
+from controller.table.requests import ByTwo, not_answered
 from controller.table.rules import TableRules
-from controller.table.states import NoShoe, ShoeEnded, WagersOpen
+from controller.table.states import HandInPlay, NoShoe, ShoeEnded, WagersOpen
+from controller.table.stops import exits
+from tests.collusion.window import NOT_THERE, Window, event_of
 from tests.support.sheets import royal9_tier
-from tests.support.tables import ROYAL9, TableUnderTest
+from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
-Official = Literal["dealer", "supervisor", "second supervisor"]
-Kind = Literal["a chip put down after a card was out", "cards that never lay", "a won award voided"]
+Right = Literal["dealer", "supervisor", "key", "second supervisor", "attendant", "cashier", "a name"]
+"""What a person may do. Who has an account and the key at the table too has the rights "supervisor" and "key". Who
+types at the pit the name of a person who is not there has the right "a name"."""
+
+Kind = Literal[
+    "a chip put down after a card was out",
+    "cards that never lay",
+    "a won award voided",
+    "a won award rejected",
+    "an award paid twice",
+]
 
 SEATS = tuple(seat.number for seat in ROYAL9.seats)
 PRINTED = {seat.number: str(seat.k9) for seat in ROYAL9.seats}
-ACTS = 60
+BUTTONS = ("key", "deal", "void", "cut_card", "new_shoe")
+_SMITH, _JONES, _STONE = ("Smith", "socket smith"), ("Jones", "socket jones"), ("Stone", "socket stone")
+_AT_THE_PIT: dict[Right, str] = {"attendant": "Ann", "cashier": "Cas"}
+_HONEST = "honest people at the table go on"
+_PACES_S = 0.1, 1.0, 3.0, 12.0
+_HELD_S = 0.5, 2.5
 _LUCKY = [f"K{suit}" for suit in "SHDC"], [f"9{suit}" for suit in "SHDC"]
 _OTHERS = [f"{rank}{suit}" for rank in "2345678" for suit in "SHDC"]
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What the cheats won beyond the game. `held`: the pit keeps the award until two of its people have decided, since
-    the hit says how its cards are known or what speaks against them."""
+    """What the cheats won beyond the game.
+
+    `cents` are the cash beyond what was due: 0 where the hit alone was gained, or an award was thrown away. `trace` is
+    what the house can see of it afterwards without a film: doubts and alarms about the award, and people who are named
+    for an act that needs an answer. Whoever verifies and pays an award is always named, which is no trace.
+    """
 
     kind: Kind
-    held: bool
+    cents: int
+    trace: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +99,114 @@ class _Out:
 
 
 class Evening:
-    """One shoe, made from a seed, with the acts that were done and the gains that the judge found."""
+    """One shoe, made from a seed, and the acts that people do. `gains` are complete once the evening has ended."""
 
-    def __init__(self, seed: int, rules: TableRules, officials: frozenset[Official]) -> None:
+    def __init__(self, seed: int, rules: TableRules, rights: frozenset[Right], folder: Path) -> None:
         self.gains: list[Gain] = []
-        self.acts: list[str] = []
-        self._luck = random.Random(f"{seed} cheats")
-        self._officials = officials
-        self._table = TableUnderTest(rules)
-        self._cards = self._shoe()
+        self._rights = rights
+        self._folder = folder
+        self._table = _UncheckedTable(rules)
+        self._cards = self._shoe(random.Random(f"{seed} shoe"))
+        self._luck = random.Random()
+        self._now_s = 1000.0
+        self._second = SecondPerson(BUTTONS)
+        self._key_turned = False
+        self._looked_at: int | None = None  # the act that the honest second person is about to confirm
+        self._window: Window | None = None
         self._out: list[_Out] = []
         self._untold: list[str] = []
-        self._two_asked = False  # whether two people made the last request
         self._round_from = 0
         self._locked: frozenset[int] = frozenset()
         self._judged = 0
+        self._false: dict[int, Kind | None] = {}  # by the number of each hit's event, why it is no true hit
+        self._acts = {name: (weight, act) for name, weight, act in self._menu()}
         self._table.open_shoe()
 
-    def play(self) -> None:
-        """Do all acts of the evening. The judge looks after each."""
-        bold = self._luck.choice((0.3, 0.5, 0.7))
-        for _ in range(ACTS):
-            honest: tuple[str, Callable[[], object]] = ("honest people go on", self._go_on)
-            name, act = self._luck.choice([*self._cheats()]) if self._luck.random() < bold else honest
-            self.acts.append(f"{name:30} {self._table.face.phase}")
-            act()
-            self._judge()
+    @property
+    def cheats(self) -> list[str]:
+        """The acts of the cheats, each as often as its weight in a random order."""
+        return [
+            name for name, (weight, _) in self._acts.items() if not name.startswith("honest") for _ in range(weight)
+        ]
 
-    def _shoe(self) -> Iterator[str]:
+    @property
+    def honest(self) -> list[str]:
+        """The same of everybody else."""
+        return [name for name, (weight, _) in self._acts.items() if name.startswith("honest") for _ in range(weight)]
+
+    def act(self, name: str, die: int) -> None:
+        """Somebody does this act, with the choices that the die says. The judge looks afterwards."""
+        self._luck.seed(die)
+        self._now_s += self._luck.choice(_PACES_S)
+        self._acts[name][1]()
+        self._judge(honest=name == _HONEST)
+
+    def end(self) -> None:
+        """The honest people at the pit finish what is open, and the judge counts the cash.
+
+        They are not asked where they alone decide and each hit is true: then they pay what was won.
+        """
+        if self._window is None and any(self._false.values()):
+            self._window = Window(self._table, self._folder)
+        if self._window is not None:
+            for _ in range(3 * len(self._false)):
+                self._honest_pit()
+            self._count_cash(self._window)
+            self._window.close()
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What the table told so far."""
+        return self._table.events
+
+    @property
+    def in_hand(self) -> frozenset[str]:
+        """What the cheats have in hand: where things are not as the house believes, and who is about to agree."""
+        table = self._table.table
+        plays = table.locked_wagers is not None and any(on.seats for on in table.locked_wagers.progressive)
+        waiting = self._second.waiting(self._moment(), self._now_s)
+        held = {
+            "a wager plays": plays,
+            "a chip came late": self._chip_is_late() and not table.shoe_doubts,
+            "a card went unheard": bool(self._untold),
+            "a card is missing": table.fault is not None and Exit.CARD in exits(table),
+            "the round has won": plays and self._has_won(self._locked),
+            "an act waits": waiting is not None,
+            "the key is turned": self._key_turned and waiting is not None,
+            "a second person is about to agree": self._looked_at is not None,
+            "a false hit": any(self._false.values()),
+        }
+        in_hand = {what for what, is_so in held.items() if is_so} | self._in_hand_at_the_pit()
+        if plays and self._round_is_false() and not (table.doubts or table.shoe_doubts):
+            in_hand |= {f"{cards} cards of a false round" for cards in range(len(self._out) - self._round_from + 1)}
+        return frozenset(in_hand)
+
+    def _round_is_false(self) -> bool:
+        """Whether the round in play has a typed card, or a wager that came after its first card."""
+        hand = self._table.table.phase
+        first = self._out[self._round_from :][:1]
+        is_late = any(self._locked - out.chips for out in first)
+        return is_late or (isinstance(hand, HandInPlay) and bool(hand.typed))
+
+    def _in_hand_at_the_pit(self) -> frozenset[str]:
+        if self._window is None:
+            return frozenset()
+        awards = self._window.awards()
+        known = {event_of(award): award for award in awards}
+        lost = [hit for hit, cents in self._window.cash.items() if hit not in known or known[hit].step != "paid"]
+        steps = {f"an award is {award.step}" for award in awards if award.step in ("pending", "verified")}
+        return frozenset(steps | ({"the ledger lacks a payment"} if lost else set()))
+
+    def _chip_is_late(self) -> bool:
+        """Whether a chip lies that came after a card which the next round may have."""
+        table = self._table.table
+        is_out = (isinstance(table.phase, WagersOpen) and bool(table.kept or self._untold)) or self._table.face.odd_card
+        return bool(is_out and self._out and self._table.wagers - self._out[-1].chips)
+
+    @staticmethod
+    def _shoe(luck: random.Random) -> Iterator[str]:
         """Two kings, two nines, two kings: a round of four such cards wins, wherever the round begins."""
-        luck, left = self._luck, Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
+        left = Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
         place = 0
         while True:
             among = _LUCKY[place // 2 % 2] if luck.random() < 0.85 else _OTHERS
@@ -106,51 +218,95 @@ class Evening:
             left[card] -= 1
             yield card
 
-    # What cheats may do, each by a right of one person.
+    # What people may do, each by a right of one person: the act, its weight, and how it is done.
 
-    def _cheats(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        for _ in range(3):
-            yield "player: a chip", self._chip
-        if "dealer" in self._officials:
+    def _menu(self) -> Iterator[tuple[str, int, Callable[[], object]]]:
+        yield "player: a chip", 3, self._chip
+        if "dealer" in self._rights:
             yield from self._of_the_dealer()
-        if "supervisor" in self._officials:
+        if "supervisor" in self._rights:
             yield from self._of_the_supervisor()
+        if self._rights & {"dealer", "supervisor"}:
+            for button in ("deal", "void", "cut_card"):
+                yield f"holds {button}", 1, partial(self._hold, button)
+        if "key" in self._rights:
+            yield "turns the own key", 2, partial(self._turn_key, honest=False)
+        if "second supervisor" in self._rights:
+            yield "second supervisor: agrees", 5, partial(self._agree, *_JONES)
+        for right, name in _AT_THE_PIT.items():
+            if right in self._rights:
+                yield from self._of_the_pit(right, name)
+        yield _HONEST, 8, self._go_on
+        yield "honest: the key is turned, or back", 2, partial(self._turn_key, honest=True)
+        yield "honest: a second person looks", 1, self._look
+        yield "honest: and confirms what was looked at", 1, self._confirm
+        if self._rights & {"attendant", "cashier"}:
+            yield "honest: the link to the pit", 1, partial(self._at_the_window, Window.hear)
+            yield "honest: a copy of the ledger", 1, partial(self._at_the_window, Window.copy)
+            yield "honest: the ledger is restored", 1, partial(self._at_the_window, Window.restore)
+            yield "honest people at the pit go on", 2, self._honest_pit
 
-    def _of_the_dealer(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        for _ in range(4):
-            yield "dealer: a card", self._draw
-        yield "dealer: deal", partial(self._ask, LockWagers())
-        yield "dealer: void without the key", partial(self._ask, VoidHand(None))
+    def _of_the_dealer(self) -> Iterator[tuple[str, int, Callable[[], object]]]:
+        yield "dealer: a card", 4, self._draw
+        yield "dealer: deal", 1, partial(self._ask, LockWagers())
+        yield "dealer: void without the key", 1, partial(self._ask, VoidHand(None))
         for fate in OddCardFate:
-            yield f"dealer: {fate.name}", partial(self._ask, TellOddCard(fate, "dealer"))
-        yield "dealer: a button mishandled", partial(self._happens, ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED))
-        yield "dealer: a card with the shoe locked", self._draw_outside
-        yield "dealer: the plug", self._unplug
-        yield "dealer: a card unheard", self._draw_unheard
+            yield f"dealer: {fate.name}", 1, partial(self._ask, TellOddCard(fate, "dealer"))
+        yield "dealer: a button mishandled", 1, partial(self._happens, ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED))
+        yield "dealer: a card with the shoe locked", 1, self._draw_outside
+        yield "dealer: the plug", 1, self._unplug
+        yield "dealer: a card unheard", 1, self._draw_unheard
 
-    def _of_the_supervisor(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        witness = "Jones" if "second supervisor" in self._officials else None
-        yield "supervisor: void", partial(self._ask, VoidHand("Smith", witness))
-        yield "supervisor: clear", partial(self._ask, ClearFault("Smith", witness))
-        yield "supervisor: new shoe", partial(self._ask, NewShoe("Smith"))
-        yield "supervisor: close the shoe", partial(self._ask, CloseShoe("Smith"))
+    def _of_the_supervisor(self) -> Iterator[tuple[str, int, Callable[[], object]]]:
+        name, _ = _SMITH
+        yield "supervisor: void", 1, partial(self._ask, VoidHand(name))
+        yield "supervisor: clear", 1, partial(self._ask, ClearFault(name))
+        yield "supervisor: new shoe", 1, partial(self._ask, NewShoe(name))
+        yield "supervisor: close the shoe", 1, partial(self._ask, CloseShoe(name))
         for fate in OddCardFate:
-            yield f"supervisor: {fate.name}", partial(self._ask, TellOddCard(fate, "Smith", witness))
-        for _ in range(3):
-            yield "supervisor: types a card", partial(self._type, witness)
-        yield "supervisor: counts", self._count
-        yield "supervisor: the plug", self._unplug
-        yield "supervisor: corrects", partial(self._correct, witness)
+            yield f"supervisor: {fate.name}", 1, partial(self._ask, TellOddCard(fate, name))
+        yield "supervisor: types a card", 3, self._type
+        yield "supervisor: types the true card", 1, self._type_the_truth
+        yield "supervisor: counts", 1, self._count
+        yield "supervisor: the plug", 1, self._unplug
+        yield "supervisor: corrects", 1, self._correct
+        yield "supervisor: agrees, by the own account", 1, partial(self._agree, *_SMITH)
+        yield "supervisor: agrees, under another name", 1, partial(self._agree, _JONES[0], _SMITH[1])
 
-    def _type(self, witness: str | None) -> None:
+    def _of_the_pit(self, right: Right, name: str) -> Iterator[tuple[str, int, Callable[[], object]]]:
+        decide = partial(partial, self._decide)
+        yield f"{right}: verifies", 2, decide(lambda at, award: at.take(award, "verified", name))
+        yield f"{right}: pays", 2, decide(lambda at, award: at.take(award, "paid", name))
+        yield f"{right}: rejects", 1, decide(lambda at, award: at.take(award, "rejected", name))
+        yield f"{right}: recalls", 1, decide(lambda at, award: at.recall(award, name))
+        yield f"{right}: takes the adoption back", 1, decide(lambda at, _: at.unadopt(name))
+        if witness := self._witness(name):
+            two = f"{right}: with {witness}'s name"
+            yield f"{two} verifies", 1, decide(lambda at, award: at.take(award, "verified", name, witness))
+            yield f"{two} pays", 1, decide(lambda at, award: at.take(award, "paid", name, witness))
+            yield f"{two} dismisses", 1, decide(lambda at, award: at.dismiss(award, name, witness))
+            yield f"{two} retires the table", 1, decide(lambda at, _: at.retire(name, witness))
+
+    def _witness(self, name: str) -> str | None:
+        """The second person at the pit: another cheat, or nobody whose name is typed."""
+        cheats = {person for right, person in _AT_THE_PIT.items() if right in self._rights}
+        return next(iter(cheats - {name}), NOT_THERE if "a name" in self._rights else None)
+
+    # At the table.
+
+    def _type(self) -> None:
         """Type a card that makes a Royal 9."""
-        self._ask(NameCard(Card.parse(self._luck.choice((*_LUCKY[0], *_LUCKY[1]))), "Smith", witness))
+        self._ask(NameCard(Card.parse(self._luck.choice((*_LUCKY[0], *_LUCKY[1]))), _SMITH[0]))
 
-    def _correct(self, witness: str | None) -> None:
+    def _type_the_truth(self) -> None:
+        if self._untold:
+            self._ask(NameCard(Card.parse(self._untold[0]), _SMITH[0]))
+
+    def _correct(self) -> None:
         """Correct the last round into two Royal 9 hands."""
         kings, nines = (self._luck.sample(cards, 2) for cards in _LUCKY)
         player, banker = (tuple(map(Card.parse, pair)) for pair in zip(kings, nines, strict=True))
-        self._ask(CorrectRound(self._table.table.round_number or 1, player, banker, "Smith", witness))
+        self._ask(CorrectRound(self._table.table.round_number or 1, player, banker, _SMITH[0]))
 
     def _chip(self) -> None:
         self._table.wagers ^= {self._luck.choice(SEATS)}
@@ -184,9 +340,57 @@ class Evening:
     def _count(self) -> None:
         left = self._table.table.cards_left
         if left is not None:
-            self._ask(CountCards(left - self._luck.choice((0, 0, len(self._untold))), "Smith"))
+            self._ask(CountCards(left - self._luck.choice((0, 0, len(self._untold))), _SMITH[0]))
 
-    # What honest people do.
+    # The second person: an account, or the key with a button.
+
+    def _turn_key(self, *, honest: bool) -> None:
+        """Turn the key, or turn it back. An honest person turns it for something else, and not while the lamp says
+        that an act waits."""
+        waiting = self._second.waiting(self._moment(), self._now_s)
+        if honest and not self._key_turned and waiting and self._now_s >= waiting.since_s + SEEN_AFTER_S:
+            return
+        self._key_turned = not self._key_turned
+        self._second.key_turned(self._key_turned, self._now_s)
+
+    def _hold(self, button: str) -> None:
+        """Hold a button for a while, whoever has turned the key."""
+        if not self._second.pressed(button, self._moment(), self._now_s):
+            request = pressed(button, self._key_turned, self._table.table)
+            if request is not None:
+                self._ask(request, f"button {button}")
+            return
+        self._now_s += self._luck.choice(_HELD_S)
+        confirmed = self._second.held(self._moment(), self._now_s)
+        self._second.let_go(button)
+        self._do(confirmed)
+
+    def _agree(self, name: str, via: str) -> None:
+        waiting = self._second.waiting(self._moment(), self._now_s)
+        if waiting is not None:
+            self._do(self._second.confirm(waiting.id, name, via, self._moment(), self._now_s))
+
+    def _look(self) -> None:
+        """The honest second person reads the act that waits, and means to confirm the true card alone."""
+        waiting = self._second.waiting(self._moment(), self._now_s)
+        is_true = waiting is not None and isinstance(waiting.request, NameCard) and self._is_true(waiting.request)
+        self._looked_at = waiting.id if waiting is not None and is_true else None
+
+    def _confirm(self) -> None:
+        if self._looked_at is not None:
+            self._do(self._second.confirm(self._looked_at, *_STONE, self._moment(), self._now_s))
+            self._looked_at = None
+
+    def _do(self, confirmed: object) -> None:
+        table = self._table.table
+        if isinstance(confirmed, Confirmed) and not_answered(table, confirmed.request, confirmed.fault) is None:
+            self._ask(confirmed.request, confirmed.via)
+
+    def _moment(self) -> Hashable:
+        face = self._table.face
+        return face.shoe, face.round, face.phase
+
+    # What honest people do at the table.
 
     def _go_on(self) -> None:
         table = self._table.table
@@ -212,30 +416,60 @@ class Evening:
         true += [ClearFault("Reed", "Stone"), VoidHand("Reed", "Stone")]
         for request in true:
             if self._ask(request):
-                if isinstance(request, NameCard):
-                    del self._untold[0]
-                elif not isinstance(request, ClearFault):
+                if not isinstance(request, NameCard | ClearFault):
                     self._untold.clear()
                 return
 
     # How it goes in.
 
-    def _ask(self, request: Request) -> bool:
-        """Ask; where the act needs a second person, an honest one agrees to a true card alone."""
-        self._two_asked = getattr(request, "witness", None) is not None
+    def _ask(self, request: Request, via: str = _SMITH[1]) -> bool:
+        """Ask. An act that needs a second person waits for that person."""
+        is_true = isinstance(request, NameCard) and self._is_true(request)
+        fault = self._table.table.fault
         refused = self._table.ask(request)
-        if refused == "second_person_due" and isinstance(request, NameCard) and [str(request.card)] == self._untold[:1]:
+        if refused == "second_person_due":
+            assert isinstance(request, ByTwo)
+            self._second.propose(request, via, fault.id if fault else None, None, self._moment(), self._now_s)
+        elif refused is None and is_true:
             del self._untold[0]
-            refused = self._table.ask(replace(request, witness="Stone"))
         return refused is None
+
+    def _is_true(self, request: NameCard) -> bool:
+        return [str(request.card)] == self._untold[:1]
 
     def _happens(self, fact: Any) -> None:
         if not isinstance(self._table.table.phase, NoShoe | ShoeEnded):
             self._table.believe(fact)
 
+    # At the pit.
+
+    def _at_the_window(self, act: Callable[[Window], object]) -> None:
+        if self._window is not None:
+            act(self._window)
+
+    def _decide(self, decide: Callable[[Window, Award], object]) -> None:
+        """Decide on an award."""
+        if self._window is not None and (awards := self._window.awards()):
+            decide(self._window, self._luck.choice(awards))
+            self._window.hear()
+
+    def _honest_pit(self) -> None:
+        """The honest people at the pit hear the table, and take one award's next step. They look at the film of an
+        award in doubt, and of no other."""
+        if self._window is None:
+            return
+        self._window.hear()
+        for award in self._window.awards():
+            if award.step in ("pending", "verified"):
+                is_false = award.doubted and self._false[event_of(award)] is not None
+                step: Step = "rejected" if is_false else "verified" if award.step == "pending" else "paid"
+                self._window.take(award, step, "Reed", "Stone" if award.doubted and not is_false else None)
+                self._window.hear()
+                return
+
     # The judge.
 
-    def _judge(self) -> None:
+    def _judge(self, *, honest: bool) -> None:
         new, self._judged = self._table.events[self._judged :], len(self._table.events)
         for event in new:
             match event["type"]:
@@ -247,7 +481,8 @@ class Evening:
                 case "hit":
                     self._judge_hit(event)
                 case "void":
-                    self._judge_void(event)
+                    if not honest:
+                        self._judge_void(event)
                     self._ended()
 
     def _ended(self) -> None:
@@ -256,12 +491,17 @@ class Evening:
         self._untold.clear()
 
     def _judge_hit(self, hit: dict[str, Any]) -> None:
-        held = bool(hit["not_read"] or hit["doubts"])
         first = self._first_of(Counter(hit["player"]["cards"] + hit["banker"]["cards"]))
+        false: Kind | None = None
         if first is None:
-            self.gains.append(Gain("cards that never lay", held))
+            false = "cards that never lay"
         elif hit["seat"] not in first.chips:
-            self.gains.append(Gain("a chip put down after a card was out", held))
+            false = "a chip put down after a card was out"
+        self._false[hit["seq"]] = false
+        if self._window is None and self._rights & {"attendant", "cashier"}:
+            self._window = Window(self._table, self._folder)
+        if false is not None:
+            self.gains.append(Gain(false, 0, frozenset(hit["doubts"])))
 
     def _first_of(self, cards: Counter[str]) -> _Out | None:
         """The first card of a round with these cards, looked for from the last card back; None: some never lay."""
@@ -272,11 +512,35 @@ class Evening:
         return None
 
     def _judge_void(self, void: dict[str, Any]) -> None:
-        """Cards 1 and 3 are Player's, 2 and 4 Banker's. A hand is seen once both of its cards lie."""
+        if self._has_won({seat for bet in void["progressive"] or () for seat in bet["seats"]}):
+            told = [f"two people: {void['by']} and {void['witness']}"] if void["witness"] else []
+            told += ["the void tells the award"] if void["awards"] else []
+            self.gains.append(Gain("a won award voided", 0, frozenset(told)))
+
+    def _has_won(self, seats: AbstractSet[int]) -> bool:
+        """Whether the cards that lie have won for one of these seats. Cards 1 and 3 are Player's, 2 and 4 Banker's. A
+        hand is seen once both of its cards lie."""
         cards = [out.card for out in self._out[self._round_from :]][:4]
         player, banker = cards[0:4:2], cards[1:4:2]
-        if self._two_asked or len(player) < 2:
-            return
-        seats = [seat for bet in void["progressive"] or () for seat in bet["seats"]]
-        if any(royal9_tier(seat, PRINTED, player, banker) for seat in seats):
-            self.gains.append(Gain("a won award voided", held=False))
+        return len(player) == 2 and any(royal9_tier(seat, PRINTED, player, banker) for seat in seats)
+
+    def _count_cash(self, window: Window) -> None:
+        for award in window.awards():
+            cash, false = window.cash[event_of(award)], self._false[event_of(award)]
+            trace = window.trace(award)
+            if false is not None and cash:
+                self.gains.append(Gain(false, cash, trace))
+            elif false is None and cash > award.cents:
+                self.gains.append(Gain("an award paid twice", cash - award.cents, trace))
+            elif false is None and award.step == "rejected":
+                self.gains.append(Gain("a won award rejected", 0, trace | {"who rejected it"}))
+
+
+class _UncheckedTable(TableUnderTest):
+    """The same table without its looks into the contract, which other tests take: they would take most of the time."""
+
+    def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
+        stamp = Stamp(1000 * (len(self.events) + 1), synchronised=False)
+        for event in made:
+            body = seal(event, self.rules.table, EPOCH, len(self.events) + 1, stamp, GENESIS, None)
+            self.events.append(json.loads(body))

@@ -1,30 +1,32 @@
-"""What cheats can win at a table, each within the rights of that person: alone nothing, and together not unseen."""
+"""What cheats can win from the card to the cash, each within the rights of that person: alone nothing, and together
+not unseen."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import product
+from itertools import islice, product
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from controller.table.rules import LockOn, TableRules
-from tests.collusion.evening import Evening, Gain, Kind, Official
+from tests.collusion.evening import Evening, Right
+from tests.collusion.mends import MENDS, Mend
+from tests.collusion.order import Opens, Way, at_random, guided
+from tests.collusion.window import new_ledger
 from tests.support.tables import ROYAL9, house
 
-FEW, MANY = 12, 400
-SOON_FOUND = 200
-"""The first of the seeds among which each gain is found again within a second."""
+FEW, MANY = 6, 500
+MOST = 300
+"""So many shoes are played for a gain before it counts as not found."""
+HUNTS = 6
 
-ALONE: dict[str, frozenset[Official]] = {"dealer": frozenset({"dealer"}), "supervisor": frozenset({"supervisor"})}
-"""One person of the house, with a player."""
-
-TOGETHER: dict[str, frozenset[Official]] = {
-    "dealer and supervisor": frozenset({"dealer", "supervisor"}),
-    "two supervisors": frozenset({"supervisor", "second supervisor"}),
-}
+Order = Callable[[int, Opens], Iterator[tuple[Way, Evening]]]
+ORDERS: tuple[Order, ...] = (at_random, guided)
 
 _LOCKS: tuple[LockOn, ...] = get_args(LockOn)
 HOUSES: tuple[TableRules, ...] = tuple(
@@ -32,62 +34,122 @@ HOUSES: tuple[TableRules, ...] = tuple(
     for drawn, lock in product(("simulated_hand", "next_card"), _LOCKS)
 )
 
-BEFORE = 2
-"""The procedure of the tables that had none of the mends."""
+ALONE: dict[str, frozenset[Right]] = {
+    "the dealer": frozenset({"dealer"}),
+    "a supervisor": frozenset({"supervisor"}),
+    "a cashier": frozenset({"cashier"}),
+}
+"""One person of the house, with a player. An attendant has a cashier's commands."""
+
+SOON_FOUND: dict[str, int] = {
+    "a chip plays that lay before a card was out": 48,
+    "two people type a card": 70,
+    "a typed card puts the award in doubt": 97,
+    "two people void a won round": 6,
+    "a key that was turned before confirms nothing": 515,
+    "what a button asks for waits for nobody": 120,
+    "two names at one account are one person": 30_005,
+    "the second person confirms what was looked at": 30_026,
+    "an award is paid once": 1,
+    "what the table told holds an award": 5,
+    "nobody decides before each table was heard": 29,
+}
+"""By mend a seed by which a random order finds the gain in its first shoe."""
+
+TOGETHER: dict[str, frozenset[Right]] = {
+    "dealer and supervisor": frozenset({"dealer", "supervisor"}),
+    "two supervisors": frozenset({"supervisor", "second supervisor"}),
+    "a supervisor who has the key too": frozenset({"supervisor", "key"}),
+    "supervisor and cashier": frozenset({"supervisor", "cashier"}),
+    "dealer and cashier": frozenset({"dealer", "cashier"}),
+    "attendant and cashier": frozenset({"attendant", "cashier"}),
+    "a cashier who types another's name": frozenset({"cashier", "a name"}),
+    "two supervisors and such a cashier": frozenset({"supervisor", "second supervisor", "cashier", "a name"}),
+}
 
 
-def _gains(seeds: range, officials: frozenset[Official], procedure: int = 3) -> Iterator[tuple[Evening, Gain]]:
-    for seed, rules in product(seeds, HOUSES):
-        evening = Evening(seed, replace(rules, procedure=procedure), officials)
-        evening.play()
-        yield from ((evening, gain) for gain in evening.gains)
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Where the pit of each evening has its ledger: in memory, since no disk fails here but by an act."""
+    in_memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=in_memory if os.access(in_memory, os.W_OK) else None) as name:
+        new_ledger(Path(name) / "new")
+        yield Path(name)
 
 
-def _nothing(seeds: range, officials: frozenset[Official]) -> None:
-    for evening, gain in _gains(seeds, officials):
-        pytest.fail(f"{gain}\n" + "\n".join(evening.acts))
+def _opens(rights: frozenset[Right], folder: Path) -> Opens:
+    return lambda seed: Evening(seed, HOUSES[seed % len(HOUSES)], rights, folder)
+
+
+def _untraced(rights: frozenset[Right], folder: Path, shoes: int, orders: tuple[Order, ...] = ORDERS) -> Counter[str]:
+    """Play so many shoes in each order. Returns what was gained; nothing may be gained without a trace.
+
+    Nobody alone gains money, nor false cards: a person alone can only throw an award away, and is named for it.
+    """
+    gained: Counter[str] = Counter()
+    alone = rights in ALONE.values()
+    for order in orders:
+        for way, evening in islice(order(0, _opens(rights, folder)), shoes):
+            for gain in evening.gains:
+                assert gain.trace, (gain, way)
+                assert not (alone and gain.kind != "a won award rejected"), (gain, way)
+                gained[f"{gain.kind}{' and paid' if gain.cents else ''}"] += 1
+    return gained
+
+
+def _shoes_until_found(mend: Mend, order: Order, seed: int, folder: Path, most: int = MOST) -> int:
+    """How many shoes are played until the gain is found that the mend prevents, with the mend taken out; one more than
+    `most` where it is not found."""
+    with pytest.MonkeyPatch.context() as patch:
+        mend.take_out(patch)
+        for shoes, (_, evening) in enumerate(islice(order(seed, _opens(mend.rights, folder)), most), 1):
+            if any(map(mend.is_missing, evening.gains)):
+                return shoes
+    return most + 1
 
 
 @pytest.mark.parametrize("person", ALONE)
-def test_one_person_alone_gains_nothing(person: str) -> None:
-    _nothing(range(FEW), ALONE[person])
+def test_one_person_alone_gains_nothing_without_a_trace(person: str, folder: Path) -> None:
+    _untraced(ALONE[person], folder, FEW)
 
 
-def test_two_people_gain_nothing_that_the_pit_does_not_hold() -> None:
-    for officials in TOGETHER.values():
-        assert all(gain.held for _, gain in _gains(range(FEW // 2), officials))
+@pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
+def test_without_a_mend_its_gain_is_found_again(mend: Mend, folder: Path) -> None:
+    """The simulator can fail: with this one rule taken out, these people gain what it prevents."""
+    assert _shoes_until_found(mend, at_random, SOON_FOUND[mend.says], folder, 1) == 1
 
 
-def test_without_the_mends_every_gain_is_found_again() -> None:
-    """The simulator can fail: at a table of the procedure before, one person gains in each of the three ways."""
-    found: set[Kind] = set()
-    for seed in range(SOON_FOUND, SOON_FOUND + MANY):
-        for officials in ALONE.values():
-            found |= {gain.kind for _, gain in _gains(range(seed, seed + 1), officials, BEFORE) if not gain.held}
-        if found == {*get_args(Kind)}:
-            return
-    pytest.fail(f"only {found} was found")
+def test_the_same_way_leads_to_the_same_evening(folder: Path) -> None:
+    opens = _opens(frozenset({"dealer", "cashier"}), folder)
+    ((way, evening),) = islice(at_random(7, opens), 1)
+    again = opens(way.seed)
+    for name, die in way.acts:
+        again.act(name, die)
+    again.end()
+    assert (again.gains, again.events) == (evening.gains, evening.events)
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("person", ALONE)
-def test_one_person_alone_gains_nothing_at_length(person: str, figure: Callable[[str], None]) -> None:
-    _nothing(range(MANY), ALONE[person])
-    before = Counter(gain.kind for _, gain in _gains(range(MANY // 4), ALONE[person], BEFORE) if not gain.held)
-    told = ", ".join(f"{kind} {count} times" for kind, count in sorted(before.items()))
+@pytest.mark.parametrize("people", [*ALONE, *TOGETHER])
+def test_cheats_at_length(people: str, folder: Path, figure: Callable[[str], None]) -> None:
+    gained = _untraced((ALONE | TOGETHER)[people], folder, MANY)
+    told = ", ".join(f"{gain} {count} times" for gain, count in sorted(gained.items())) or "nothing"
     figure(
-        f"{MANY * len(HOUSES):,} shoes with a cheating player and {person}: nothing gained beyond the game; "
-        f"with the mends taken out, in {MANY // 4 * len(HOUSES)} shoes: {told}"
+        f"{2 * MANY:,} shoes, half of them guided, with a cheating player and {people}: nothing gained without a trace."
+        f" Gained with a trace: {told}"
     )
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("people", TOGETHER)
-def test_two_people_at_length(people: str, figure: Callable[[str], None]) -> None:
-    gains = Counter(gain for _, gain in _gains(range(MANY), TOGETHER[people]))
-    assert all(gain.held for gain in gains), gains
-    told = ", ".join(f"{gain.kind} {count} times" for gain, count in sorted(gains.items(), key=str)) or "nothing"
+@pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
+def test_guided_and_random_order_find_a_planted_gain(mend: Mend, folder: Path, figure: Callable[[str], None]) -> None:
+    """Each mend is taken out, and both orders look for what it prevents, from the same seeds."""
+    seeds = range(0, HUNTS * 10_000, 10_000)
+    random_, steered = ([_shoes_until_found(mend, order, seed, folder) for seed in seeds] for order in ORDERS)
+    assert min(*random_, *steered) <= MOST, "nobody found it"
+    missed = [sum(shoes > MOST for shoes in each) for each in (random_, steered)]
     figure(
-        f"{MANY * len(HOUSES):,} shoes with a cheating player, and {people}: nothing gained that the pit does not hold "
-        f"until two of its people have decided. Gained and held: {told}"
+        f"{HUNTS} hunts of at most {MOST} shoes. Shoes until the gain was found, in all: {sum(random_)} at random"
+        f" ({missed[0]} in vain), {sum(steered)} guided ({missed[1]} in vain): guided/random"
+        f" {sum(steered) / sum(random_):.2f}"
     )
