@@ -37,7 +37,8 @@ from controller.daemon.panel import Panel
 from controller.daemon.pins.watch import Watch, keep_watching
 from controller.daemon.presses import Presses
 from controller.daemon.record.archiving import Archivist
-from controller.daemon.record.journal import Journal, Message
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Message
 from controller.daemon.second_person import BUTTON
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import LOTS, Ambient, Request
