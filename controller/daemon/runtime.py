@@ -249,7 +249,7 @@ class Runtime:
             self._presses.propose(asked.request, arrived.via, asked)
             self._show()
         act = act_of(asked.request)
-        name = act.name if act else "a word of the pit"
+        name = act.name if act else "a word from the network"
         # Whoever presses a simulated button learns of the refusal from this line alone.
         simulated = arrived.via.startswith(BUTTON) and self._config.file.pins.driver == "simulated"
         extra = EVERY_ONE if simulated else None
