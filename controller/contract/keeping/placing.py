@@ -79,6 +79,14 @@ class Placing:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)
 
+    def move(self, file: Path, to: Path) -> None:
+        """Give the file, and what SQLite keeps beside it, another name. Raises OSError."""
+        for ending in _SQLITE:
+            here, there = (each.with_name(each.name + ending) for each in (file, to))
+            if here.exists():
+                here.rename(there)
+                self._undo.callback(there.rename, here)
+
     def set_aside(self, aside: Callable[[], Path | None], file: Path) -> Path | None:
         """Let `aside` give the file, and what SQLite keeps beside it, the other name that it returns."""
         to = aside()

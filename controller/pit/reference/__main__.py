@@ -20,7 +20,7 @@ from controller.contract.wire.broker_options import add_broker, tls_files
 from controller.pit.reference import house_log
 from controller.pit.reference.adoptions import Adoption
 from controller.pit.reference.awards import Award, Step, Telling
-from controller.pit.reference.keeping import Kept, back_up, restore
+from controller.pit.reference.keeping import Kept, back_up, restore, verify_backup
 from controller.pit.reference.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.reference.machines import NAMES, write_files
 from controller.pit.reference.meters import money
@@ -118,13 +118,21 @@ def parser() -> argparse.ArgumentParser:
     what = "print how the ledger stands, signed: the last line of a log for head office; also while the pit runs"
     _add_key(_add(commands, "statement", what, _statement, ledger="read only"))
 
-    what = "copy the ledger and the pit's key into a new folder, and read the copy back; also while the pit runs"
+    what = "pack the ledger and the pit's key into a new file, and read it back; also while the pit runs"
     backup = _add(commands, "backup", what, _backup, ledger="a file")
-    backup.add_argument("to", type=Path, metavar="FOLDER")
+    backup.add_argument("to", type=Path, metavar="FILE")
     _add_key(backup)
+    _add_passphrase(backup, "the first line of this file seals the key inside (default: it is asked for, twice)")
+    check = commands.add_parser("verify", help="check a backup without restoring it")
+    check.add_argument("source", type=Path, metavar="FILE")
+    _add_passphrase(check, "try whether the first line of this file opens the key inside")
+    check.set_defaults(command=_verify)
     what = "put a backup in the place of the ledger, which is set aside; not while the pit runs"
     restore = _add(commands, "restore", what, _restore, ledger="the file to put the backup's ledger in")
-    restore.add_argument("source", type=Path, metavar="FOLDER")
+    restore.add_argument("source", type=Path, metavar="FILE")
+    _add_passphrase(restore, "the first line of this file opens the key inside (default: it is asked for)")
+    what = "restore a folder without a signature, which an earlier version made"
+    restore.add_argument("--unsigned", action="store_true", help=what)
     restore.add_argument("--by", metavar="NAME", help="who decides so, if the ledger in place has more than the backup")
     _add_key(restore)
 
@@ -187,6 +195,10 @@ def _add(
             added.add_argument(option, required=True, metavar="NAME", help=person)
     added.set_defaults(command=command)
     return added
+
+
+def _add_passphrase(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--passphrase-file", type=Path, metavar="FILE", help=what)
 
 
 def _add_key(command: argparse.ArgumentParser) -> None:
@@ -371,14 +383,27 @@ def _statement(options: argparse.Namespace) -> int:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    kept = back_up(options.ledger, _key_beside(options), options.to)
+    kept = back_up(options.ledger, _key_beside(options), options.to, options.passphrase_file)
     print(f"{options.to}: {kept.events}; read back")
-    print("The backup holds the pit's signing key: keep the backup where only supervisors come.")
+    print("The passphrase seals the pit's key inside. Keep it apart from the backup.")
+    return _print_findings(kept)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    kept = verify_backup(options.source, options.passphrase_file)
+    print(f"{options.source}: of {kept.at}, {kept.events}; all good")
+    if kept.public_key is None:
+        print("It is not signed, and its key is not sealed: an earlier version wrote it. Make a new backup.")
+        return _print_findings(kept)
+    print(f"It is signed by the key of fingerprint {fingerprint(kept.public_key)}. The tables must show the same.")
+    if options.passphrase_file is not None:
+        print("The passphrase opens the key inside, and that key signed the backup.")
     return _print_findings(kept)
 
 
 def _restore(options: argparse.Namespace) -> int:
-    kept, aside = restore(options.source, options.ledger, _key_beside(options), options.by)
+    secret, unsigned = options.passphrase_file, options.unsigned
+    kept, aside = restore(options.source, options.ledger, _key_beside(options), options.by, secret, unsigned=unsigned)
     if aside is not None:
         print(f"The ledger that was here is kept as {aside}.")
     print(f"{options.ledger} is as it was at {kept.at}: {kept.events}.")

@@ -1,25 +1,32 @@
 """Backup and restore of a ledger in a file. A ledger in PostgreSQL is backed up by PostgreSQL's own programs.
 
-A backup is a folder with four things. A copy of the ledger at one moment. The pit's key with its rotations.
-`backup.json`, which says how far each table was. `SHA256SUMS`, which `sha256sum -c` reads too.
+A backup is one packed file: a copy of the ledger at one moment, and the pit's key with its rotations. The head says how
+far each table was. The pit's key signs the head, and a passphrase seals that key inside. Whoever reads a backup
+compares what it says with its ledger. An earlier version wrote a folder, unsigned and with the key in the clear.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
-import shutil
 import sqlite3
+import stat
+import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
-from controller.contract.keys import SigningKey, load_or_make_key, rotations_of, write_whole
+from controller.contract.canonical import parse_object
+from controller.contract.keeping.packed import Content, Member, damaged, read_packed, write_packed
+from controller.contract.keeping.placing import Placing
+from controller.contract.keeping.seal import MOST_SEALED_BYTES, SALT_BYTES, Seal, known_passphrase, new_passphrase
+from controller.contract.keys import SigningKey, load_or_make_key, rotations_of, signature_holds
 from controller.pit.reference import people
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.ledger import Place
@@ -27,18 +34,25 @@ from controller.pit.reference.ledger_file import LedgerFile, PitLock
 from controller.pit.reference.standing import read_account, read_standing
 from controller.pit.reference.store import missing
 
-_FORM = 1
-_HEAD, _LEDGER, _SUMS = "backup.json", "ledger", "SHA256SUMS"
-_WITH_IT = ("-wal", "-shm")  # what SQLite keeps beside a ledger: another ledger must not find it
+_FORM, _OF_FOLDER = 2, 1
+_LEDGER, _KEY, _ROTATIONS = "ledger", "key", "key.rotations"
+_NAMES = {_LEDGER, _KEY, _ROTATIONS}
+_HEAD, _SUMS = "backup.json", "SHA256SUMS"
+_MOST_SMALL_BYTES = 1 << 22
+_WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: another ledger must not find it
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a backup holds: when it was made, by table the number of the last event, and what does not balance."""
+    """What a backup holds: when it was made, by table the number of the last event, and what does not balance.
+
+    `public_key` is the key's that signed it; None in the folder that an earlier version wrote.
+    """
 
     at: str
     tables: dict[str, int]
     findings: tuple[str, ...]
+    public_key: bytes | None = None
 
     @property
     def events(self) -> str:
@@ -46,95 +60,221 @@ class Kept:
         return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
 
 
-def back_up(at: Place, key: Path, to: Path) -> Kept:
-    """Make a backup in the new folder `to`, also while a pit runs. The backup is read back before it gets that name.
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What a backup says of itself, before anything is compared."""
 
-    Raises TableError `backup_unwritable`, `backup_by_database`, or as reading the ledger does.
+    at: str
+    tables: dict[str, int]
+    names: tuple[str, ...]
+    salt: bytes | None = None
+    public_key: bytes | None = None
+    says: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacked:
+    source: Path
+    head: _Head
+    kept: Kept
+    files: dict[str, Path]
+
+    def key(self, passphrase_file: Path | None) -> bytes | None:
+        """The pit's private key. Raises TableError `passphrase_wrong`, and `backup_damaged` for another key."""
+        if _KEY not in self.files:
+            return None
+        with self.files[_KEY].open("rb") as file:
+            private = file.read(MOST_SEALED_BYTES)
+        if self.head.salt is not None:
+            private = Seal(known_passphrase(passphrase_file), self.head.salt).open(private, _KEY)
+        try:
+            public = SigningKey(private).public
+        except ValueError:
+            raise damaged(self.source, "it holds no key") from None
+        if self.head.public_key not in (None, public):
+            raise damaged(self.source, "the key in it did not sign it")
+        return private
+
+
+def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kept:
+    """Make a backup in the new file `to`, also while a pit runs. The backup is read back before it gets that name.
+
+    Raises TableError `backup_unwritable`, `backup_by_database`, and as `new_passphrase` and reading do.
     """
     ledger = _file(at)
     if not ledger.is_file():
         raise missing(ledger)
     new = to.with_name(f"{to.name}.new")
-    with _unwritten(to), ExitStack() as at_the_end:
-        if to.exists():
+    with _unwritten(to), Placing() as placing, ExitStack() as ends:
+        if os.path.lexists(to):
             raise FileExistsError(errno.EEXIST, "a file or folder has that name already")
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir(mode=0o700, parents=True)
-        at_the_end.callback(shutil.rmtree, new, ignore_errors=True)  # where the backup failed
-        copy = new / _LEDGER
+        seal = Seal(new_passphrase(passphrase_file))
+        placing.make_folder(to.parent, None)
+        new.unlink(missing_ok=True)
+        placing.may_be_made(new)
+        copy = Path(ends.enter_context(TemporaryDirectory(dir=to.parent))) / _LEDGER
         _copy(ledger, copy)
-        names = [_LEDGER]
-        for name, path in (("key", key), ("key.rotations", _rotations(key))):
-            if path.exists():
-                write_whole(new / name, path.read_bytes())
-                names.append(name)
-        kept = _look(copy)
-        head = {"pit_backup": _FORM, "at": kept.at, "tables": kept.tables, "findings": kept.findings}
-        write_whole(new / _HEAD, json.dumps(head, indent=2).encode() + b"\n")
-        sums = "".join(f"{_digest(new / name)}  {name}\n" for name in (*names, _HEAD))
-        write_whole(new / _SUMS, sums.encode())
-        copy.chmod(0o600)
-        _sync(copy)
-        read_backup(new)
+        kept, signer = _look(copy), load_or_make_key(key)
+        files: dict[str, Content] = {_LEDGER: copy, _KEY: seal.close(key.read_bytes(), _KEY)}
+        if _rotations(key).exists():
+            files[_ROTATIONS] = _rotations(key)
+        said = {"pit_backup": _FORM, "at": kept.at, "tables": kept.tables}
+        write_packed(new, {**said, "public_key": signer.public.hex(), "salt": seal.salt.hex()}, files, signer)
         new.rename(to)
-        _sync(to.parent)
+        sync_folder(to)
     return kept
 
 
-def read_backup(folder: Path) -> Kept:
-    """What a backup holds, each file compared with its SHA-256. Raises TableError `backup_damaged`."""
-    do = "Use another backup. Where there is none, keep this backup, and look at the disk on which it lay."
+def verify_backup(source: Path, passphrase_file: Path | None) -> Kept:
+    """Check a whole backup without restoring it; with a passphrase also the key inside. Raises TableError as `restore`
+    does."""
+    with _unpacked(source, unsigned=True) as backup:
+        if passphrase_file is not None:
+            backup.key(passphrase_file)
+        return backup.kept
+
+
+@contextmanager
+def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
+    """All of a backup, its ledger read and compared with what the backup says, and its signature.
+
+    Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`.
+    """
+    with ExitStack() as ends:
+        try:
+            folder = Path(ends.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
+            if source.is_dir():
+                head, files = _of_folder(source, folder)
+            else:
+                head, unpacked = read_packed(source, _read, folder)
+                files = dict(zip(head.names, unpacked, strict=True))
+        except OSError as error:
+            do = "Name what `pitctl backup` wrote, as a user who may read it, and make room in /var/tmp."
+            what = f"{source} cannot be unpacked: {error.strerror or error}."
+            raise TableError("backup_unreadable", what, do) from None
+        if head.says is None and not unsigned:
+            do = "Did an earlier version make this backup, and was it kept safe since? Then repeat with --unsigned."
+            raise TableError("backup_unsigned", f"The backup {source} has no signature.", do)
+        if head.says is not None and not signature_holds(head.says, head.public_key or b""):
+            raise damaged(source, "what it says of itself is not what its key signed")
+        try:
+            found = _look(files[_LEDGER])
+        except TableError as error:
+            raise damaged(source, error.what.rstrip(".")) from None
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, sqlite3.Error):
+            raise damaged(source, "its ledger holds what no pit wrote") from None
+        if found.tables != head.tables:
+            raise damaged(source, "it says other tables or events than its ledger has")
+        yield _Unpacked(source, head, Kept(head.at, found.tables, found.findings, head.public_key), files)
+
+
+def _read(says: dict[str, Any]) -> tuple[_Head, list[Member]]:
+    """Raises ValueError, TypeError or LookupError where this is no head of a pit's backup."""
+    if says["pit_backup"] != _FORM:
+        raise ValueError("it has a form that this version does not know")
+    members = [Member(**each) for each in says["files"]]
+    names = tuple(each.name for each in members)
+    salt, public_key = bytes.fromhex(says["salt"]), bytes.fromhex(says["public_key"])
+    if not {_LEDGER, _KEY} <= {*names} <= _NAMES or len({*names}) != len(names) or len(salt) != SALT_BYTES:
+        raise ValueError("it does not hold one pit's files")
+    return _Head(_printable(says["at"]), dict(says["tables"]), names, salt, public_key, says), members
+
+
+def _of_folder(source: Path, into: Path) -> tuple[_Head, dict[str, Path]]:
+    """A backup as commit 0f50807 wrote it. Only its small files are read whole. Raises TableError `backup_damaged`."""
     try:
-        sums = {name: digest for digest, name in (line.split() for line in (folder / _SUMS).read_text().splitlines())}
-        for name, digest in sums.items():
-            if Path(name).name != name or _digest(folder / name) != digest:
-                raise ValueError(f"its file {name} has other bytes than when the backup was made")
-        if not {_HEAD, _LEDGER} <= sums.keys() or any(each.name not in {*sums, _SUMS} for each in folder.iterdir()):
+        sums = {
+            name: digest for digest, name in (line.split() for line in _small(source / _SUMS).decode().splitlines())
+        }
+        if not {_HEAD, _LEDGER} <= sums.keys() <= {*_NAMES, _HEAD} or {each.name for each in source.iterdir()} != {
+            *sums,
+            _SUMS,
+        }:
             raise ValueError("a file of the backup is missing, or a strange file lies beside the others")
-        head = json.loads((folder / _HEAD).read_text("utf-8"))
-        if head["pit_backup"] != _FORM:
+        files = {}
+        for name, digest in sums.items():
+            files[name] = into / name
+            if _copied(source / name, into / name) != digest:
+                raise ValueError(f"its file {name} has other bytes than when the backup was made")
+        says = parse_object(_small(files.pop(_HEAD)))
+        if says["pit_backup"] != _OF_FOLDER or not isinstance(tables := says["tables"], dict):
             raise ValueError("it has a form that this version does not know")
-        return Kept(str(head["at"]), dict(head["tables"]), tuple(head["findings"]))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise TableError("backup_damaged", f"The backup {folder} cannot be used: {why}.", do) from None
+        return _Head(_printable(says["at"]), tables, tuple(files)), files
+    except (ValueError, LookupError, TypeError) as error:
+        raise damaged(source, str(error)) from None
 
 
-def restore(source: Path, at: Place, key: Path, by: str | None) -> tuple[Kept, Path | None]:
+def _printable(text: object) -> str:
+    if not isinstance(text, str) or not text.isprintable():
+        raise ValueError("what it says of itself cannot be read")
+    return text
+
+
+def _ordinary(path: Path) -> int:
+    """A descriptor of an ordinary file: no link, and nothing that would wait for a writer. Raises ValueError."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path.name} is no ordinary file")
+    return handle
+
+
+def _small(path: Path) -> bytes:
+    with os.fdopen(_ordinary(path), "rb") as file:
+        if len(data := file.read(_MOST_SMALL_BYTES + 1)) > _MOST_SMALL_BYTES:
+            raise ValueError(f"{path.name} is too long")
+    return data
+
+
+def _copied(path: Path, to: Path) -> str:
+    """Copy the file, but no hole that is larger than what lies on the disk. Returns its SHA-256."""
+    digest = hashlib.sha256()
+    with os.fdopen(_ordinary(path), "rb") as file, to.open("xb") as out:
+        status = os.fstat(file.fileno())
+        if status.st_size > status.st_blocks * 512 * 64 + _MOST_SMALL_BYTES:
+            raise ValueError(f"{path.name} is larger than what it holds")
+        while data := file.read(1 << 20):
+            digest.update(data)
+            out.write(data)
+    return digest.hexdigest()
+
+
+def restore(
+    source: Path, at: Place, key: Path, by: str | None, passphrase_file: Path | None = None, *, unsigned: bool = False
+) -> tuple[Kept, Path | None]:
     """Put a backup in the place of the ledger. Returns what the backup holds, and where the former ledger is kept now.
 
     Where the ledger in place is sound and has more than the backup, the name of a person who decides so is needed
-    (`by`). Raises TableError `backup_damaged`, `backup_by_database`, `ledger_locked`, `restore_goes_back`,
-    `restore_in_the_way`, `signing_key_unusable`, `backup_unwritable`.
+    (`by`). The passphrase is asked for where this machine has no key. Where it fails, all is as it was before.
+
+    Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`, `backup_by_database`,
+    `passphrase_wrong`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`, `signing_key_unusable`,
+    `backup_unwritable`.
     """
-    ledger, kept = _file(at), read_backup(source)
-    if key.exists() and (source / "key").exists() and not _follows(key, source / "key"):
-        raise TableError(
-            "restore_in_the_way",
-            f"This machine has another pit's key, {key}.",
-            "Check that this is the right machine. If so, move that key to another folder, keep it, and repeat.",
-        )
-    with _unwritten(ledger):
-        ledger.parent.mkdir(parents=True, exist_ok=True)
+    ledger = _file(at)
+    with _unpacked(source, unsigned=unsigned) as backup, _unwritten(ledger), Placing() as placing:
+        private = backup.key(passphrase_file) if not key.exists() or backup.head.salt is None else None
+        former = backup.head.public_key or (None if private is None else SigningKey(private).public)
+        if key.exists() and former is not None and not _follows(key, former):
+            raise TableError(
+                "restore_in_the_way",
+                f"This machine has another pit's key, {key}.",
+                "Check that this is the right machine. If so, move that key to another folder, keep it, and repeat.",
+            )
+        placing.make_folder(ledger.parent, None)
+        placing.may_be_made(*(ledger.with_name(ledger.name + ending) for ending in (*_WITH_IT, ".lock")))
         with closing(PitLock(ledger)):  # no pit runs meanwhile
             before = ledger.exists()
             if before:
-                _refuse_going_back(ledger, kept, by)
+                _refuse_going_back(ledger, backup.kept, by)
+            if not key.exists() and private is not None:
+                if _ROTATIONS in backup.files and not _rotations(key).exists():
+                    placing.put(backup.files[_ROTATIONS], _rotations(key), None)
+                placing.put(private, key, None)
             aside = ledger.with_name(f"{ledger.name}.before-{now_text().replace(':', '')}")
-            new = ledger.with_name(f"{ledger.name}.new")
-            new.unlink(missing_ok=True)
-            shutil.copyfile(source / _LEDGER, new)
-            new.chmod(0o600)
-            _sync(new)
-            for more in ("", *_WITH_IT):
-                with suppress(FileNotFoundError):
-                    ledger.with_name(ledger.name + more).rename(aside.with_name(aside.name + more))
-            new.rename(ledger)
-            for name, to in (("key", key), ("key.rotations", _rotations(key))):
-                if (source / name).exists() and not to.exists():
-                    write_whole(to, (source / name).read_bytes())
-            _sync(ledger.parent)
-    return kept, aside if before else None
+            placing.move(ledger, aside)
+            placing.put(backup.files[_LEDGER], ledger, None)
+    return backup.kept, aside if before else None
 
 
 def _refuse_going_back(ledger: Path, kept: Kept, by: str | None) -> None:
@@ -201,26 +341,10 @@ def _rotations(key: Path) -> Path:
     return key.with_name(key.name + ".rotations")
 
 
-def _follows(key: Path, former: Path) -> bool:
-    """Whether the key is the former key, or a later one that the former key handed over to."""
-    if key.read_bytes() == former.read_bytes():
-        return True
-    rotations = rotations_of(key, load_or_make_key(key).public)
-    return SigningKey(former.read_bytes()).public.hex() in (each.former for each in rotations)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file's bytes, or a folder's names, are on the disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _follows(key: Path, former: bytes) -> bool:
+    """Whether the key has this public half, or is a later one that the key of this public half handed over to."""
+    public = load_or_make_key(key).public
+    return public == former or former.hex() in (each.former for each in rotations_of(key, public))
 
 
 @contextmanager
@@ -228,5 +352,5 @@ def _unwritten(to: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        do = "Name a new folder on a disk with room, and run this as the pit's user."
+        do = "Name a new file on a disk with room, and run this as the pit's user."
         raise TableError("backup_unwritable", f"{to} was not written: {error.strerror or error}.", do) from None
