@@ -18,7 +18,7 @@ from controller.contract.canonical import parse_object
 from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AwardStep
-from controller.pit.conformance import pit_checks
+from controller.pit.conformance import pit_stream_checks
 from controller.pit.conformance.checking import Checks
 from controller.pit.conformance.clauses import clauses
 from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
@@ -148,7 +148,7 @@ def test_a_person_who_is_asked_for_a_deed_can_say_that_it_was_refused(
 
 @needs_mosquitto
 def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pit_checks, "ENDS", 1)
+    monkeypatch.setattr(pit_stream_checks, "ENDS", 1)
     report = try_reference_pit(tmp_path, only=_AT_ONCE)
     assert not _told(report)
     assert len(report.lines) == len(_AT_ONCE)
@@ -194,7 +194,7 @@ def test_a_message_without_a_field_breaks_the_clause_that_looks_at_the_field() -
 def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pit_checks, "ENDS", 1)
+    monkeypatch.setattr(pit_stream_checks, "ENDS", 1)
     assert not _told(try_tiny_pit(tmp_path, only=_AT_ONCE))
 
 

@@ -17,7 +17,7 @@ from controller.pit.conformance.pit_checks import CHECKS as PIT_CHECKS
 from controller.pit.conformance.pit_kit import PitKit
 from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.table_checks import CHECKS as TABLE_CHECKS
-from controller.pit.conformance.table_checks import TableKit
+from controller.pit.conformance.table_kit import TableKit
 from controller.pit.conformance.wire import Address
 
 ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
