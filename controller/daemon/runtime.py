@@ -266,7 +266,7 @@ class Runtime:
             __version__,
             lot,
             self.stream.levels.cents,
-            self.stream.offered_pit_key,
+            self.stream.offered_pit_keys,
             self.stream.latest_seq(stamp),
         )
 

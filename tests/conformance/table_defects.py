@@ -146,6 +146,13 @@ TABLE_DEFECTS = (
     ),
     Defect("every key is believed", "T17", _TRUST, "if _handed_over(self.pinned, word) != self.offered:", "if False:"),
     Defect(
+        "a hand-over is believed after an absence",
+        "T40",
+        _TRUST,
+        "if not present or self.successor is not None:",
+        "if False:",
+    ),
+    Defect(
         "nobody is told of another key",
         "T17",
         _STREAM,
@@ -159,7 +166,7 @@ TABLE_DEFECTS = (
         _TRUST,
         "self.pinned = self.offered\n        return Offer.ROTATED",
         "self.former, self.pinned = self.pinned, self.offered\n        return Offer.ROTATED",
-        "return self.pinned is not None and signature_holds(message, self.pinned)",
+        "return self.pinned is not None and self.successor is None and signature_holds(message, self.pinned)",
         "keys = (self.pinned, getattr(self, 'former', None))\n"
         "        return any(key is not None and signature_holds(message, key) for key in keys)",
     ),

@@ -34,7 +34,7 @@ def offered(key: SigningKey, *rotations: Rotation, signer: SigningKey | None = N
 
 def test_a_key_is_only_offered_until_a_person_pins_it() -> None:
     trust = PitTrust(None)
-    assert trust.offer(offered(KEYS[0])) is Offer.UNPINNED
+    assert trust.offer(offered(KEYS[0]), present=True) is Offer.UNPINNED
     assert (trust.pinned, trust.offered) == (None, KEYS[0].public)
     assert not trust.signed(parse_object(AckWord("t", "e", 0, "0" * 64, AT).payload(KEYS[0])))
 
@@ -52,10 +52,29 @@ def test_what_the_pinned_key_has_signed_is_the_pits_and_nothing_else() -> None:
 @pytest.mark.parametrize("pinned", [0, 1, 2])
 def test_rotations_lead_from_whatever_key_is_pinned_to_the_pits_own(pinned: int) -> None:
     trust = PitTrust(KEYS[pinned].public)
-    assert trust.offer(offered(KEYS[3], *ROTATIONS)) is Offer.ROTATED
+    assert trust.offer(offered(KEYS[3], *ROTATIONS), present=True) is Offer.ROTATED
     assert trust.pinned == KEYS[3].public
-    assert trust.offer(offered(KEYS[3], *ROTATIONS)) is Offer.PINNED
-    assert trust.offer(offered(KEYS[0])) is Offer.DIFFERS, "there is no way back"
+    assert trust.offer(offered(KEYS[3], *ROTATIONS), present=True) is Offer.PINNED
+    assert trust.offer(offered(KEYS[0]), present=True) is Offer.DIFFERS, "there is no way back"
+
+
+def test_a_table_that_was_away_asks_a_person_and_believes_neither_the_thief_of_a_former_key_nor_that_key() -> None:
+    stolen, true, thief = KEYS[0], KEYS[1], KEYS[2]
+    trust = PitTrust(stolen.public)
+    by_thief = Rotation.by(stolen.public.hex(), stolen, thief.public.hex())
+    ack = AckWord("t", "e", 0, "0" * 64, AT)
+    assert trust.offer(offered(thief, by_thief), present=False) is Offer.HANDED_OVER
+    assert (trust.pinned, trust.successor) == (stolen.public, thief.public)
+    assert trust.offer(offered(true, ROTATIONS[0]), present=False) is Offer.HANDED_OVER
+    for _ in range(100):  # however often the thief goes on, and by whichever key
+        trust.offer(offered(stolen), present=True)
+        assert trust.offer(offered(thief, by_thief), present=True) is Offer.HANDED_OVER
+        assert not any(trust.signed(parse_object(ack.payload(key))) for key in (stolen, true, thief))
+    assert true.public in trust.offers, "a person can pin it"
+    trust.pin(true.public)
+    assert trust.signed(parse_object(ack.payload(true)))
+    assert trust.offer(offered(thief, by_thief), present=True) is Offer.DIFFERS
+    assert not trust.signed(parse_object(ack.payload(stolen)))
 
 
 @pytest.mark.parametrize(
@@ -72,14 +91,14 @@ def test_rotations_lead_from_whatever_key_is_pinned_to_the_pits_own(pinned: int)
 )
 def test_a_key_that_the_pinned_one_has_not_handed_over_to_differs(rotations: tuple[Rotation, ...]) -> None:
     trust = PitTrust(KEYS[0].public)
-    assert trust.offer(offered(KEYS[3], *rotations)) is Offer.DIFFERS
+    assert trust.offer(offered(KEYS[3], *rotations), present=True) is Offer.DIFFERS
     assert (trust.pinned, trust.offered) == (KEYS[0].public, KEYS[3].public)
 
 
 @pytest.mark.parametrize("payload", [b"", b"{}", b"[" * 100_000, offered(KEYS[3], signer=KEYS[0])])
 def test_what_is_no_key_that_signed_itself_is_not_offered(payload: bytes) -> None:
     trust = PitTrust(KEYS[0].public)
-    assert trust.offer(payload) is Offer.MALFORMED
+    assert trust.offer(payload, present=True) is Offer.MALFORMED
     assert trust.offered is None
 
 
@@ -130,14 +149,16 @@ def test_a_key_is_pinned_by_the_fingerprint_that_a_person_read() -> None:
     table, key = Table(ROYAL9), KEYS[0].public
     told = fingerprint(key)
     for asked in (told, told.replace(" ", ""), told.upper()):
-        assert decide(table, PinPitKey(asked, "Ann"), ambient(offered_pit_key=key.hex())) == PitKeyPinned(
-            key.hex(), "Ann"
-        )
+        assert decide(
+            table,
+            PinPitKey(asked, "Ann"),
+            ambient(offered_pit_keys=(KEYS[2].public.hex(), key.hex(), KEYS[3].public.hex())),
+        ) == PitKeyPinned(key.hex(), "Ann")
     refused = {
         "no_pit_key": (table, told, None),
         "pit_key_differs": (table, fingerprint(KEYS[1].public), key.hex()),
         "pit_key_pinned": (replace(table, pit_key=key.hex()), told, key.hex()),
     }
     for code, (of, asked, offer) in refused.items():
-        answer = decide(of, PinPitKey(asked, "Ann"), ambient(offered_pit_key=offer))
+        answer = decide(of, PinPitKey(asked, "Ann"), ambient(offered_pit_keys=() if offer is None else (offer,)))
         assert getattr(answer, "code", None) == code

@@ -73,6 +73,20 @@ def test_a_lost_connection_forgets_what_was_acknowledged_and_counts_from_its_end
     assert (found.adopted, found.since_s) == (None, 130.0)
 
 
+def test_a_table_is_present_while_it_hears_the_pit_on_one_connection_and_nobody_else() -> None:
+    found = heard()
+    assert not found.present(101.0), "what it heard on the connection before is of before an absence"
+    found.word(110.0)
+    assert found.present(110.0)
+    assert found.present(1909.0), "a pit stops for its rotation"
+    assert not found.present(1910.0)
+    found.other_s = 111.0
+    assert [found.present(now_s) for now_s in (111.0, 120.9, 121.0)] == [False, False, True]
+    for connected in (False, True):
+        found.link(connected, 130.0)
+        assert not found.present(131.0)
+
+
 def test_a_silence_goes_on_at_the_next_broker() -> None:
     found = heard(adopted=True, word_s=120.0)
     found.moves()

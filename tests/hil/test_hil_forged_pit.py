@@ -18,7 +18,7 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from controller.contract.fingerprint import fingerprint
-from drivers.sim.signing import public_hex
+from drivers.sim.signing import public_hex, signature
 from tests.hil.awards import award_step
 from tests.hil.bench import Bench
 
@@ -173,7 +173,7 @@ def test_another_key_is_an_alarm_that_names_both_until_a_person_pins_it(at: Benc
     assert f"offered: {print_of(THIEF)}" in shown
     assert f"pinned:  {print_of(at.pit.key)}" in shown
     assert (
-        "pit_key_differs"
+        "pit_key_pinned"
         in at.table.tablectl("pit-key", "--trust", print_of(at.pit.key), "--by", "Ann", check=False).stderr
     )
     assert "arguments_incomplete" in at.table.tablectl("pit-key", "--trust", print_of(THIEF), check=False).stderr
@@ -198,19 +198,49 @@ def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: B
     at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: at.table.unacknowledged() == 0)
-    at.table.kill()
     at.pit.gone()
     at.pit.rotate()
     at.pit.rotate()
     at.pit.come()
-    at.table.start()
-    at.table.count()
     at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
     at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
     assert [fact["public_key"] for fact in at.table.facts() if fact["fact"] == "PitKeyRotated"][-1] == public_hex(
         at.pit.key
     )
     assert (alarms(at.pit), at.table.fault) == ([], None)
+
+
+def test_the_thief_of_a_former_key_is_not_pinned_at_a_table_that_was_away_and_a_person_pins_the_pits(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    stolen = at.pit.key
+    at.table.kill()
+    at.pit.gone()
+    at.pit.rotate()
+    handed_over = {"former": public_hex(stolen), "public_key": public_hex(THIEF)}
+    rotation = handed_over | {"signature": signature(handed_over, stolen)}
+    theft = at.pit.signed("pit_key", signer=THIEF, public_key=public_hex(THIEF), rotations=[rotation])
+    at.table.start()
+    at.table.count()
+    at.pit.come()
+    for _ in range(2):
+        at.pit.say_on("pit-key", theft)
+        at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(THIEF))
+        now = at.table.status()["pit"]
+        assert (now["key"]["pinned"], now["standing"]["code"]) == (print_of(stolen), "key_handed_over")
+        assert not now["fresh"]
+        at.pit.say_on("meters", at.pit.signed("meters", signer=stolen, seq=HIGHEST // 2**20, meters=at.pit.levels))
+        at.dealer.play(PLAYER_WINS)
+    assert at.table.unacknowledged() > 0
+    shown = at.table.tablectl("pit-key").stdout
+    assert "while this table was away" in shown
+    assert f'--trust "{print_of(THIEF)}"' in shown, "the person compares it, and the pit shows another"
+    assert at.table.tablectl("pit-key", "--trust", print_of(at.pit.key), "--by", "Ann").returncode == 0
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    at.pit.say_on("pit-key", theft)
+    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(THIEF))
+    assert at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key)
+    assert alarms(at.pit)[0] == "pit_key_differs"
 
 
 @pytest.mark.table(pit={"trust_first_key": False})

@@ -3,6 +3,10 @@
 The pit offers its key on a topic of its own, where other clients could offer a key too. So a person compares the
 offered key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by
 a rotation, which the former key has signed.
+
+A former key may have been stolen: perhaps the pit has a new key for that reason. Its thief signs rotations too. A table
+that was there when the pit rotated its key has the new key, and the former key is nothing to it. A table that was away
+cannot tell the pit's rotation from the thief's. So that table asks a person, and believes neither key meanwhile.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from controller.contract.keys import signature_holds
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, moment_ms
 from controller.contract.wager_words import WagerWord
 
+_MOST_OFFERS = 16
+
 
 class Offer(Enum):
     """How a key that came on the pit's topic stands to the pinned key."""
@@ -26,24 +32,46 @@ class Offer(Enum):
     ANEW = auto()  # the pinned key, in a later word than every word before: a pit's program begins to listen
     PINNED = auto()  # the pinned key, in a word that came before
     ROTATED = auto()  # the pinned key has handed over to the offered key, directly or through other keys
+    HANDED_OVER = auto()  # the same at a table that was away: a person has to compare the offered key
     DIFFERS = auto()  # the pinned key has not handed over to the offered key
 
 
 class PitTrust:
-    """The pit's key as the table knows it: `pinned`, and what was `offered` last. None where there is none."""
+    """The pit's key as the table knows it: `pinned`, and what was `offered` last. None where there is none.
+
+    `successor` is the key to which the pinned key handed over while the table was away. Until a person pins a key,
+    neither the successor nor the pinned key is believed. `offers` are the last keys that were offered: where a thief
+    offers a key again and again, a person can still pin the pit's.
+    """
 
     def __init__(self, pinned: bytes | None) -> None:
         self.pinned = pinned
         self.offered: bytes | None = None
+        self.successor: bytes | None = None
+        self.offers: list[bytes] = []
         self._said_at = ""  # the time of the pit's last word on its key, by the pit's clock
 
-    def offer(self, payload: bytes) -> Offer:
-        """A key came on the pit's topic. A key that the pinned key hands over to is pinned in its place."""
+    @property
+    def undecided(self) -> bool:
+        """Whether a person has to pin a key before the pit is believed."""
+        return self.pinned is None or self.successor is not None
+
+    def pin(self, key: bytes) -> None:
+        """A person has compared this key at both ends."""
+        self.pinned, self.successor = key, None
+
+    def offer(self, payload: bytes, present: bool) -> Offer:
+        """A key came on the pit's topic.
+
+        A key that the pinned key hands over to is pinned in its place, where the table was `present`: it has heard the
+        pit until now.
+        """
         message = parse_object(payload)
         word = PitKeyWord.read(message)
         if word is None or not signature_holds(message, bytes.fromhex(word.public_key)):
             return Offer.MALFORMED
         self.offered = bytes.fromhex(word.public_key)
+        self.offers = [*(key for key in self.offers if key != self.offered), self.offered][-_MOST_OFFERS:]
         if self.pinned is None:
             return Offer.UNPINNED
         if self.offered == self.pinned:
@@ -51,13 +79,16 @@ class PitTrust:
             return Offer.ANEW if word.at > before else Offer.PINNED
         if _handed_over(self.pinned, word) != self.offered:
             return Offer.DIFFERS
+        if not present or self.successor is not None:
+            self.successor = self.offered
+            return Offer.HANDED_OVER
         self._said_at = word.at
         self.pinned = self.offered
         return Offer.ROTATED
 
     def signed(self, message: Mapping[str, object]) -> bool:
-        """Whether the pinned key signed the message."""
-        return self.pinned is not None and signature_holds(message, self.pinned)
+        """Whether the pinned key signed the message, and is believed."""
+        return self.pinned is not None and self.successor is None and signature_holds(message, self.pinned)
 
 
 def _handed_over(pinned: bytes, word: PitKeyWord) -> bytes:

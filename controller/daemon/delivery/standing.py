@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 GOOD = frozenset({"well", "listening"})
 """The codes after which nobody needs to do anything."""
 
+_AWAY_FROM_S = 1800.0
+_OTHERS_HEARD_WITHIN_S = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -28,15 +31,17 @@ class PitHeard:
     """What was heard of the pit. Times are seconds of a monotonic clock.
 
     `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last
-    acknowledgement on this connection says of this journal, None without any. `meters_old` is when the pit said its
-    last word on the meters, where that is too long ago by this table's clock. `moving`: the table has left a broker on
-    which no pit is heard, and is not at the next broker yet.
+    acknowledgement on this connection says of this journal, None without any. `other_s` is when a message came last
+    that another key than the pit's had signed. `meters_old` is when the pit said its last word on the meters, where
+    that is too long ago by this table's clock. `moving`: the table has left a broker on which no pit is heard, and is
+    not at the next broker yet.
     """
 
     since_s: float
     connected: bool = False
     adopted: bool | None = None
     heard_s: float = -math.inf
+    other_s: float = -math.inf
     meters_old: str | None = None
     moving: bool = False
     _refused: tuple[Standing, float] | None = None  # how the clocks stand by a word that was refused, and when it came
@@ -66,6 +71,15 @@ class PitHeard:
     def word(self, now_s: float) -> None:
         """The pit said something just now."""
         self.heard_s = now_s
+
+    def present(self, now_s: float) -> bool:
+        """Whether the table has heard the pit on this connection until now, and nobody else in the pit's name.
+
+        A pit stops for its rotation, so its last word may be some minutes ago. The pit says its levels every two
+        seconds: where a pit with another key is there, its words came lately.
+        """
+        heard = self.connected and self.heard_s >= self.since_s and now_s - self.heard_s < _AWAY_FROM_S
+        return heard and now_s - self.other_s >= _OTHERS_HEARD_WITHIN_S
 
     def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
         """How the pit is found on a connection on which nothing is refused.

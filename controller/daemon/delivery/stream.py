@@ -166,9 +166,9 @@ class PitStream:
         return self._delivery.phase is Phase.STREAMING
 
     @property
-    def offered_pit_key(self) -> str | None:
-        """The key that is offered as the pit's, in hex."""
-        return None if self._trust.offered is None else self._trust.offered.hex()
+    def offered_pit_keys(self) -> tuple[str, ...]:
+        """The last keys that were offered as the pit's, in hex."""
+        return tuple(key.hex() for key in self._trust.offers)
 
     def latest_seq(self, own: Stamp) -> int:
         """The highest number that a word of the pit can have by now. `own` is now by the table's clock."""
@@ -177,7 +177,7 @@ class PitStream:
     def fresh(self) -> bool:
         """Whether progressives can be bet on: a pit is heard, and its levels are known."""
         now_s = time.monotonic()
-        return self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
+        return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def status(self) -> dict[str, object]:
         """How the stream is, for people."""
@@ -236,6 +236,8 @@ class PitStream:
                 return Standing("refused", details)
         if trust.pinned is None:
             return Standing("no_key") if trust.offered is None else Standing("key_unpinned", self._keys())
+        if trust.successor is not None:
+            return Standing("key_handed_over", self._keys() | {"offered": fingerprint(trust.successor)})
         found = self._found(now_s)
         match found.code:
             case "no_pit" | "silent" if trust.offered not in (None, trust.pinned):
@@ -310,10 +312,10 @@ class PitStream:
 
     def _pinned(self, pit_key: str | None) -> None:
         """Take over a newly pinned key. The pit's last acknowledgement can then be judged by that key."""
-        if pit_key is None or bytes.fromhex(pit_key) == self._trust.pinned:
+        if pit_key is None or (bytes.fromhex(pit_key) == self._trust.pinned and not self._trust.undecided):
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
-        self._trust.pinned = bytes.fromhex(pit_key)
+        self._trust.pin(bytes.fromhex(pit_key))
         self._heard.link(self._connected, time.monotonic())  # messages that came before were not known to be the pit's
         if self._unbelieved_ack is not None:
             self._acks.append(self._unbelieved_ack)
@@ -441,7 +443,7 @@ class PitStream:
     def _see_pit_key(self, payload: bytes, retained: bool) -> None:
         """A key is offered as the pit's. Where a pit begins to listen, the pit says its key, and then its acks."""
         before = self._trust.pinned
-        offer = self._trust.offer(payload)
+        offer = self._trust.offer(payload, not retained and self._heard.present(time.monotonic()))
         if offer in (Offer.ANEW, Offer.ROTATED) and not retained:
             self._delivery.pit_came(time.monotonic())
             self._something_happened.set()
@@ -455,7 +457,7 @@ class PitStream:
                 assert self._trust.pinned is not None
                 _log.info("the pit has rotated its key: %s", _shown(self._trust.pinned))
                 self._tell(PitKeyRotated(self._trust.pinned.hex(), before.hex()))
-            case Offer.DIFFERS:
+            case Offer.DIFFERS | Offer.HANDED_OVER:
                 offered, pinned = _shown(self._trust.offered) or "", _shown(before) or ""
                 what = f"the key {offered} is offered as the pit's, and {pinned} is pinned"
                 self._alarm("pit_key_differs", PitKeyDiffers(offered, pinned), what)
@@ -466,7 +468,8 @@ class PitStream:
         """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
         if self._trust.signed(message):
             return True
-        if self._trust.pinned is not None:
+        if not self._trust.undecided:
+            self._heard.other_s = time.monotonic()
             kind = topic.rpartition("/")[2]
             self._forged[kind] += 1
             self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed this message")
@@ -512,7 +515,7 @@ class PitStream:
         if ack is None:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
             return
-        if self._trust.pinned is None:
+        if self._trust.undecided:
             self._unbelieved_ack = payload, retained
             return
         if not self._is_the_pits(self._topics.ack, message):

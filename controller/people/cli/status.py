@@ -121,7 +121,7 @@ def pit_lines(status: dict[str, Any], table: Path, words: Language | None = None
         case "not_adopted":
             adopt = f'{status["face"]["table"]} {pit["epoch"]} "{status["key_fingerprint"]}"'
             lines.append(f"    sudo pitctl adopt {adopt}")
-        case "key_unpinned" | "key_differs":
+        case "key_unpinned" | "key_differs" | "key_handed_over":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
     counts = [say["broker"].format(broker=pit["broker"])] if pit["connected"] else []
     counts.append(say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"]))

@@ -144,11 +144,16 @@ class FarPit:
         self.say(self.topics.pit_key, word, offered, retain=True)
 
     def hand_over(self) -> SigningKey:
-        """Take a new key, to which the former key hands over. Returns the former key."""
+        """Take a new key, to which the former key hands over, and say so. Returns the former key."""
+        former = self.rotate()
+        self.say_key()
+        return former
+
+    def rotate(self) -> SigningKey:
+        """Take a new key, to which the former key hands over. The pit says so once it comes. Returns the former key."""
         former, new = self.key, SigningKey(os.urandom(32))
         self.rotations += (Rotation.by(former.public.hex(), former, new.public.hex()),)
         self.key = new
-        self.say_key()
         return former
 
     def _next_seq(self) -> int:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical
+from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, moment_ms
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
@@ -29,6 +30,7 @@ from controller.pit.conformance.wire import Message, at_text, first_heard
 
 _WINDOW = 50
 _NOT_RESENT_S = 2.0 + 2 * QUIET_S  # an event that is sent again comes by then
+_OTHERS_FORGOTTEN_S = 10.0 + QUIET_S  # a table looks back so far for words by other keys, before it follows a hand-over
 _SEVERAL = 3
 _BEHIND = "journal_behind_pit"
 _NO_WORDS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"ack"', b"[" * 900, b'{"seq": 1e999}', b'{"seq": -1}')
@@ -294,9 +296,30 @@ def _other_key(kit: TableKit) -> None:
 
 @_clause("T18")
 def _hand_over(kit: TableKit) -> None:
+    kit.goes_on(kit.pit())
+    time.sleep(_OTHERS_FORGOTTEN_S)  # checks before this one forged words
     pit, numbers = waiting(kit)
     former = pit.hand_over()
     pit.say_ack()
     if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
         raise BrokenError(f"The ack of event {numbers[-1]} by the new key was not believed after the hand-over.")
     not_believed(kit, lambda pit: pit.say(pit.topics.ack, pit.ack(), former), "an ack by the key that was handed over")
+
+
+@_clause("T40")
+def _hand_over_to_an_absent_table(kit: TableKit) -> None:
+    kit.deeds.need("restart")
+    kit.deeds.need("pin")
+    pit, numbers = waiting(kit)
+    pit.go()
+    kit.deeds.do("restart")
+    pit.rotate()
+    pit.come()
+    since = len(pit.heard)
+    pit.say_ack()
+    if not again(pit, since, numbers, times=2):
+        raise BrokenError(f"An ack of event {numbers[-1]} by a key that nobody has compared was believed.")
+    kit.deeds.do("pin", fingerprint=fingerprint(pit.key.public))
+    pit.say_ack()
+    if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
+        raise BrokenError("A person pinned the key to which the pit handed over, and an ack by it was not believed.")

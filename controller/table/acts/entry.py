@@ -38,7 +38,7 @@ class Ambient:
     - `pit_fresh`: false where the pit has been silent beyond its limit. No progressive can be bet on then.
     - `levels`: the meters' cents as they are shown.
     - `lot`: a random number, to draw seats by.
-    - `offered_pit_key`: the key, in hex, that is offered as the pit's.
+    - `offered_pit_keys`: the last keys, in hex, that were offered as the pit's.
     - `latest_seq`: the highest number that a word of the pit can have by now.
 
     A new shoe would open with the other fields.
@@ -51,7 +51,7 @@ class Ambient:
     version: str
     lot: int = 0
     levels: Mapping[str, int] = field(default_factory=dict)
-    offered_pit_key: str | None = None
+    offered_pit_keys: tuple[str, ...] = ()
     latest_seq: int = MOST_SEQ
 
 

@@ -31,15 +31,21 @@ class PinPitKey(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The key that is offered, where its fingerprint is the one that a person read at the pit."""
-        offered = ambient.offered_pit_key
-        if offered is None:
+        """The key that was offered, where its fingerprint is the one that a person read at the pit."""
+        if not ambient.offered_pit_keys:
             return refuse("no_pit_key")
-        if "".join(self.fingerprint.split()).casefold() != "".join(fingerprint(bytes.fromhex(offered)).split()):
+        asked = "".join(self.fingerprint.split()).casefold()
+        fitting = (key for key in ambient.offered_pit_keys if _letters(key) == asked)
+        offered = next(fitting, None)
+        if offered is None:
             return refuse("pit_key_differs")
         if offered == table.pit_key:
             return refuse("pit_key_pinned")
         return PitKeyPinned(offered, self.by)
+
+
+def _letters(key: str) -> str:
+    return "".join(fingerprint(bytes.fromhex(key)).split())
 
 
 def _text(value: Any) -> str:
