@@ -32,7 +32,7 @@ class Clocks:
         self.pit_ahead_ms = 0
         self.recorded: list[tuple[str | None, bytes]] = []
         patch.setattr(clock, "_now_ms", lambda: time.time_ns() // 1_000_000 + self.pit_ahead_ms)
-        for room in ("controller.daemon.delivery.stream", "controller.daemon.runtime"):
+        for room in ("controller.daemon.delivery.stream", "controller.daemon.clock"):
             patch.setattr(f"{room}.stamp_now", self.stamp)
 
     def stamp(self) -> Stamp:
