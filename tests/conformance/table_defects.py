@@ -11,7 +11,7 @@ _DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
 _VOIDING = "controller/table/voiding.py"
 _RECOGNITION_TRUST = "controller/daemon/delivery/recognition_trust.py"
 _RECOGNITION = "controller/table/acts/recognition.py"
-_FRESH = "self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
+_FRESH = "not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
 
 TABLE_DEFECTS = (
     Defect(
