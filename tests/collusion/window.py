@@ -29,6 +29,9 @@ KEY = SigningKey(bytes(32))
 NOT_THERE = "Bea"
 """The person whose name a cheat types."""
 
+SLIPS = "the drawer's slips"
+"""All that is left of a payment where the ledger was lost and no table had heard of it."""
+
 _AT = "2026-01-01T20:00:00.000Z"
 _TABLE = ROYAL9.table
 
@@ -47,6 +50,7 @@ class Window:
     def __init__(self, table: TableUnderTest, folder: Path) -> None:
         self.cash: Counter[int] = Counter()
         self._table = table
+        self._lost: Counter[int] = Counter()  # the cash that had been counted out when a ledger was lost
         self._path = folder / "ledger"
         for stale in folder.glob("ledger?*"):
             stale.unlink()
@@ -91,6 +95,7 @@ class Window:
 
     def restore(self) -> None:
         """The disk has failed: the pit goes on from the last copy. The broker retains what the pit acknowledged."""
+        self._lost = self.cash.copy()
         ack = self._ledger.ack(_TABLE)
         self._ledger.close()
         for stale in self._path.parent.glob("ledger-*"):
@@ -129,7 +134,10 @@ class Window:
         return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke"))
 
     def trace(self, award: Award) -> frozenset[str]:
-        """What speaks against the award at the pit, or tells of two people who are to have decided on it."""
+        """What speaks against the award at the pit, or tells of two people who are to have decided on it.
+
+        Where the ledger was lost after a payment, the slips of the drawer tell of that payment.
+        """
         about = "SELECT code FROM alarm JOIN award ON award.hand = alarm.hand WHERE award.number = ?"
         ended = "SELECT ended_by FROM adoption WHERE ended_by IS NOT NULL"
         with closing(sqlite3.connect(self._path)) as ledger:
@@ -137,6 +145,7 @@ class Window:
             told = {f"the table was set aside by {who}" for (who,) in ledger.execute(ended)}
         told |= {"doubts decided by two names"} if any(not doubt.stands for doubt in award.doubts) else set()
         told |= {"dismissed by two names"} if any(telling.dismissed_by for telling in award.tellings) else set()
+        told |= {SLIPS} if self._lost[event_of(award)] else set()
         return frozenset(alarms | told | {doubt.code for doubt in award.doubts})
 
     def _open(self) -> Ledger:
