@@ -63,6 +63,7 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
     assert table.shoe is not None
     assert table.rules == opened[-1].rules, "an open shoe folds under the rules it opened with"
     assert table.rules.procedure == (2 if name in OF_0F50807 else 1)
+    assert (table.recognition_key, table.wager_seq) == (None, 0), "the network wagers nothing before a key is adopted"
 
     fact, stamp = CommitFailed("disk full"), stamp_now()
     journal.append([Entry(stamp, fact, step(table, fact)[1], "controller")])
