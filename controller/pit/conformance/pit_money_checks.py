@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
+from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.pit_words import AwardStep, moment_ms
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.deeds import NotTriedError
@@ -85,8 +86,10 @@ def _meters_numbers(kit: PitKit) -> None:
                 f"The meters' number {after.seq} came after {before.seq}: a table refuses the later word."
             )
     for word in words:
-        if word.seq > (moment_ms(word.at) or 0) + 1000:
-            raise BrokenError(f"The meters' number {word.seq} is a time after the word's own `at`, {word.at}.")
+        if word.seq > (moment_ms(word.at) or 0) + MOST_LEAP_MS:
+            raise BrokenError(
+                f"The meters' number {word.seq} is a time more than a second after the word's own `at`, {word.at}."
+            )
     if not with_restart:
         raise NotTriedError("the numbers grow while the pit runs; nobody could restart it")
 
