@@ -27,7 +27,7 @@ from controller.bench.jumpers import Jumpers
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config.problems import meant
 from controller.daemon.config.table_file import TableFile
-from controller.daemon.record.journal_reading import Verified, verify
+from controller.daemon.record.journal import Verified, verify
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask
 from drivers.sim.shoe import maker

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from tests.bench import backlog, core, latency, odds, running, scale, screen, syncs
+from tests.bench import backlog, core, latency, odds, outage, running, scale, screen, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section
 
@@ -37,10 +37,11 @@ class Samples:
     paced_rounds: int
     cell_tables: tuple[int, ...]
     cell_s: float
+    outage_s: float
 
 
-FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20, (1, 10, 100, 1000), 600.0)
-QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4, (1, 10), 5.0)
+FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20, (1, 10, 100, 1000), 600.0, 45.0)
+QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4, (1, 10), 5.0, 3.0)
 
 _Measure = Callable[[Path, Samples], Iterator[Section]]
 
@@ -108,6 +109,10 @@ def _cell(folder: Path, samples: Samples) -> Iterator[Section]:
     yield from scale.measure_cell(folder, samples.cell_tables, min(30.0, samples.cell_s), samples.cell_s)
 
 
+def _outage(folder: Path, samples: Samples) -> Iterator[Section]:
+    yield from outage.measure(folder, max(samples.cell_tables), samples.outage_s)
+
+
 def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
     with house(folder / "screen") as one:
         yield from screen.measure(one, samples.hands // 3, samples.quiet_s)
@@ -122,6 +127,7 @@ _MEASURES: dict[str, _Measure] = {
     "screen": _screen,
     "scale": _scale,
     "cell": _cell,
+    "outage": _outage,
 }
 
 

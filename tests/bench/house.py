@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,9 +29,17 @@ class House:
     """A broker and the reference pit, and the files of one table on them."""
 
     def __init__(
-        self, folder: Path, port: int, broker: int, pit: int, databases: tuple[int, ...] = (), ledger: Place = ""
+        self,
+        folder: Path,
+        port: int,
+        broker: int,
+        pit: int,
+        databases: tuple[int, ...] = (),
+        ledger: Place = "",
+        pit_command: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self._pit_command = pit_command
         self.ledger = ledger
         self.port = port
         self.broker, self.pit, self.databases = broker, pit, databases  # their process ids
@@ -43,6 +51,13 @@ class House:
         command = surroundings.python("-m", "controller.people.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
+
+    @contextmanager
+    def another_pit(self) -> Iterator[None]:
+        """The same pit, started again after a kill."""
+        with surroundings.started(self._pit_command, self.folder / "pit.log") as pit:
+            self.pit = pit.pid
+            yield
 
     def all_is_acknowledged(self) -> bool:
         """Whether the pit has acknowledged everything that the table has said."""
@@ -101,7 +116,7 @@ def cell(folder: Path) -> Iterator[House]:
         run = [*of_pit, "run", *ledger, "--replicated", "--broker", f"127.0.0.1:{port}", "--adopt-new"]
         with surroundings.started(run, log) as pit:
             until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
-            yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()), primary.url)
+            yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()), primary.url, run)
 
 
 @contextmanager

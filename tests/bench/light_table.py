@@ -36,7 +36,8 @@ _READ_BYTES = 65_536
 class LightTable:
     """Table `number`. `round_events` are a round's, and come again with every round's own number.
 
-    `delays_s` are the times from each play's publishing to the pit's acknowledgement.
+    `delays_s` are the times from each play's publishing to the pit's acknowledgement. `sent` counts the events that
+    went to the broker, those among them that went again.
     """
 
     def __init__(self, number: int, port: int, round_events: Sequence[Event]) -> None:
@@ -53,7 +54,9 @@ class LightTable:
         self._delivery = Delivery(self._epoch, 0, 0, _STALE_AFTER_S)
         self._unread = b""
         self._adopted = False
+        self._levels_s: float | None = None  # when the pit's own word on the levels came last
         self.delays_s: list[float] = []
+        self.sent = 0
         self.when_done: Callable[[], None] = lambda: None
         """Called when the pit has acknowledged all there is."""
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -76,6 +79,19 @@ class LightTable:
         """How many of them the pit has not acknowledged."""
         return self._delivery.unacknowledged
 
+    @property
+    def acknowledged(self) -> int:
+        """How many of them the pit has acknowledged."""
+        return self._delivery.acked_seq
+
+    def levels_since(self, since_s: float) -> bool:
+        """Whether the pit has said its levels since then."""
+        return self._levels_s is not None and self._levels_s >= since_s
+
+    def bets(self, now_s: float) -> bool:
+        """Whether progressives can be bet on: the levels were said lately, and the pit keeps up."""
+        return self.levels_since(now_s - _STALE_AFTER_S) and self._delivery.fresh(now_s)
+
     def turn(self) -> None:
         """Take in what has come. Raises ConnectionError where the broker has hung up."""
         if not (came := self.socket.recv(_READ_BYTES)):
@@ -85,7 +101,7 @@ class LightTable:
             match first & 0xF0:
                 case 0x20:  # CONNACK
                     topics = self._topics
-                    wanted = (topics.ack, topics.award, topics.wager, topics.meters)
+                    wanted = (topics.ack, topics.award, topics.wager, topics.meters, topics.pit_key)
                     asked = b"".join(text(topic.encode()) + _AT_LEAST_ONCE for topic in wanted)
                     self._say(packet(SUBSCRIBE | 2, self._next_number() + length(0) + asked))
                 case 0x90:  # SUBACK
@@ -100,6 +116,7 @@ class LightTable:
         """To be called some times a second: what time alone brings."""
         for seq in self._delivery.due(time.monotonic()):
             type_, _, body = self._waiting[seq]
+            self.sent += 1
             self._publish(self._topics.event, body, _USER_PROPERTY + text(b"type") + text(type_.encode()))
 
     def play(self, events: int) -> None:
@@ -171,8 +188,14 @@ class LightTable:
         if first & 6:
             self._say(packet(_PUBACK, body[after_topic : after_topic + 2]))
             payload_at += 2
+        retained = bool(first & 1)
         if topic != self._topics.ack.encode():
-            return  # the levels
+            if topic == self._topics.meters.encode() and not retained:
+                self._levels_s = time.monotonic()
+            if topic == self._topics.pit_key.encode() and not retained:
+                self._delivery.pit_came(time.monotonic())
+                self.keep()
+            return
         payload_at += 1 + body[payload_at]  # its properties, of which an ack has few
         ack, now_s = AckWord.read(parse_object(body[payload_at:])), time.monotonic()
         self._adopted = True
@@ -184,5 +207,7 @@ class LightTable:
             del self._waiting[seq]
         for seq in [seq for seq in self._played_s if seq <= ack.seq]:
             self.delays_s.append(now_s - self._played_s.pop(seq))
-        if not self._delivery.unacknowledged:
+        if self._delivery.unacknowledged:
+            self.keep()
+        else:
             self.when_done()

@@ -83,14 +83,18 @@ class Tables:
         for one in range(1, number + 1):
             self.all.append(LightTable(one, port, events))
             self._selector.register(self.all[-1].socket, selectors.EVENT_READ, self.all[-1])
-            self._turn(0.0)
+            self.turn(0.0)
         while waiting := sum(not table.streams for table in self.all):
             if time.monotonic() > deadline_s:
                 raise TableError("bench", f"{waiting} of {number} tables did not stream in time.", "Run it once more.")
-            self._turn(0.1)
+            self.turn(0.1)
 
     def paced(self, house: House, for_s: float, pace_s: float) -> Spell:
         """Each table a round every `pace_s`, evenly spread."""
+        return self._spell(house, for_s, self.pace(pace_s))
+
+    def pace(self, pace_s: float) -> Callable[[], float]:
+        """What plays each table's round every `pace_s` where it is due, and says how long nothing is."""
         begun_s, every_s = time.monotonic(), pace_s / self._plays_a_round
         due = [(begun_s + every_s * place / len(self.all), place) for place in range(len(self.all))]
 
@@ -102,7 +106,7 @@ class Tables:
                 heapq.heapreplace(due, (at_s + every_s, place))
             return due[0][0] - now_s
 
-        return self._spell(house, for_s, play_what_is_due)
+        return play_what_is_due
 
     def flat_out(self, house: House, for_s: float) -> Spell:
         """Each table its next round as soon as the pit has acknowledged the one before."""
@@ -118,7 +122,7 @@ class Tables:
         """The events that the pit has not acknowledged, once nothing more is said and it has had its time."""
         deadline_s = time.monotonic() + _DRAIN_S
         while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
-            self._turn(0.1)
+            self.turn(0.1)
         return waiting
 
     def close(self) -> None:
@@ -134,7 +138,7 @@ class Tables:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)
         while time.monotonic() < begun_s + for_s:
-            self._turn(play())
+            self.turn(play())
         took_s = time.monotonic() - begun_s
         after = _cpu_ms(house)
         pit, broker, tables, databases = (
@@ -143,7 +147,8 @@ class Tables:
         delays_ms = [1000 * delay_s for table in self.all for delay_s in table.delays_s]
         return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
-    def _turn(self, wait_s: float) -> None:
+    def turn(self, wait_s: float) -> None:
+        """Take in what comes within so long, and keep the streams going."""
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:

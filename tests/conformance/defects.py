@@ -100,8 +100,8 @@ PIT_DEFECTS = (
         "what comes after a gap is committed",
         "P05",
         _LEDGER,
-        "if event.seq == head_seq + 1:",
-        "if event.seq > head_seq:",
+        "event.seq > head.seq + 1",
+        "False",
     ),
     Defect(
         "a gap is not answered",
@@ -114,10 +114,10 @@ PIT_DEFECTS = (
         "a repeated lock counts again",
         "P06",
         _LEDGER,
-        "if body == payload:\n            return None",
-        "if body == payload:\n"
+        "        if body == payload or",
+        "        if body == payload:\n"
         "            self._db.execute(\"UPDATE fund SET cents = cents + 1 WHERE account LIKE 'meter:%'\")\n"
-        "            return None",
+        "        if body == payload or",
     ),
     Defect(
         "an ack is said again with its bytes",
@@ -125,22 +125,22 @@ PIT_DEFECTS = (
         _SERVICE,
         "payload = ack.payload(table, self._moments.next(), self._key)",
         "same = self.__dict__.setdefault('_same', {})\n"
-        "        payload = same.setdefault((table, ack), ack.payload(table, self._moments.next(), self._key))",
+        "            payload = same.setdefault((table, ack), ack.payload(table, self._moments.next(), self._key))",
     ),
     Defect(
         "another body is booked",
         "P07",
         _LEDGER,
         "if body is not None:\n            raise RefusedError(",
-        "if body is not None:\n            self._intake.take(1, table, event)\n            return None\n"
+        "if body is not None:\n            self._intake.take(1, table, event)\n            return False\n"
         "        if body is not None:\n            raise RefusedError(",
     ),
     Defect(
         "a window is committed as it comes",
         "P08",
         _LEDGER,
-        "if event.seq == head_seq + 1:",
-        "if event.seq > head_seq and event.seq <= head_seq + 20:",
+        "event.seq > head.seq + 1",
+        "event.seq > head.seq + 20",
     ),
     Defect(
         "signatures are not looked at",
@@ -207,19 +207,18 @@ PIT_DEFECTS = (
         "every table is adopted",
         "P15",
         _SERVICE,
-        "self._ledger.meet(table, payload, self._adopt_new)",
-        "self._ledger.meet(table, payload, True)",
+        "self._ledger.meet_all(states, self._adopt_new)",
+        "self._ledger.meet_all(states, True)",
     ),
     Defect(
         "the state's newest key is believed",
         "P16",
         _LEDGER,
-        "        if adopted == shown:\n",
-        "        if adopted is not None and adopted.epoch == shown.epoch and adopted != shown:\n"
-        "            with self._asked():\n"
-        "                self._adoptions.adopt(table, shown.epoch, shown.public_key)\n"
-        "            adopted = shown\n"
-        "        if adopted == shown:\n",
+        "                if not holds:\n",
+        "                if not holds and table in heard and heard[table].epoch == shown.epoch:\n"
+        "                    with self._asked():\n"
+        "                        self._adoptions.adopt(table, shown.epoch, shown.public_key)\n"
+        "                elif not holds:\n",
     ),
     Defect(
         "the former epoch goes on",
@@ -267,7 +266,8 @@ PIT_DEFECTS = (
         "        for table, payload in events:\n"
         "            event, last = parse_object(payload), self._acked.get(table)\n"
         "            if last is not None and (event.get('epoch'), event.get('seq')) == (last.epoch, last.seq + 1):\n"
-        "                self._acknowledge(link, table, Ack(last.epoch, last.seq + 1, str(event['chain'])))\n"
+        "                self._acknowledge(table, Ack(last.epoch, last.seq + 1, str(event['chain'])))\n"
+        "                self._say_acks(link)\n"
         "        time.sleep(0.5)\n"
         "        received = self._ledger.receive(events, _BATCH_S)\n",
     ),
@@ -576,11 +576,11 @@ PIT_DEFECTS = (
         "the newest ack is every table's",
         "P36",
         _SERVICE,
-        "        self._acked[table] = ack\n",
-        "        for other, before in [*self._acked.items()]:\n"
-        "            wrong = type(ack)(before.epoch, ack.seq, ack.chain).payload(other, now_text(), self._key)\n"
-        "            self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n"
-        "        self._acked[table] = ack\n",
+        "            ack = self._acks_due.pop(table)\n",
+        "            ack = self._acks_due.pop(table)\n"
+        "            for other, before in [*self._acked.items()]:\n"
+        "                wrong = Ack(before.epoch, ack.seq, ack.chain).payload(other, number_text(0), self._key)\n"
+        "                self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n",
     ),
     Defect(
         "rounds of the same number are one round",

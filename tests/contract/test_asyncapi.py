@@ -455,6 +455,7 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     for told in (
         f"At most {delivery.WINDOW} events are sent without an ack",
         f"no ack comes for {delivery.RESEND_AFTER_S:g} s",
+        f"every {delivery.RESEND_AT_MOST_AFTER_S:g} s, until an ack comes",
         f"offers the oldest event again every {delivery.RETRY_REFUSED_AFTER_S:g} s",
         f"A reason code of 0x{delivery.REFUSED_FROM:02x} or above",
         f"0x{delivery.NOBODY_LISTENS:02x} (nobody subscribes)",

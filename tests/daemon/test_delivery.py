@@ -121,7 +121,59 @@ def test_a_silent_pit_is_sent_everything_again_after_two_seconds() -> None:
     assert list(delivery.due(1.99)) == []
     assert list(delivery.due(2.0)) == [1, 2, 3]
     assert list(delivery.due(2.0)) == []
-    assert list(delivery.due(4.0)) == [1, 2, 3]
+
+
+def test_a_pit_that_stays_silent_is_tried_ever_less_often_and_after_its_word_soon_again() -> None:
+    delivery, now_s, waits_s = streaming(head=3), 0.0, []
+    delivery.due(now_s)
+    for _ in range(6):
+        wait_s = delivery.next_due_s(now_s)
+        assert wait_s is not None
+        assert list(delivery.due(now_s + wait_s - 0.01)) == []
+        now_s += wait_s
+        assert list(delivery.due(now_s)) == [1, 2, 3]
+        waits_s.append(wait_s)
+    assert waits_s == [2.0, 4.0, 8.0, 16.0, 16.0, 16.0]
+    delivery.acked(said(EPOCH, 0, "0" * 64), None, now_s)
+    assert delivery.next_due_s(now_s) == 16.0, "the same word again is no progress"
+    delivery.acked(word(1), chain(1), now_s)
+    assert delivery.next_due_s(now_s) == 2.0
+
+
+def test_a_pit_that_comes_back_is_sent_the_oldest_event_and_twice_as_many_after_each_word() -> None:
+    delivery = streaming(head=100)
+    delivery.due(0.0)
+    delivery.due(2.0)
+    delivery.pit_came(3.0)
+    came, now_s = [list(delivery.due(3.0))], 3.0
+    while delivery.unacknowledged:
+        assert list(delivery.due(now_s)) == [], "nothing more before its word"
+        now_s += 0.1
+        last = came[-1][-1]
+        delivery.acked(word(last), chain(last), now_s)
+        came.append(list(delivery.due(now_s)))
+    assert [len(each) for each in came] == [1, 2, 4, 8, 16, 32, 37, 0]
+    assert [seq for each in came for seq in each] == [*range(1, 101)]
+
+
+def test_a_pit_that_comes_back_and_is_slow_is_sent_the_oldest_event_alone_again() -> None:
+    delivery = streaming(head=100)
+    delivery.pit_came(0.0)
+    assert list(delivery.due(0.0)) == [1]
+    delivery.acked(word(1), chain(1), 0.1)
+    assert list(delivery.due(0.1)) == [2, 3]
+    assert list(delivery.due(2.1)) == [2]
+    assert list(delivery.due(6.1)) == [2]
+    delivery.acked(word(3), chain(3), 7.0)
+    assert list(delivery.due(7.0)) == [4, 5]
+
+
+def test_while_nobody_listens_a_hit_need_not_wait_for_a_word() -> None:
+    delivery = streaming(head=100)
+    delivery.pit_came(0.0)
+    assert list(delivery.due(0.0)) == [1]
+    delivery.published(1, 0x10, 0.1)
+    assert list(delivery.due(0.1)) == [*range(2, 51)]
 
 
 def test_a_pit_that_makes_progress_is_given_two_seconds_more() -> None:

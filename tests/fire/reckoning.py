@@ -17,7 +17,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from controller.daemon.record.journal_reading import reading_messages
+from controller.daemon.record.journal import reading_messages
 from tests.fire.dealing import Dealt
 from tests.support import sheets
 from tests.support.contract import check_event

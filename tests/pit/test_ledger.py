@@ -8,7 +8,7 @@ import shlex
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
@@ -151,6 +151,26 @@ def test_a_duplicate_is_dropped_and_the_ack_repeated(ledger: Ledger, at: Place) 
     give(ledger, event(1), event(2))
     assert give(ledger, event(1), event(2)) == Received((), {TABLE: ack(2)}, ())
     assert held(at) == [(1, event(1)), (2, event(2))]
+
+
+def test_what_commits_nothing_costs_no_signature_and_a_forger_is_still_found(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[object] = []
+
+    def counted(message: Mapping[str, object], key: bytes) -> bool:
+        verified.append(message["seq"])
+        return signature_holds(message, key)
+
+    monkeypatch.setattr("controller.pit.reference.ledger.signature_holds", counted)
+    give(ledger, event(1), event(2))
+    assert verified == [1, 2]
+    give(ledger, event(1), event(2), *map(event, range(4, 50)), event(2))
+    assert verified == [1, 2, 4], "of those after the gap the first alone"
+    for forged in (event(3, key=OTHER_KEY), event(2, key=OTHER_KEY, what="Forged."), event(9, key=OTHER_KEY)):
+        assert codes(give(ledger, forged, event(4), forged)).count("signature_invalid") >= 1
+    assert codes(give(ledger, event(1, what="Something else."), event(3))) == ["body_differs"]
+    assert ledger.ack(TABLE) == ack(3)
 
 
 @over_both

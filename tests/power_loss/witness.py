@@ -19,7 +19,7 @@ from typing import Any
 
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
-from controller.daemon.record.journal_reading import read_rows, verify
+from controller.daemon.record.journal import read_rows, verify
 from controller.table.public import Public, public
 from controller.table.rules import TableRules
 from controller.table.states import Table

@@ -11,7 +11,7 @@ from typing import Any
 
 from controller.basics.errors import TableError
 from controller.daemon.config import load
-from controller.daemon.record.journal_reading import read_rows
+from controller.daemon.record.journal import read_rows
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask
 from tests.support.waiting import eventually_now

@@ -32,9 +32,14 @@ WINDOW = 50
 """At most so many events are sent without the pit's acknowledgement."""
 
 RESEND_AFTER_S = 2.0
-"""After so long without an acknowledgement, all unacknowledged events of the window are sent again.
+"""After so long without an acknowledgement, all unacknowledged events that were sent are sent again."""
 
-Where a pit's program begins to listen, these events are sent at once."""
+RESEND_AT_MOST_AFTER_S = 16.0
+"""Each wait in a row is twice as long as the wait before, up to this. An acknowledgement makes it short again.
+
+Where a pit's program begins to listen, a whole floor has waited for it, and a broker that is flooded with events hardly
+comes to what the pit says. So the oldest event goes at once and alone. After each acknowledgement twice as many events
+may be on their way, up to the window."""
 
 RETRY_REFUSED_AFTER_S = 5.0
 """After the broker refused an event, the oldest unacknowledged event is offered again so much later."""
@@ -108,6 +113,8 @@ class Delivery:
         self._known_then_seq = head_seq  # the same when the last believed ack came
         self._claimed_seq = 0  # how far refused acks claim that the pit has got
         self._sent_seq = acked_seq  # the last event that was sent on this connection, and need not be sent again
+        self._window = WINDOW  # how many events may be on their way now
+        self._resend_after_s = RESEND_AFTER_S
         self._act_at_s = 0.0  # when to send events again, or to offer a refused event again
         self._streamed_s: float | None = None  # when the stream last worked
         self._silent_since_s: float | None = None  # since when events wait without progress
@@ -197,7 +204,9 @@ class Delivery:
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
             self._silent_since_s = now_s  # the pit went back. If it goes back again, that is no progress either
         if ack.seq != self.acked_seq:
-            self._act_at_s = now_s + RESEND_AFTER_S
+            self._window = min(2 * self._window, WINDOW)
+            self._resend_after_s = RESEND_AFTER_S
+            self._act_at_s = now_s + self._resend_after_s
         self.acked_seq = ack.seq
         self._sent_seq = max(self._sent_seq, ack.seq)
         done = self.phase in (Phase.REFUSED, Phase.ALTERED) and not self.unacknowledged
@@ -207,7 +216,7 @@ class Delivery:
     def pit_came(self, now_s: float) -> None:
         """A pit's program begins to listen. Nobody heard what was sent while no program listened: that is due again."""
         if self.phase is Phase.STREAMING:
-            self._act_at_s = now_s
+            self._stream(now_s, window=1)
 
     def due(self, now_s: float) -> range:
         """The numbers of the events to send now, which count as sent from here on. Often there is none."""
@@ -216,13 +225,16 @@ class Delivery:
             return self._sending(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1))
         if self.phase is not Phase.STREAMING:
             return range(0)
-        if self.unacknowledged and now_s >= self._act_at_s:
+        if self._sent_seq > self.acked_seq and now_s >= self._act_at_s:
             self._sent_seq = self.acked_seq
-        first, last = self._sent_seq + 1, min(self.head_seq, max(self.acked_seq, self._claimed_seq) + WINDOW)
+            self._resend_after_s = min(2 * self._resend_after_s, RESEND_AT_MOST_AFTER_S)
+            if self._window < WINDOW:
+                self._window = 1  # the pit has yet to take in what a floor has sent
+        first, last = self._sent_seq + 1, min(self.head_seq, max(self.acked_seq, self._claimed_seq) + self._window)
         if first > last:
             return range(0)
         if self._sent_seq == self.acked_seq:
-            self._act_at_s = now_s + RESEND_AFTER_S
+            self._act_at_s = now_s + self._resend_after_s
         self._sent_seq = last
         return self._sending(first, last)
 
@@ -236,6 +248,8 @@ class Delivery:
         The stream goes on only once the broker takes the oldest unacknowledged event. A later event may have been taken
         although an event before it was refused.
         """
+        if reason_code == NOBODY_LISTENS:
+            self._window = WINDOW  # there is nobody to flood, and people are told of a hit that nobody hears
         if reason_code < REFUSED_FROM:
             if self.phase is Phase.REFUSED and seq == self.acked_seq + 1:
                 self._stream(now_s)
@@ -275,8 +289,10 @@ class Delivery:
             return max(0.0, self._act_at_s - now_s)
         return None
 
-    def _stream(self, now_s: float) -> None:
+    def _stream(self, now_s: float, window: int = WINDOW) -> None:
         self.phase = Phase.STREAMING
+        self._window = window
+        self._resend_after_s = RESEND_AFTER_S
         self._sent_seq = self.acked_seq
         self._act_at_s = now_s
         if self.unacknowledged and self._silent_since_s is None:

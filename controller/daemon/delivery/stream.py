@@ -44,8 +44,7 @@ from controller.daemon.delivery.outbox import OutboxWatch
 from controller.daemon.delivery.pit_trust import Offer, PitClock, PitTrust, latest_at, latest_ms, leaps
 from controller.daemon.delivery.recognition_trust import Doubt, RecognitionTrust
 from controller.daemon.delivery.standing import PitHeard, Standing
-from controller.daemon.record.journal import Journal
-from controller.daemon.record.journal_rows import Message, OnJournal
+from controller.daemon.record.journal import Journal, Message, OnJournal
 from controller.rules.game.bets import ratio
 from controller.table.acts.entry import Request
 from controller.table.acts.pit import PinPitKey, SeeAward

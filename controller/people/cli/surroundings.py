@@ -108,7 +108,8 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         do = "Install it: sudo apt-get install -y mosquitto"
         raise TableError("mosquitto_missing", "Mosquitto, the MQTT broker, is not installed.", do)
     config = folder / "mosquitto.conf"
-    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\n")
+    settings = "allow_anonymous true", "persistence false", "set_tcp_nodelay true", "max_queued_messages 10000"
+    config.write_text("\n".join((f"listener {port} 127.0.0.1", *settings, "")))
     with started([program, "-c", str(config)], folder / "mosquitto.log") as broker:
         _await_port(broker, port, folder / "mosquitto.log")
         yield broker

@@ -97,10 +97,11 @@ class Received:
 
 @dataclass(slots=True)
 class _Taken:
-    """What became of the first `looked_at` messages of a batch."""
+    """What became of the first `looked_at` messages of a batch. Of the tables in `gaps` events came after a gap."""
 
     committed: list[Committed] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    gaps: set[str] = field(default_factory=set)
     looked_at: int = 0
 
 
@@ -123,7 +124,7 @@ class Ledger:
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
         self._shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
-        self._met: dict[str, Adoption] = {}  # what a table's state showed when the table was heard: no news if repeated
+        self._met: dict[str, Adoption] = {}  # what a table's state showed, as adopted: no news if repeated
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
@@ -227,39 +228,55 @@ class Ledger:
             self._session.forget(table)
 
     def meet(self, table: str, payload: bytes, adopt_new: bool) -> bool:
-        """Judge the state that a table retains at the broker. True where the state's epoch was adopted just now.
+        """As `meet_all`, with one state. True where its epoch was adopted just now. Raises the RefusedError."""
+        adopted, refused = self.meet_all([(table, payload)], adopt_new)
+        for _, refusal in refused:
+            raise refusal
+        return bool(adopted)
 
-        With `adopt_new` the pit itself adopts the epoch of a table that it never heard of. Raises RefusedError
-        `epoch_to_adopt` with the command that adopts the epoch, `epoch_of_another_key`, or `state_malformed`.
+    def meet_all(
+        self, states: Sequence[tuple[str, bytes]], adopt_new: bool
+    ) -> tuple[list[str], list[tuple[str, RefusedError]]]:
+        """Judge states that tables retain at the broker, each a topic's table and a payload.
+
+        Returns the tables that were adopted just now, and the refusals, each with its table. With `adopt_new` the pit
+        itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command that
+        adopts the epoch, `epoch_of_another_key`, or `state_malformed`.
         """
-        match parse_object(payload):
-            case {"online": False}:
-                return False
-            case {"online": True, "table": str(name), "epoch": str(epoch), "public_key": str(public_key), **more} if (
-                name == table and in_form(table=table, epoch=epoch, public_key=public_key)
-            ):
-                shown, head_seq = Adoption(epoch, bytes.fromhex(public_key)), more.get("head_seq")
-            case _:
-                raise RefusedError(
-                    "state_malformed",
-                    f"What came on the state topic of {table!r} is not that table's state.",
-                    "Find out who publishes there: only the table may.",
-                )
-        if self._met.get(table) == shown:
-            return False
+        adopted: list[str] = []
+        refused: list[tuple[str, RefusedError]] = []
         with self._db.explained():
-            adopted, known = self._adoptions.of(table), self._adoptions.knows(table)
-        if not known and adopt_new:
-            adopted = self.adopt(table, epoch, public_key)
-        if is_count(head_seq, 0, MOST_SEQ):
-            self._session.note_head(table, shown, head_seq, known)
-        if adopted == shown:
-            self.look_whether_heard((table,))
-            with self._db.explained():
-                if self._session.heard((table,)).get(table) == shown.epoch:
-                    self._met[table] = shown
-            return not known
-        raise self._stranger(table, shown)
+            heard = self._adoptions.heard({table for table, _ in states if table not in self._met})
+        to_look: set[str] = set()
+        for table, payload in states:
+            try:
+                read = _read_state(table, payload)
+                if read is None:
+                    continue
+                shown, head_seq = read
+                if self._met.get(table) == shown:
+                    if head_seq is not None and self._session.note_head(table, shown, head_seq, known=True):
+                        to_look.add(table)
+                    continue
+                with self._db.explained():
+                    known = table in heard or self._adoptions.knows(table)
+                if not known and adopt_new:
+                    self.adopt(table, shown.epoch, shown.public_key.hex())
+                    adopted.append(table)
+                if head_seq is not None:
+                    self._session.note_head(table, shown, head_seq, known)
+                with self._db.explained():
+                    holds = shown == heard.get(table) or shown == self._adoptions.of(table)
+                if not holds:
+                    raise self._stranger(table, shown)
+            except RefusedError as refusal:
+                refused.append((table, refusal))
+            else:
+                to_look.add(table)
+                self._met[table] = shown
+        if to_look:
+            self.look_whether_heard(to_look)
+        return adopted, refused
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
         """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
@@ -346,18 +363,27 @@ class Ledger:
     def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
         """Commit what may be committed of these events, inside the transaction. Raises the store's `nonsense`."""
         taken, heads = _Taken(), self._heads({table for table, _ in events})
-        for table, payload in events:
+        read = [_read(*each) for each in events]
+        bodies = self._bodies(
+            {
+                (table, event.epoch, event.seq)
+                for (table, _), event in zip(events, read, strict=True)
+                if isinstance(event, TableEvent) and table in heads and event.seq <= heads[table].seq
+            }
+        )
+        for (table, payload), event in zip(events, read, strict=True):
             if taken.looked_at and time.monotonic() >= until_s:
                 break
             taken.looked_at += 1
             try:
-                event = self._next_event(table, payload, heads.get(table))
+                if isinstance(event, RefusedError):
+                    raise event
+                if self._is_next(table, payload, event, heads.get(table), bodies, taken.gaps):
+                    taken.committed.append(self._commit(table, payload, event))
+                    heads[table].seq = event.seq
+                    bodies[table, event.epoch, event.seq] = payload
             except RefusedError as refusal:
                 taken.refused.append((table, refusal))
-                continue
-            if event is not None:
-                taken.committed.append(self._commit(table, payload, event))
-                heads[table].seq = event.seq
         return taken
 
     def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> _Taken:
@@ -408,9 +434,10 @@ class Ledger:
                 "Find out who publishes there: only the pit may.",
             )
         epoch, seq = ack.epoch, ack.seq
-        with self._db.transaction():
+        with nonsense_explained(self._db):
             if seq == 0 or self._has(table, epoch, seq, ack.chain):
                 return
+        with self._db.transaction():
             self._session.note_acknowledged(table, epoch, seq)
         raise RefusedError(
             "ledger_behind_acks",
@@ -574,18 +601,31 @@ class Ledger:
         """Let go of the ledger. Another pit can run on it then."""
         self._db.close()
 
-    def _next_event(self, table: str, payload: bytes, head: Head | None) -> TableEvent | None:
-        """The event in a payload, where it is the table's next; None where the message is dropped.
+    def _is_next(
+        self,
+        table: str,
+        payload: bytes,
+        event: TableEvent,
+        head: Head | None,
+        bodies: Mapping[tuple[str, str, int], bytes],
+        gaps: set[str],
+    ) -> bool:
+        """Whether this event, which came as this payload, is the table's next; otherwise the message is dropped.
 
-        Writes nothing. Raises RefusedError.
+        `bodies` are the committed events among those that came. Writes nothing. Raises RefusedError.
+
+        To verify a signature takes longer than all else, so what is dropped is dropped before. But of the events after
+        a gap the first of each table is verified, which puts the table into `gaps`: people are told of a forger who
+        does not know which event is next.
         """
-        event = read_event(table, payload)
         if head is None or head.adoption.epoch != event.epoch:
             raise self._of_another_epoch(table, event)
-        adopted, head_seq = head.adoption, head.seq
-        body = self._body(table, event.epoch, event.seq) if event.seq <= head_seq else None
-        if body == payload:
-            return None
+        adopted, after_gap = head.adoption, event.seq > head.seq + 1
+        body = bodies.get((table, event.epoch, event.seq))
+        if body == payload or (after_gap and table in gaps):
+            return False
+        if after_gap:
+            gaps.add(table)
         if not signature_holds(event.message, adopted.public_key):
             for key in self._keys_seen(table, event.epoch):
                 if key != adopted.public_key and signature_holds(event.message, key):
@@ -604,10 +644,10 @@ class Ledger:
                 "Stop the table and verify its journal: the disk lost what the table had written, or the journal was"
                 " copied.",
             )
-        if event.seq == head_seq + 1:
-            self._intake.refuse_unknown_meter(table, event)
-            return event
-        return None
+        if after_gap:
+            return False
+        self._intake.refuse_unknown_meter(table, event)
+        return True
 
     def _commit(self, table: str, payload: bytes, event: TableEvent) -> Committed:
         (number,) = self._db.execute(
@@ -667,6 +707,17 @@ class Ledger:
         ).fetchone()
         return None if row is None else bytes(row[0])
 
+    def _bodies(self, ids: Collection[tuple[str, str, int]]) -> dict[tuple[str, str, int], bytes]:
+        """The bodies of these committed events, each named by its table, epoch and number."""
+        if not ids:
+            return {}
+        rows = self._db.execute(
+            f"WITH wanted (table_id, epoch, seq) AS (VALUES {', '.join(['(?, ?, ?)'] * len(ids))})"
+            " SELECT table_id, epoch, seq, body FROM wanted JOIN event USING (table_id, epoch, seq)",
+            [each for id_ in ids for each in id_],
+        )
+        return {(table, epoch, seq): bytes(body) for table, epoch, seq, body in rows}
+
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """A transaction in which a person decides something."""
@@ -692,6 +743,35 @@ class Ledger:
         """Inside the transaction: where the block raises, what the block did is undone, in the books too."""
         with undone_if_raised(self._db), self._books.gathered():
             yield
+
+
+def _read(table: str, payload: bytes) -> TableEvent | RefusedError:
+    """The event in a payload that came on a table's topic, or why there is none."""
+    try:
+        return read_event(table, payload)
+    except RefusedError as refusal:
+        return refusal
+
+
+def _read_state(table: str, payload: bytes) -> tuple[Adoption, int | None] | None:
+    """What a table's state shows, and the number of its last event; None where the table says goodbye.
+
+    Raises RefusedError `state_malformed`.
+    """
+    match parse_object(payload):
+        case {"online": False}:
+            return None
+        case {"online": True, "table": str(name), "epoch": str(epoch), "public_key": str(public_key), **more} if (
+            name == table and in_form(table=table, epoch=epoch, public_key=public_key)
+        ):
+            head_seq = more.get("head_seq")
+            noted = head_seq if is_count(head_seq, 0, MOST_SEQ) else None
+            return Adoption(epoch, bytes.fromhex(public_key)), noted
+    raise RefusedError(
+        "state_malformed",
+        f"What came on the state topic of {table!r} is not that table's state.",
+        "Find out who publishes there: only the table may.",
+    )
 
 
 def _ack(head: Head) -> Ack:

@@ -57,6 +57,7 @@ _LOOKED_S = 1.0  # for which the pit goes by its last look whether it leads; ano
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 _BATCH_BYTES = 4_000_000
+_MOST_ON_THE_WAY = 100  # messages without the broker's answer: paho sends so many, and keeps more in their order
 _BATCH_S = 1.0  # for one transaction: a slow database acknowledges fewer events at once, before they are sent again
 _REFUSED_FROM = 0x80  # MQTT 5
 _LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
@@ -103,6 +104,7 @@ class Pit:
         self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
         self._answered: list[tuple[int, int]] = []  # the broker's answers: paho's number, the reason code
         self._acked: dict[str, Ack] = {}  # the last ack to each table on this connection
+        self._acks_due: dict[str, Ack] = {}  # those of them that have yet to be said
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
         self._stands = False  # on this connection all that the broker retains has come
         self._listening = False  # the pit has looked at all that the broker retains, and speaks
@@ -163,7 +165,6 @@ class Pit:
                         raise _ConnectionEndedError(f"the broker {self._host}:{self._port} does not answer")
                     continue  # nobody hears us: our time to lead runs out, and a pit that is heard may lead
                 self._look_who_leads()
-                self._hear_answers()
                 if self._listening and self._ledger.others_wrote():
                     self._follow_others(link)  # before a hit is committed: its table has heard what the hit can win
                 self._settle(link)
@@ -192,6 +193,7 @@ class Pit:
         self._unreadable.clear()
         self._answered.clear()
         self._acked.clear()
+        self._acks_due.clear()
         self._on_the_way.clear()
         self._stands = self._listening = False
         self._ended = None
@@ -209,12 +211,14 @@ class Pit:
         before, wait_s = -1, 0.0 if self._left or self._arrived else _WAIT_S
         self._arrived_bytes = sum(len(payload) for _, payload in self._left + self._arrived)
         while before < len(self._arrived) and self._ended is None:
+            self._say_acks(link)
             full = self._arrived_bytes >= _BATCH_BYTES or len(self._left) + len(self._arrived) >= _BATCH
             if full and before >= 0:  # once in each turn, paho's loop keeps the connection alive
                 break
             before = len(self._arrived)
             if link.loop(wait_s) is not MQTTErrorCode.MQTT_ERR_SUCCESS:
                 break
+            self._hear_answers()
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
@@ -261,6 +265,7 @@ class Pit:
             do = "Find out who publishes there: only the table may. Clear the topic's retained message at the broker."
             self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
         events, self._left = self._left, []
+        states: list[tuple[str, bytes]] = []
         for place, (topic, payload) in enumerate(arrived):
             table, kind = self._table_of(topic), topic.rpartition("/")[2]
             before_speaking = kind == "ack" and not self._listening  # the pit's next ack would replace this ack
@@ -284,14 +289,16 @@ class Pit:
             elif kind == "ack":
                 self._hear_own_ack(table, payload)
             else:
-                self._meet(link, table, payload)
+                states.append((table, payload))
+        if states:
+            self._meet(states)
         self._tell_alarms()
         if not events:
             return
         received = self._ledger.receive(events, _BATCH_S)
         self._left = [*received.left]
         for table, ack in received.acks.items():
-            self._acknowledge(link, table, ack)
+            self._acknowledge(table, ack)
         for event in received.committed:
             self._alarms.pop(event.table, None)
             self._steps_due.add(event.table)
@@ -344,8 +351,9 @@ class Pit:
         self._listening = True
         key = PitKeyWord(self._key.public.hex(), self._moments.next(), self._rotations).payload(self._key)
         self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
+        self._say_meters(link)
         for table, ack in self._ledger.acks().items():
-            self._acknowledge(link, table, ack)
+            self._acknowledge(table, ack)
             self._steps_due.add(table)
 
     def _follow_others(self, link: Link) -> None:
@@ -358,7 +366,7 @@ class Pit:
             acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
         for table, ack in acks.items():
             if ack != self._acked.get(table):
-                self._acknowledge(link, table, ack)
+                self._acknowledge(table, ack)
         self._say_meters(link, at_most_every_s=0)
 
     def _look_whether_awards_wait(self) -> None:
@@ -376,20 +384,20 @@ class Pit:
         root, _, table = topic.rpartition("/")[0].rpartition("/")
         return table if root == self._root else None
 
-    def _meet(self, link: Link, table: str, payload: bytes) -> None:
-        """Judge a table's state: its epoch may wait to be adopted, or have been adopted meanwhile."""
-        try:
-            if self._ledger.meet(table, payload, self._adopt_new):
-                say(f"adopted table {table}, which was new")
-                self._awards_due = True
-            well = True
-        except RefusedError as alarm:
+    def _meet(self, states: list[tuple[str, bytes]]) -> None:
+        """Judge tables' states: a table's epoch may wait to be adopted, or have been adopted meanwhile."""
+        adopted, refused = self._ledger.meet_all(states, self._adopt_new)
+        for table in adopted:
+            say(f"adopted table {table}, which was new")
+            self._awards_due = True
+        for table, alarm in refused:
             self._alarm(table, alarm)
-            well = False
-        if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
-            self._acknowledge(link, table, ack)
-        if well and table in self._acked:
-            self._notice_return(table, payload)
+        not_well = {table for table, _ in refused}
+        for table, payload in states:
+            if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
+                self._acknowledge(table, ack)
+            if table not in not_well and table in self._acked:
+                self._notice_return(table, payload)
 
     def _notice_return(self, table: str, state: bytes) -> None:
         """Where a table came back, publish its last step again: the table may have missed that step."""
@@ -435,10 +443,19 @@ class Pit:
         self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
         self._meters_said = levels, now_s
 
-    def _acknowledge(self, link: Link, table: str, ack: Ack) -> None:
-        payload = ack.payload(table, self._moments.next(), self._key)
-        self._publish(link, Topics(self._root, table).ack, payload, retain=True)
-        self._acked[table] = ack
+    def _acknowledge(self, table: str, ack: Ack) -> None:
+        self._acked[table] = self._acks_due[table] = ack
+
+    def _say_acks(self, link: Link) -> None:
+        """Publish the acks that are due, as far as few messages are on the way: the levels wait for no crowd of acks.
+
+        A table whose ack had to wait is told of its last ack alone.
+        """
+        while self._listening and self._acks_due and len(self._on_the_way) < _MOST_ON_THE_WAY:
+            table = next(iter(self._acks_due))
+            ack = self._acks_due.pop(table)
+            payload = ack.payload(table, self._moments.next(), self._key)
+            self._publish(link, Topics(self._root, table).ack, payload, retain=True)
 
     def _publish(
         self, link: Link, topic: str, payload: bytes, retain: bool = False, properties: Properties | None = None

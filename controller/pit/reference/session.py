@@ -61,14 +61,16 @@ class Session:
         """Raises TableError where this pit does not run on the ledger any more."""
         self._db.refuse_if_taken_over(self._token)
 
-    def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> None:
-        """Note the number of a table's last event, which the table's state names.
+    def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
+        """Note the number of a table's last event, which the table's state names. True where it is lower than before.
 
-        `known`: somebody once adopted the table. Of other tables, whose names anybody can invent, a number is noted
-        only while there is room.
+        Such a table may be heard to its head now, though no event of it came. `known`: somebody once adopted the table.
+        Of other tables, whose names anybody can invent, a number is noted only while there is room.
         """
+        before = self._heads.get(table)
         if known or table in self._heads or len(self._heads) < _MOST_HEADS:
             self._heads[table] = state_of, head_seq
+        return before is not None and before[0] == state_of and head_seq < before[1]
 
     def note_acknowledged(self, table: str, epoch: str, seq: int) -> None:
         """Note an event that this pit acknowledged and this ledger does not have."""
