@@ -13,11 +13,11 @@ from typing import Protocol
 from controller.daemon import clock
 from controller.daemon.beat import next_beat
 from controller.daemon.hearing import Hearing, Mark
+from controller.table.believing import gap_would_show
 from controller.table.face_down import hides_cards
 from controller.table.facts import Fact, ShoeUnheard, ShoeUnplugged
 from controller.table.public import PHASE_NAMES
 from controller.table.states import Table
-from controller.table.step import gap_would_show
 from drivers.devices import Shoe
 
 _log = logging.getLogger(__name__)

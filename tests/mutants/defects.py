@@ -31,6 +31,8 @@ def _mutant(name: str, what: str, *patches: tuple[str, str, str]) -> Mutant:
 
 
 _STEP = "controller.table.step"
+_BELIEVING = "controller.table.believing"
+_GOING_ON = "controller.table.going_on"
 _DEALING = "controller.table.dealing"
 _DELIVERY = "controller.daemon.delivery.guarantee"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
@@ -102,12 +104,12 @@ MUTANTS = (
     _mutant(
         "gap_not_noticed",
         "a number that does not follow the last is taken for the next",
-        (_STEP, "return report.seq != last.seq + 1\n", "return False\n"),
+        (_BELIEVING, "return report.seq != last.seq + 1\n", "return False\n"),
     ),
     _mutant(
         "lost_zero_not_noticed",
         "after 9 a 1 is the next even of a shoe that counts from 0",
-        (_STEP, "(report.seq != 1 or table.seq_counts_zero)", "report.seq != 1"),
+        (_BELIEVING, "(report.seq != 1 or table.seq_counts_zero)", "report.seq != 1"),
     ),
     _mutant(
         "banker_row_short",
@@ -125,7 +127,7 @@ MUTANTS = (
         "fault_clears_itself",
         "a shoe error goes when it is cancelled at the shoe",
         (
-            _STEP,
+            _BELIEVING,
             "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged | ShoeUnheard)",
             (
                 "    if isinstance(fact, ShoeErrorCancelled):\n        return replace(table, fault=None), ()\n"
@@ -137,9 +139,9 @@ MUTANTS = (
         "held_cards_dropped",
         "clearing a fault forgets what was held",
         (
-            _STEP,
-            "    table, released = _release(table, later)\n    return table, (*made, *released)\n",
-            "    table, released = _release(table, ())\n    return table, (*made, *released)\n",
+            _GOING_ON,
+            "    table, released = release(table, later)\n    return table, (*made, *released)\n",
+            "    table, released = release(table, ())\n    return table, (*made, *released)\n",
         ),
     ),
     _mutant(
@@ -174,7 +176,7 @@ MUTANTS = (
         "burned_cards_not_counted",
         "a burned card does not count as gone from the shoe",
         (
-            _STEP,
+            _BELIEVING,
             "taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))",
             (
                 "taken = table if move is Move.BURN_CARD else "
@@ -190,7 +192,7 @@ MUTANTS = (
     _mutant(
         "burned_card_named",
         "the alarm of an impossible card names it even in the burn",
-        (_STEP, "    if not comes_face_down(table, row):\n", "    if True:\n"),
+        (_BELIEVING, "    if not comes_face_down(table, row):\n", "    if True:\n"),
     ),
     _mutant(
         "shoe_forgets_the_last_report",

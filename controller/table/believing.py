@@ -1,0 +1,331 @@
+"""What a report of the shoe or of the links does: held while a fault stands, and believed in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from controller.contract.events import Event
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Choose, Reveal
+from controller.table import doubts, shoe_life
+from controller.table.dealing import (
+    burn,
+    compared,
+    deal,
+    following,
+    take_cards_in_error,
+    turn_first_card,
+)
+from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
+from controller.table.facts import (
+    BurnCountReported,
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CommitFailed,
+    CutCardDrawn,
+    Fact,
+    JournalAltered,
+    JournalFoundBehindPit,
+    JournalGone,
+    OutboxFull,
+    OwnFact,
+    PitTookBack,
+    ReplayDiffered,
+    Report,
+    ShoeErrorCancelled,
+    ShoeErrorRaised,
+    ShoeFact,
+    ShoeLockReported,
+    ShoePoweredUp,
+    ShoePresetChanged,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    ShoeUnheard,
+    ShoeUnplugged,
+    StepFailed,
+    begins_shoe,
+)
+from controller.table.legality import Move, RaiseFault, Row, legality
+from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
+from controller.table.states import (
+    HandInPlay,
+    Held,
+    KnownCard,
+    NoShoe,
+    ShoeEnded,
+    StandingFault,
+    Table,
+    Waiting,
+)
+from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
+
+
+def it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
+    """Hold the fact while a fault stands; otherwise believe it. The number of its report is checked in both cases."""
+    held = Held(fact)
+    report: Report | None = getattr(fact, "report", None)
+    if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
+        since = table.last_report or table.unheard_since
+        table = replace(table, last_report=None, unheard_since=since, seq_counts_zero=False)
+    elif report is not None:
+        since = table.unheard_since
+        in_doubt = since == report and report.seq is not None
+        held = Held(fact, after_gap=_reports_missed(table, fact, report), in_doubt=in_doubt)
+        counts_zero = _counts_zero(table, fact, report)
+        table = replace(table, last_report=report, unheard_since=None, seq_counts_zero=counts_zero)
+    if table.fault is not None:
+        if isinstance(fact, ShoeUnplugged | ShoeUnheard) and _answers_for(fact, _latest(table.fault, table.held)):
+            return table, ()  # nothing came in between: a single look at the felt answers both
+        return replace(table, held=table.held.then(held)), ()
+    return believe(table, held)
+
+
+def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
+    """The last of all facts that wait for a person's word; None where the fault came without such a fact."""
+    if held:
+        return held[-1].fact
+    if fault.code == "shoe_unplugged":
+        return ShoeUnplugged()
+    return fault.raised_by.fact if fault.raised_by else None
+
+
+def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
+    """Whether a person's word on the fact before answers for this one too: a count also answers for a lost line."""
+    return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
+
+
+def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
+    """Whether the shoe has gone on with 0 after 9 at least once since it was switched on.
+
+    A 0 at another place proves nothing: a shoe that goes on with 1 may begin with 0.
+    """
+    if isinstance(fact, ShoePoweredUp):
+        return False
+    after_nine = table.last_report is not None and table.last_report.seq == 9
+    return table.seq_counts_zero or (after_nine and report.seq == 0)
+
+
+def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
+    """Whether reports were lost before this report. After 9 some shoes go on with 0, others with 1.
+
+    A shoe that has once gone on with 0 since it was switched on always does. If a 1 were accepted after its 9, one lost
+    report in ten would stay unnoticed. A shoe without numbers never shows that a report was lost.
+    """
+    last = table.last_report
+    if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
+        return False
+    if last.seq == 9:
+        return report.seq != 0 and (report.seq != 1 or table.seq_counts_zero)
+    return report.seq != last.seq + 1
+
+
+def gap_would_show(table: Table) -> bool:
+    """Whether the number of the next report will show if a report just before it is missed.
+
+    It will not where there is no number to count on from, nor after a 9 while the shoe may go on with 0 or with 1.
+    """
+    last = table.last_report
+    return last is not None and (last.seq != 9 or table.seq_counts_zero)
+
+
+def believe(table: Table, held: Held) -> Stepped:
+    """What the fact does while no fault stands."""
+    fact = held.fact
+    if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
+        return stop(table, "reports_missed", {}, raised_by=_without_doubt(held))
+    match fact:
+        case CardDrawn() | CardKept():
+            return _card_came(table, held, fact)
+        case CardDrawnOutsideGame(shoe_mode):
+            return _legally(table, Row.CARD_OUTSIDE_GAME, held, {"shoe_mode": shoe_mode})
+        case CutCardDrawn():
+            return _legally(table, Row.CUT_CARD, held)
+        case BurnCountReported():
+            return _legally(table, Row.BURN_COUNT, held)
+        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and isinstance(following(table), Reveal):
+            return _wait_for_reveal(table, held)
+        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_hand(table):
+            return replace(table, kept_results=(*table.kept_results, Held(fact))), ()
+        case ShoeResultReported(ShoeResult.FORCE_QUIT):
+            return _legally(replace(table, burned_in_shoes_hand=False), Row.SHOE_FORCE_QUIT, held)
+        case ShoeResultReported():
+            return _legally(table, Row.SHOE_RESULT, held)
+        case ShoeErrorRaised(error):
+            # An overdraw says that the round takes no more cards, which may still lie face down.
+            return _legally(table, Row.SHOE_ERROR, held, {} if next_is_secret(table) else {"error": error.value})
+        case ShoePoweredUp():
+            details = compared(table) if is_counted_after_power_up(table) else {}
+            return _legally(table, Row.SHOE_POWERED_UP, held, details)
+        case ShoeUnplugged():
+            return _legally(table, Row.SHOE_UNPLUGGED, held)
+        case ShoeUnheard():
+            return _legally(table, Row.SHOE_UNHEARD, held, _unheard(table, fact))
+        case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
+            return table, ()  # the shoe reports on itself, and no round depends on that
+        case JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at):
+            details = {"acked_seq": acked_seq, "head_seq": head_seq, "chain": "differs" if chain_differs else "unknown"}
+            return stop(table, "journal_behind_pit", details | ({"acked_at": at} if at else {}))
+        case PitTookBack():
+            return table, ()  # about a fault that has been left
+        case OutboxFull(waiting, most):
+            return stop(table, "outbox_full", {"waiting": waiting, "most": most})
+        case CommitFailed(error):
+            return stop(table, "journal_failed", {"error": error})
+        case JournalGone(file, found, kept_as):
+            kept = {} if kept_as is None else {"kept_as": kept_as}
+            return stop(table, "journal_gone", {"file": file, "found": found, **kept})
+        case JournalAltered(seq):
+            return stop(table, "journal_altered", {"event": seq})
+        case ReplayDiffered(row):
+            return stop(table, "replay_differs", {"journal_row": row})
+        case StepFailed(error):
+            return stop(table, "internal", {"error": error})
+        case _:
+            raise AssertionError(f"{fact} is an act and is never held")
+
+
+def _without_doubt(held: Held) -> Held:
+    """The fact as it waits for a person's word, which decides the doubt."""
+    return replace(held, after_gap=False, in_doubt=False)
+
+
+def is_counted_after_power_up(table: Table) -> bool:
+    """Whether cards that were drawn while the shoe was off are counted. Until procedure 2 a person only cleared it."""
+    return table.rules.procedure > 2  # the number of a procedure
+
+
+def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
+    """Do what the table of legality says about the report in this phase."""
+    match legality(row, table.phase, table.rules.procedure):
+        case RaiseFault(code):
+            waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
+            waits = waits or (row is Row.SHOE_POWERED_UP and is_counted_after_power_up(table))
+            return stop(table, code, details or {}, raised_by=_without_doubt(held) if waits else None)
+        case Move() as move:
+            return _move(table, move, held)
+
+
+def _move(table: Table, move: Move, held: Held) -> Stepped:
+    fact = held.fact
+    match move, fact:
+        case Move.IGNORE, _:
+            return table, ()
+        case Move.NOTE_CUT_CARD, CutCardDrawn():
+            return _note_cut_card(table)
+        case Move.COMPARE_BURN_COUNT, BurnCountReported(count):
+            return compare_burn_count(table, count)
+        case Move.COMPARE_RESULT, ShoeResultReported():
+            return compare_result(table, fact)
+        case (_, CardDrawn(card=Card() as card) | CardKept(card=Card() as card)):
+            taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
+            taken, told = doubts.card_came(taken, fact) if move is Move.DEAL_CARD else (taken, ())
+            table, made = _place_card(taken, move, KnownCard(card, held.typed_by))
+            return table, (*told, *made)
+        case _:
+            raise AssertionError(f"{move} does not fit {fact}")
+
+
+def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
+    """A card left the shoe. Check its phase, the shoe's opinion, its reading and its possibility; then place it."""
+    waits = _without_doubt(held)
+    row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
+    if _announces_too_soon(table, fact):
+        owed = table.commission_owed
+        seats = ", ".join(map(str, owed))
+        return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=waits)
+    if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
+        return _legally(table, row, held)
+    step = following(table)
+    if isinstance(fact, CardDrawn) and not isinstance(step, Reveal) and (code := differing_target(table, fact)):
+        return stop(table, code, both_opinions(table, fact), raised_by=waits)
+    if fact.card is None:
+        return stop(table, "unreadable_card", {"where": where(table)}, raised_by=waits)
+    if not shoe_life.can_still_come(open_shoe(table), table.rules.shoe, fact.card):
+        return _impossible_card(table, row, waits, fact.card)
+    match fact, step:
+        case _, Reveal() if isinstance(fact, CardDrawn) or table.rules.procedure > 1:
+            return _wait_for_reveal(table, waits)
+        case CardDrawn(), Choose(_, seat):
+            return stop(table, "choice_due", {"seat": seat}, raised_by=waits)
+        case _:
+            return _legally(table, row, held)
+
+
+def _impossible_card(table: Table, row: Row, waits: Held, card: Card) -> Stepped:
+    details: dict[str, str | int] = {"where": where(table)}
+    if not comes_face_down(table, row):
+        details["card"] = str(card)
+    stopped, fault = stop(table, "impossible_card", details, raised_by=waits)
+    return stopped, (alarm(table, "impossible_card", details), *fault)
+
+
+def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
+    """Whether the shoe says that a new shoe has begun, while commission is owed that must be collected before."""
+    return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
+
+
+def _wait_for_reveal(table: Table, held: Held) -> Stepped:
+    """A fact came while cards lie face down that must be turned up. It waits, for its effect would tell them."""
+    assert isinstance(table.phase, HandInPlay)
+    return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
+
+
+def _place_card(table: Table, move: Move, known: KnownCard) -> Stepped:
+    """Put a card that has left the shoe where it belongs."""
+    match move:
+        case Move.TURN_FIRST_CARD:
+            return turn_first_card(table, known.card)
+        case Move.BURN_CARD:
+            return burn(table)
+        case Move.TAKE_CARD_IN_ERROR:
+            table, made = take_cards_in_error(table, (known,))
+            table, told = release_kept_results(table)
+            return table, (*made, *told)
+        case Move.KEEP_CARD:
+            return replace(table, kept=(*table.kept, known)), ()
+        case Move.DEAL_CARD:
+            return deal(table, known)
+        case _:
+            raise AssertionError(f"{move} places no card")
+
+
+def _note_cut_card(table: Table) -> Stepped:
+    shoe = open_shoe(table)
+    if shoe.last_hand is not None:
+        return stop(table, "second_cut_card", {})
+    in_wagered_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
+    left = known_left(table)
+    assert left is not None, "a shoe is open here"
+    shoe = replace(shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand), left_at_cut_card=left)
+    return doubts.cut_card_came(replace(table, shoe=shoe), left)
+
+
+def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
+    """How long the shoe was not heard, and what a person compares with the felt; no face-down card."""
+    details: dict[str, str | int] = {}
+    if fact.unheard_ms is not None:
+        details["unheard_s"] = -(-fact.unheard_ms // 1000)
+    elif fact.last_heard_at is not None:
+        details["last_heard_at"] = fact.last_heard_at
+    return details | compared(table)
+
+
+def release_kept_results(table: Table) -> Stepped:
+    """Believe the shoe's results of kept cards that are dealt now. Its results of cards still kept go on waiting."""
+    return release(replace(table, kept_results=()), table.kept_results)
+
+
+def release(table: Table, waiting: Sequence[Held]) -> Stepped:
+    """Believe what was held, in the order it came, until the next fault holds the rest."""
+    made: list[Event] = []
+    if table.fault is not None and table.fault.code == "round_too_fast":  # the round ended with the call before
+        return replace(table, held=Waiting((*table.held, *waiting))), ()
+    for come, held in enumerate(waiting, 1):
+        table, more = believe(table, held)
+        made += more
+        if table.fault is not None:
+            return replace(table, held=Waiting((*table.held, *waiting[come:]))), tuple(made)
+    return table, tuple(made)

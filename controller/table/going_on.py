@@ -1,0 +1,218 @@
+"""What a person's word does where cards wait or are missing: a void, a named card, a cleared fault, a count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import filterfalse
+from typing import assert_never
+
+from controller.contract.events import Event
+from controller.rules.game.cards import Card
+from controller.rules.game.play import Call, Choose
+from controller.table import doubts, shoe_life
+from controller.table.acts.hand import OddCardFate, OddCardTold
+from controller.table.acts.stopped import CardNamed
+from controller.table.believing import believe, is_counted_after_power_up, release
+from controller.table.dealing import (
+    after_hand,
+    burn,
+    burned_in_error,
+    call,
+    following,
+    odd_card_events,
+)
+from controller.table.facts import (
+    CardDrawn,
+    CardKept,
+    OwnFact,
+    ShoeFact,
+    ShoePoweredUp,
+    ShoeUnheard,
+    ShoeUnplugged,
+    begins_shoe,
+)
+from controller.table.faults import FAULTS, Clearing, Exit
+from controller.table.states import (
+    Burning,
+    HandInPlay,
+    Held,
+    KnownCard,
+    ShoeEnded,
+    Table,
+    WagersOpen,
+    Waiting,
+)
+from controller.table.stops import Stepped, cleared, is_card, known_left, open_shoe, raiser, stop
+from controller.table.voiding import void_event
+
+
+def void_hand(table: Table, by: str, witness: str | None) -> Stepped:
+    """A supervisor ends the round. Wagers go back, and cards that a fault held are dead."""
+    reason = table.fault.code if table.fault else "supervisor"
+    made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
+    waiting: tuple[Held, ...] = ()
+    not_needed: tuple[KnownCard, ...] = ()
+    if isinstance(table.phase, HandInPlay):
+        waiting, not_needed = tuple(table.phase.ahead), table.phase.kept
+        if table.phase.wagers is not None:
+            table = replace(table, shoe=shoe_life.after_void(open_shoe(table), table.rules.shoe))
+    if table.fault is not None:
+        made = (*made, cleared(table, by if witness is None else f"{by}, {witness}", Exit.VOID))
+        waiting = (*waiting, *raiser(table.fault), *table.held)
+    table = replace(table, fault=None, held=Waiting(), last_round=None, awaiting_result="voided")
+    dead, others = _dead_with_the_hand(waiting)
+    for held in dead:
+        table = _out_of_shoe(table, held)
+    table, after = after_hand(table, not_needed)
+    if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
+        table, stopped = stop(table, "reports_missed", {})  # a cutting card may have been among them
+        return replace(table, held=Waiting(others)), (*made, *after, *stopped)
+    table, released = release(table, others)
+    return table, (*made, *after, *released)
+
+
+def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+    """The waiting facts of a void round, and the others: from a new shoe's first card on, none is of that round."""
+    is_new_shoes = [begins_shoe(held.fact) for held in waiting]
+    ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
+    dead = tuple(filter(is_card, waiting[:ends]))
+    return dead, (*filterfalse(is_card, waiting[:ends]), *waiting[ends:])
+
+
+def _out_of_shoe(table: Table, held: Held) -> Table:
+    """The waiting card, named or not, counts as gone from the shoe and lies in no hand."""
+    card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
+    return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
+
+
+def change_odd_card(table: Table, told: OddCardTold) -> Stepped:
+    """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
+    assert isinstance(table.phase, HandInPlay), "the odd card's hand is in play"
+    shoe = open_shoe(table)
+    typed = table.phase.typed
+    cards = tuple(
+        typed.get(drawn, KnownCard(card))
+        for drawn, card in enumerate((play for play in table.phase.plays if isinstance(play, Card)), 1)
+    )
+    kept = cards if told.fate is OddCardFate.NEXT_CARD else ()
+    made = odd_card_events(table, told.fate.value, 1, told.by, told.witness)
+    table = table if kept else burned_in_error(table)
+    shoe = replace(shoe, rounds=shoe.rounds - 1, unseen_cards=shoe.unseen_cards + 1)
+    table, after = after_hand(replace(table, shoe=shoe), kept)
+    return table, (*made, *after)
+
+
+def name_card(table: Table, named: CardNamed) -> Stepped:
+    """A supervisor names the card that the shoe could not read, or a card that was missed."""
+    fault, later = table.fault, table.held
+    assert fault is not None
+    typed_by = tuple(name for name in (named.by, named.witness) if name is not None)
+    by = ", ".join(typed_by)
+    freed = replace(table, fault=None, held=Waiting())
+    if FAULTS[fault.code].card_ends_it and fault.raised_by is not None:
+        typed = Held(_with_card(fault.raised_by.fact, named.card), typed_by=typed_by)
+        table, released = release(freed, (typed, *later))
+        return table, (cleared(freed, by, Exit.CARD, fault.code), *released)
+    table, made = believe(freed, Held(CardDrawn(named.card), typed_by=typed_by))
+    if table.fault is None:
+        return replace(table, fault=fault, held=later), made
+    gone = cleared(freed, by, Exit.CARD, fault.code)  # the named card raised a fault of its own
+    return replace(table, held=Waiting((*table.held, *raiser(fault), *later))), (gone, *made)
+
+
+def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
+    """The report as it would be if the shoe had read the card."""
+    if isinstance(fact, CardDrawn | CardKept):
+        return replace(fact, card=card)
+    return CardDrawn(card)
+
+
+def clear(table: Table, by: str) -> Stepped:
+    """A supervisor lets the table go on."""
+    fault = table.fault
+    assert fault is not None
+    later: tuple[Held, ...] = tuple(table.held)
+    made: tuple[Event, ...] = (cleared(table, by, Exit.CLEAR),)
+    table = replace(table, fault=None, held=Waiting())
+    waiting = raiser(fault)
+    match FAULTS[fault.code].clearing:
+        case Clearing.PLAY:
+            later = (*waiting, *later)
+        case Clearing.PLAY_AS_OURS:
+            later = (*(replace(held, fact=_without_opinion(held.fact)) for held in waiting), *later)
+        case Clearing.BURN:
+            for held in waiting:
+                table, _ = burn(_out_of_shoe(table, held))
+        case Clearing.HIT:
+            table, hit = _hit_or_burn(table, waiting)
+            made = (*made, *hit)
+        case Clearing.DROP:
+            pass
+        case never:
+            assert_never(never)
+    table, released = release(table, later)
+    return table, (*made, *released)
+
+
+def go_on_with_count(table: Table, left: int, by: str) -> Stepped:
+    """A supervisor counted the cards that are left. Cards of which nothing was heard are gone, without a name.
+
+    The held facts are believed then. The table can count one card too many, and never two: a single held report may be
+    a late copy of another report, and so stand for no card.
+    """
+    known = known_left(table)
+    assert known is not None, "a count is only taken of a shoe"
+    unheard, waiting = known - left, tuple(table.held)
+    made: tuple[Event, ...] = (cleared(table, by, Exit.COUNT, cards_unheard=max(0, unheard)),)
+    if unheard < 0:
+        waiting = tuple(held for held in waiting if not (held.in_doubt and is_card(held)))
+    answered = (ShoeUnheard, ShoeUnplugged) + ((ShoePoweredUp,) if is_counted_after_power_up(table) else ())
+    waiting = tuple(held for held in waiting if not isinstance(held.fact, answered))  # counted since
+    if unheard == 0:
+        table, _ = doubts.counted(table, left)
+    table = replace(table, fault=None, held=Waiting())
+    if unheard > 0:
+        table, after = _lose_unheard(table, unheard)
+        made = (*made, *after)
+    table, released = release(table, waiting)
+    return table, (*made, *released)
+
+
+def note_count(table: Table, left: int) -> Stepped:
+    """A supervisor counted the cards although the table goes on. Cards that are fewer than the table's are gone."""
+    known = known_left(table)
+    assert known is not None, "a count is only taken of a shoe"
+    table, told = doubts.counted(table, left)
+    if left >= known:
+        return table, told
+    table, after = _lose_unheard(table, known - left)
+    return table, (*told, *after)
+
+
+def _lose_unheard(table: Table, cards: int) -> Stepped:
+    """So many cards left the shoe unheard. They were burned, or were cards of rounds that this table did not deal."""
+    shoe = open_shoe(table)
+    table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
+    if isinstance(table.phase, Burning):
+        return burn(table, cards)
+    if isinstance(table.phase, ShoeEnded):
+        return table, ()
+    assert isinstance(table.phase, WagersOpen), "such a count is refused in any other phase"
+    return after_hand(replace(table, last_round=None, awaiting_result="voided"))
+
+
+def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
+    """A card came before the seat's choice was called, so the seat hit. Where its rules give no card, burn the card."""
+    step = following(table)
+    if isinstance(step, Choose) and Call.HIT in step.options:
+        table, made = call(table, Call.HIT)
+        table, dealt = release(table, waiting)
+        return table, (*made, *dealt)
+    for held in waiting:
+        table = _out_of_shoe(table, held)
+    return table, ()
+
+
+def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
+    """The card without the shoe's opinion of its place."""
+    return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact
