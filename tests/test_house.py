@@ -20,12 +20,19 @@ from drivers import shoe as shoes
 ROOT = Path(__file__).resolve().parents[1]
 
 
+TYPES = ("msgspec",)
+"""What a pure room's types may be made of."""
+
+
 class Room(NamedTuple):
-    """What a room's modules may import besides the standard library; ``never`` is stronger than ``may``."""
+    """What a room's modules may import besides the standard library; ``never`` is stronger than ``may``.
+
+    ``third_party`` are the packages of others, or whether any may be imported.
+    """
 
     may: tuple[str, ...]
     never: tuple[str, ...] = ()
-    third_party: bool = True
+    third_party: bool | tuple[str, ...] = True
 
 
 # A module belongs to the longest name here that it starts with.
@@ -36,13 +43,14 @@ ROOMS = {
     "controller.rules": Room(("controller.rules",), third_party=False),
     "controller.rules.game": Room(("controller.rules.game",), third_party=False),
     "controller.rules.roads": Room(("controller.rules.roads",), third_party=False),
-    "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=False),
+    "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=TYPES),
+    "controller.contract.face": Room(("controller.contract.face",), third_party=TYPES),
     "controller.contract.keys": Room(("controller.contract", "controller.basics")),
     "controller.contract.keeping": Room(
         ("controller.contract", "controller.basics"), never=("controller.contract.wire",)
     ),
     "controller.contract.wire": Room(("controller.contract", "controller.basics")),
-    "controller.words": Room(("controller.words",), third_party=False),
+    "controller.words": Room(("controller.words", "controller.contract.face"), third_party=False),
     "controller.table": Room(
         ("controller.table", "controller.rules.game", "controller.contract"), never=_WIRE, third_party=False
     ),
@@ -116,7 +124,7 @@ ROOMS = {
     "controller.people.screen": Room(
         (
             *("controller.people.screen", "controller.people.exposition", "controller.rules.roads"),
-            *("controller.words", "controller.basics"),
+            *("controller.contract.face", "controller.words", "controller.basics"),
         ),
     ),
     "controller.people.pit_page": Room(
@@ -200,11 +208,14 @@ def _permitted(name: str, room: Room) -> bool:
         return True  # the package itself holds the version and nothing else
     if _within(name, ("controller", "drivers")):
         return _within(name, room.may) and not _within(name, room.never)
-    return room.third_party or name.partition(".")[0] in sys.stdlib_module_names
+    package = name.partition(".")[0]
+    if package in sys.stdlib_module_names or room.third_party is True:
+        return True
+    return room.third_party is not False and package in room.third_party
 
 
 WINGS = (
-    *("controller.basics", "controller.rules", "controller.words", "controller.contract", "controller.table"),
+    *("controller.basics", "controller.rules", "controller.contract", "controller.words", "controller.table"),
     *("drivers", "controller.daemon", "controller.pit", "controller.people", "controller.bench"),
 )
 """From the ground up: a wing imports from itself and from those before it."""

@@ -24,12 +24,14 @@ from controller.basics.errors import TableError
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.far_shoe import stay_unheard
 from controller.bench.jumpers import Jumpers
+from controller.contract.face.status import Status, Waits
+from controller.contract.face.table import Public, PublicFault
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config.problems import meant
 from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal import Verified, verify
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -243,7 +245,7 @@ class Table:
         face = self.face
         self.kill()
         self.start()
-        if face["fault"] is None and face["phase"] not in ("no_shoe", "shoe_ended"):
+        if face.fault is None and face.phase not in ("no_shoe", "shoe_ended"):
             self.count()
 
     def clear_and_count(self) -> None:
@@ -255,9 +257,9 @@ class Table:
     def count(self, left: int | None = None) -> None:
         """Wait until the table has stopped because the shoe was not heard and is heard again. Then a supervisor counts
         the cards: `left`, or without it the number that the table counts."""
-        stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status()["shoe"]["up"], _START_PATIENCE_S)
+        stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status().shoe.up, _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
-        self.supervisor("count", left=self.face["cards_left"] if left is None else left)
+        self.supervisor("count", left=self.cards_left if left is None else left)
 
     def close(self) -> None:
         """End the process, if it runs."""
@@ -283,44 +285,55 @@ class Table:
 
     # What a test can ask.
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """The daemon's status, over the control socket. Raises TableError where nobody answers."""
-        status: dict[str, Any] = self._ask({"do": "status"})["status"]
-        return status
+        return status_of(self.file, self.files.values["control"]["socket"])
 
     @property
-    def face(self) -> dict[str, Any]:
+    def face(self) -> Public:
         """The table's public face."""
-        face: dict[str, Any] = self.status()["face"]
-        return face
+        return self.status().face
 
     @property
     def phase(self) -> str:
         """The table's phase."""
-        return str(self.face["phase"])
+        return self.face.phase
 
     @property
     def fault(self) -> str | None:
         """The standing fault's code; None without a fault."""
-        fault = self.face["fault"]
-        return None if fault is None else str(fault["code"])
+        fault = self.face.fault
+        return None if fault is None else fault.code
+
+    @property
+    def stop_told(self) -> PublicFault:
+        """The standing fault, whole. Raises AssertionError where none stands."""
+        fault = self.face.fault
+        assert fault is not None, "the table has not stopped"
+        return fault
+
+    @property
+    def cards_left(self) -> int:
+        """How many cards are left in the shoe. Raises AssertionError where nobody knows."""
+        left = self.face.cards_left
+        assert left is not None, "the table does not know how many cards are left"
+        return left
 
     @property
     def hands(self) -> dict[str, list[str]]:
         """The cards that the table shows, by hand: of the round in play, or of the last round."""
-        return {"player": [], "banker": []} | {hand["hand"]: hand["cards"] for hand in self.face["hands"]}
+        return {"player": [], "banker": []} | {hand.hand: [*hand.cards] for hand in self.face.hands}
 
     def links_up(self) -> bool:
         """Whether the shoe's line and the stream to the pit are up."""
         status = self.status()
-        pit = status["pit"]
-        return bool(status["shoe"]["up"] and pit["stream"] == "streaming" and pit["meters_fresh"])
+        return status.shoe.up and status.pit.stream == "streaming" and status.pit.meters_fresh
 
     def unacknowledged(self) -> int:
         """How many events the pit has not acknowledged."""
-        return int(self.status()["pit"]["unacknowledged"])
+        return self.status().pit.unacknowledged
 
-    def supervisor(self, act: str, **arguments: str | int) -> dict[str, Any] | None:
+    def supervisor(self, act: str, **arguments: str | int) -> Waits | None:
         """Do a supervisor's act over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
         The act answers the standing fault. Returns None once the act is done. An act that waits for a second person is
@@ -329,13 +342,10 @@ class Table:
         """
         if not act.isidentifier():
             raise ValueError(f'{act!r} is not the name of an act. Write for example: supervisor("card", card="8S")')
-        fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
-        answer = self._ask({"do": act, "by": "Ann", **arguments} | ({} if fault is None else {"fault": fault["id"]}))
-        waits: dict[str, Any] | None = answer.get("waits")
-        return waits
-
-    def _ask(self, request: dict[str, object]) -> dict[str, Any]:
-        return ask(self.file, request, self.files.values["control"]["socket"])
+        fault = self.face.fault if act in _LEAVE_A_FAULT else None
+        answers = {} if fault is None else {"fault": fault.id}
+        request: dict[str, object] = {"do": act, "by": "Ann", **arguments, **answers}
+        return ask(self.file, request, self.files.values["control"]["socket"]).waits
 
     def tablectl(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `tablectl COMMAND TABLE.toml ...` as a person does.

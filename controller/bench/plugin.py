@@ -38,6 +38,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec import to_builtins
 
 from controller import __version__
 from controller.basics.errors import TableError
@@ -256,7 +257,7 @@ class Dealer:
     def lock(self, *seats: int) -> None:
         """Put a wager on these seats' sensors, and lock the wagers."""
         self._pins.cover(*seats)
-        self._eventually(lambda: set(seats) <= set(self._table.status()["sensors"]))
+        self._eventually(lambda: set(seats) <= set(self._table.status().sensors))
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def deal(self, cards: str) -> None:
@@ -359,19 +360,21 @@ class Eventually:
             status = self._table.status()
         except TableError as error:
             return f"the table says: {error}\nlog:\n{self._table.log_tail(_LOG_LINES)}"
-        self._whole.write_text(json.dumps({"status": status, "events": self._pit.events}, indent=1), "utf-8")
-        face, pit = status["face"], status["pit"]
-        fault = "no fault" if face["fault"] is None else f"fault {face['fault']['code']}"
-        hands = ", ".join(f"{hand['hand']} {' '.join(map(str, hand['cards']))}" for hand in face["hands"])
+        self._whole.write_text(
+            json.dumps({"status": to_builtins(status), "events": self._pit.events}, indent=1), "utf-8"
+        )
+        face, pit = status.face, status.pit
+        fault = "no fault" if face.fault is None else f"fault {face.fault.code}"
+        hands = ", ".join(f"{hand.hand} {' '.join(hand.cards)}" for hand in face.hands)
         burning = {name: shown or "changing" for name, shown in self._pins.lamps().items() if shown != "dark"}
         lamps = " ".join(f"{name}={shown}" for name, shown in burning.items())
         events = " ".join(event["type"] for event in self._pit.events[-_LAST_EVENTS:])
-        line = "up" if status["shoe"]["up"] else "down"
+        line = "up" if status.shoe.up else "down"
         return "\n".join(
             (
-                f"table: {face['phase']}, {fault}; {hands or 'no cards'}; the shoe's line is {line}",
+                f"table: {face.phase}, {fault}; {hands or 'no cards'}; the shoe's line is {line}",
                 f"lamps not dark: {lamps or 'none'}",
-                f"pit: {pit['stream']}, {len(self._pit.events)} events, the last: {events or 'none'}"
+                f"pit: {pit.stream}, {len(self._pit.events)} events, the last: {events or 'none'}"
                 + "".join(f"\nwrong at the pit: {wrong}" for wrong in self._pit.wrong),
                 f"the whole status: {self._whole}",
                 f"log:\n{self._table.log_tail(_LOG_LINES)}",

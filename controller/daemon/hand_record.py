@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from controller.basics.errors import TableError
 from controller.contract.events import FACE_DOWN
+from controller.contract.face.record import HandRecord, RowTold, Step
+from controller.contract.face.table import Public
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.daemon.record.journal import Origin, Row
@@ -23,7 +27,7 @@ from controller.table.face_down import comes_face_down
 from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFailed
 from controller.table.lamps import Live, lamps
 from controller.table.legality import Row as Report
-from controller.table.public import Public, public
+from controller.table.public import public
 from controller.table.states import HandInPlay, Locked, Table
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
@@ -44,8 +48,8 @@ def round_named(which: str) -> tuple[int, int]:
     return int(shoe), int(number)
 
 
-def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, Any]:
-    """The record of the round "3/12", as JSON values: `steps` and `corrections`, each a list with a dictionary a row.
+def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> HandRecord:
+    """The record of the round "3/12".
 
     `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
     Raises TableError `no_such_round`, also for a round that has not ended.
@@ -57,22 +61,21 @@ def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, An
         raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
     end = steps[-1]
     seen = public(end.before) if end.ends == "void" else end.face
-    told = [step.as_json(seen) for step in steps]
-    told[0]["wagers"] = [asdict(wager) for wager in steps[0].face.wagers]
-    seqs = [event["seq"] for step in told for event in step["events"]]
-    return {
-        "round": which,
-        "table": origin.table,
-        "game": end.face.game,
-        "epoch": origin.epoch,
-        "key": fingerprint(origin.public_key),
-        "rows": [steps[0].row.number, end.row.number],
-        "chain": [steps[0].row.previous_head.hex(), end.row.previous_head.hex()],
-        "events": [min(seqs), max(seqs)],
-        "acked_seq": origin.acked_seq,
-        "steps": told,
-        "corrections": corrections,
-    }
+    told = [step.told(seen) for step in steps]
+    seqs = [event["seq"] for step in told for event in step.events]
+    return HandRecord(
+        round=which,
+        table=origin.table,
+        game=end.face.game,
+        epoch=origin.epoch,
+        key=fingerprint(origin.public_key),
+        rows=(steps[0].row.number, end.row.number),
+        chain=(steps[0].row.previous_head.hex(), end.row.previous_head.hex()),
+        events=(min(seqs), max(seqs)),
+        acked_seq=origin.acked_seq,
+        steps=(structs.replace(told[0], wagers=steps[0].face.wagers), *told[1:]),
+        corrections=tuple(corrections),
+    )
 
 
 @dataclass
@@ -89,20 +92,21 @@ class _Step:
     def face(self) -> Public:
         return public(self.after)
 
-    def as_json(self, seen: Public) -> dict[str, Any]:
-        """The step as JSON values. `seen` is what lay face up at the end."""
+    def told(self, seen: Public) -> Step:
+        """The step as people see it. `seen` is what lay face up at the end."""
         row, face, hidden = self.row, self.face, self._hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
         then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
-        return _row_json(row, hidden) | {
-            "failed": self.failed,
-            "frame": None if hidden else frame,
-            "again": None if hidden else again,
-            "hands": [asdict(hand) for hand in face.hands if hand.cards],
-            "then": f"FAULT {face.fault.code}" if face.fault else then,
-            "lamps": {name: pattern.name.lower() for name, pattern in lamps(face, _AS_IF).items()},
-        }
+        return Step(
+            **structs.asdict(_row_told(row, hidden)),
+            failed=self.failed,
+            frame=None if hidden else frame,
+            again=None if hidden else again,
+            hands=tuple(hand for hand in face.hands if hand.cards),
+            then=f"FAULT {face.fault.code}" if face.fault else then,
+            lamps={name: pattern.name.lower() for name, pattern in lamps(face, _AS_IF).items()},
+        )
 
     def _hides(self, seen: Public) -> bool:
         """Whether the row tells a card that nobody saw."""
@@ -124,14 +128,14 @@ def _laid(face: Public) -> set[tuple[str, int]]:
     return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
 
 
-def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], list[dict[str, Any]]]:
+def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], list[RowTold]]:
     table: Table | None = None
     steps: list[_Step] = []
-    corrections: list[dict[str, Any]] = []
+    corrections: list[RowTold] = []
     for row, failed in with_failures(rows):
         if steps and steps[-1].ends:
             if any(_is(body, shoe, number, "correction") for body in row.messages):
-                corrections.append(_row_json(row))
+                corrections.append(_row_told(row))
             continue
         if isinstance(row.fact, ShoeOpened):
             table = Table(row.fact.rules)
@@ -154,16 +158,16 @@ def _is(body: bytes, shoe: int, number: int, *types: str) -> str | None:
     return type_ if type_ in types and (event["shoe"], event["round"]) == (shoe, number) else None
 
 
-def _row_json(row: Row, hidden: bool = False) -> dict[str, Any]:
+def _row_told(row: Row, hidden: bool = False) -> RowTold:
     kind = type(row.fact).__name__
-    return {
-        "row": row.number,
-        "at": row.stamp.text(),
-        "clock_set": row.stamp.synchronised,
-        "via": row.via,
-        "fact": f"{kind}(of a card that nobody saw)" if hidden else said_in_words(row.fact),
-        "events": [as_now(json.loads(body)) for body in row.messages],
-    }
+    return RowTold(
+        row=row.number,
+        at=row.stamp.text(),
+        clock_set=row.stamp.synchronised,
+        via=row.via,
+        fact=f"{kind}(of a card that nobody saw)" if hidden else said_in_words(row.fact),
+        events=tuple(as_now(json.loads(body)) for body in row.messages),
+    )
 
 
 def _frame(fact: Fact) -> str | None:

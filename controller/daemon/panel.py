@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from controller.contract.face.table import Public
 from controller.daemon import clock
 from controller.daemon.config.table_file import PinsSection
 from controller.daemon.pins.debounce import Debouncer
 from controller.table.acts.itself import TESTS, HitTested, InputsTested, LampsTested
 from controller.table.lamps import Live, Pattern, lamps, under_test
-from controller.table.public import Public
 from drivers.devices import PRESENT_INPUT, Pins
 
 _TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}

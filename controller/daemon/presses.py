@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 
+from controller.contract.face.status import Waits
 from controller.daemon import clock
 from controller.daemon.inbox import Asked
 from controller.daemon.pins.buttons import SEEN_AFTER_S, pressed
@@ -101,6 +102,6 @@ class Presses:
         """The request that waits; None where none does."""
         return self._second_person.waiting(self._moment(), clock.monotonic_s())
 
-    def waiting_status(self) -> dict[str, object] | None:
-        """The request that waits, as JSON values; None where none does."""
+    def waiting_status(self) -> Waits | None:
+        """The request that waits; None where none does."""
         return self._second_person.status(self._moment(), clock.monotonic_s())

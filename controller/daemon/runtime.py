@@ -12,11 +12,14 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import asdict
 
 from controller import __version__
 from controller.basics.digest import digest
 from controller.contract.envelope import Stamp
+from controller.contract.face.state import Links, TableState
+from controller.contract.face.status import Journal as JournalTold
+from controller.contract.face.status import ShoeLine as ShoeTold
+from controller.contract.face.status import Status, Waits
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics
 from controller.daemon import clock
@@ -340,61 +343,59 @@ class Runtime:
         """What people call the table."""
         return self._config.file.table.name
 
-    def _state(self) -> dict[str, object]:
+    def _state(self) -> TableState:
         """The table's part of its retained state for the pit."""
-        return {
-            **self._runs(),
-            "public_key": self._public_key.hex(),
-            "phase": self.face.phase,
-            "shoe": self.face.shoe,
-            "round": self.face.round,
-            "next_round": self.face.next_round,
-            "fault": self.face.fault.code if self.face.fault else None,
-            "links": {"shoe": self.shoe_line.up, "journal": self._commits.error is None},
-        }
+        ran = self._measured
+        return TableState(
+            version=__version__,
+            program_digest=ran.program,
+            config_digest=ran.configuration,
+            digest=digest(ran.program, ran.configuration),
+            public_key=self._public_key.hex(),
+            phase=self.face.phase,
+            shoe=self.face.shoe,
+            round=self.face.round,
+            next_round=self.face.next_round,
+            fault=self.face.fault.code if self.face.fault else None,
+            links=Links(shoe=self.shoe_line.up, journal=self._commits.error is None),
+        )
 
-    def _runs(self) -> dict[str, object]:
-        """What runs, as JSON values."""
-        program, configuration = self._measured.program, self._measured.configuration
-        return {
-            "version": __version__,
-            "program_digest": program,
-            "config_digest": configuration,
-            "digest": digest(program, configuration),
-        }
+    def status(self) -> Status:
+        """Everything a person may know of the running table."""
+        ran = self._measured
+        return Status(
+            version=__version__,
+            program_digest=ran.program,
+            config_digest=ran.configuration,
+            digest=digest(ran.program, ran.configuration),
+            key_fingerprint=fingerprint(self._public_key),
+            up_s=int(clock.monotonic_s() - self._started_s),
+            clock_set=clock.stamp_now().synchronised,
+            face=self.face,
+            test=self._panel.test_name,
+            lamps={name: pattern.name.lower() for name, pattern in self._panel.shown.items()},
+            sensors=tuple(sorted(self._live().sensed_seats)),
+            inputs=tuple(sorted(name for name, pressed in self._panel.settled.items() if pressed)),
+            second_person=self.waits_for_second_person(),
+            shoe=ShoeTold(
+                up=self.shoe_line.up,
+                why=self.shoe_line.why,
+                bad_bytes=self.shoe_line.bad_bytes,
+                bad_bytes_wait=hides_cards(self._table),
+            ),
+            pit=self.stream.status(),
+            recognition=self.stream.recognition_status(self._config.rules.bet_recognition),
+            journal=JournalTold(
+                path=self._config.file.journal.path,
+                boot=self._journal.boot,
+                error=self._commits.error,
+                archived_rows=self._journal.archived_rows,
+                archive_error=self._archivist.error,
+            ),
+        )
 
-    def status(self) -> dict[str, object]:
-        """Everything a person may know of the running table, as JSON values."""
-        return {
-            **self._runs(),
-            "key_fingerprint": fingerprint(self._public_key),
-            "up_s": int(clock.monotonic_s() - self._started_s),
-            "clock_set": clock.stamp_now().synchronised,
-            "face": asdict(self.face),
-            "test": self._panel.test_name,
-            "lamps": {name: pattern.name.lower() for name, pattern in self._panel.shown.items()},
-            "sensors": sorted(self._live().sensed_seats),
-            "inputs": sorted(name for name, pressed in self._panel.settled.items() if pressed),
-            "second_person": self.waits_for_second_person(),
-            "shoe": {
-                "up": self.shoe_line.up,
-                "why": self.shoe_line.why,
-                "bad_bytes": self.shoe_line.bad_bytes,
-                "bad_bytes_wait": hides_cards(self._table),
-            },
-            "pit": self.stream.status(),
-            "recognition": {"expected": self._config.rules.bet_recognition, **self.stream.recognition_status()},
-            "journal": {
-                "path": self._config.file.journal.path,
-                "boot": self._journal.boot,
-                "error": self._commits.error,
-                "archived_rows": self._journal.archived_rows,
-                "archive_error": self._archivist.error,
-            },
-        }
-
-    def waits_for_second_person(self) -> dict[str, object] | None:
-        """The request that waits for a second person, as JSON values; None where none waits."""
+    def waits_for_second_person(self) -> Waits | None:
+        """The request that waits for a second person; None where none waits."""
         return self._presses.waiting_status()
 
     async def _keep_pinging(self) -> None:

@@ -20,6 +20,7 @@ from itertools import islice, takewhile
 from controller import __version__
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
+from controller.contract.face.table import Public
 from controller.daemon.config import Config
 from controller.daemon.record.fact_json import fact_to_json
 from controller.rules.game.bets import bet_on
@@ -30,7 +31,7 @@ from controller.table.acts.every import ACTS
 from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, CardKept, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse
-from controller.table.public import Public, public
+from controller.table.public import public
 from controller.table.requests import ByTwo, after, before, decide
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step

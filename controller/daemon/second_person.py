@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, replace
 
+from controller.contract.face.status import Waits
 from controller.contract.names import same_name
 from controller.daemon.pins.buttons import SEEN_AFTER_S
 from controller.table.acts.entry import KEY, Act
@@ -163,20 +164,20 @@ class SecondPerson:
         self._hold = None
         return self.confirm(hold.id, KEY, KEY, moment, now_s)
 
-    def status(self, moment: Hashable, now_s: float) -> dict[str, object] | None:
-        """The request that waits, as JSON values: its act, what the second person is shown, and the button to hold."""
+    def status(self, moment: Hashable, now_s: float) -> Waits | None:
+        """The request that waits, as the status tells it."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return None
-        return {
-            "id": proposal.id,
-            "act": proposal.act.name,
-            "details": proposal.request.details,
-            "by": proposal.request.supervisor,
-            "via": proposal.via,
-            "button": self._button(proposal),
-            "left_s": int(proposal.until_s - now_s),
-        }
+        return Waits(
+            id=proposal.id,
+            act=proposal.act.name,
+            details=proposal.request.details,
+            by=proposal.request.supervisor,
+            via=proposal.via,
+            button=self._button(proposal),
+            left_s=int(proposal.until_s - now_s),
+        )
 
     def _button(self, proposal: Proposal) -> str | None:
         """The button that confirms the act at this table; None where the table has no key, or none of the buttons."""

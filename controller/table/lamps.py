@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 
+from controller.contract.face.table import Public
 from controller.table.acts.itself import HitTested, LampsTested
-from controller.table.public import Public
 
 LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
 """The lamps that are not seats' lamps."""

@@ -1,15 +1,22 @@
-"""The table's public face: all that lamps, status, screen, log lines and the pit's `state` may see of it.
-
-The face holds no card that lies face down, and nothing that such a card could be told from. Of the burned cards the
-face says only how many are left to burn.
-"""
+"""Makes the table's public face (`controller/contract/face/table.py`) of the table's state. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
 from controller.contract.events import FACE_DOWN
+from controller.contract.face.table import (
+    Public,
+    PublicChoice,
+    PublicFault,
+    PublicHand,
+    PublicHit,
+    PublicProgressive,
+    PublicResult,
+    PublicRound,
+    PublicSettled,
+    PublicWager,
+)
 from controller.rules.game.bets import ratio_text
 from controller.rules.game.cards import total
 from controller.rules.game.hands import TwoHands
@@ -49,158 +56,6 @@ PHASE_NAMES: dict[type[Phase], str] = {
 
 BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
 """The phases in which no round is in play and no wager is locked."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublicHand:
-    """A hand on the layout: its cards as text, and their total, which is None while a card lies face down.
-
-    `hand` is "player", "banker", "dealer", or a seat's: "seat_3", "seat_3_hand_2".
-    """
-
-    hand: str
-    cards: tuple[str, ...]
-    total: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PublicResult:
-    """What became of a hand that a seat played, settled: "won", "lost", "pushed" or "half_lost"."""
-
-    seat: int
-    hand: str
-    result: str
-
-
-@dataclass(frozen=True, slots=True)
-class PublicSettled:
-    """What became of all wagers of a seated player together: "won", "lost" or "even". A progressive award is won,
-    whatever its amount. `won` names the spots that won, the one that won most first."""
-
-    result: str
-    won: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PublicChoice:
-    """A seat's turn to choose. `options` is None where the options would tell a face-down card."""
-
-    seat: int
-    hand: str
-    options: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class PublicFault:
-    """The standing fault as people are told of it. `id` names this one stop; an act that leaves the fault names it."""
-
-    id: str
-    code: str
-    details: dict[str, str | int]
-    exits: tuple[str, ...]
-    held_cards: int
-
-
-@dataclass(frozen=True, slots=True)
-class PublicHit:
-    """A seat's winning wager on a progressive bet, and its `step` at the pit: hit, pending, verified, paid or rejected;
-    or disputed, while people have to decide on the amount.
-
-    The wager was won in `round` of `shoe`. It wins `share` of `meter`: `shown_cents`, by what the meter showed. A fixed
-    award has no meter. `cents` is what the pit says.
-    """
-
-    shoe: int
-    round: int
-    spot: str
-    seat: int
-    tier: str
-    meter: str | None
-    share: str
-    shown_cents: int | None
-    step: str
-    cents: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PublicWager:
-    """Chips on a spot. `refused` is the code that says why the wager does not play; None where it does."""
-
-    seat: int
-    back: bool
-    spot: str
-    cents: int
-    refused: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Public:
-    """Everything that may be shown.
-
-    - `next_round`: the number of the round that is dealt next. A wager that is placed now is for that round.
-    - `burned`: how many cards were put away before the shoe's first round, the first card among them.
-    - `left_at_cut_card`: how many cards were left when the cutting card came.
-    - `hands`: the hands in play; between rounds, the hands of the last round.
-    - `next_hand` takes the next card, at `next_seat` where the hand is a seat's.
-    - `reveal`: the hands whose cards are turned up first. `squeezing`: the seat that holds a face-down hand's cards;
-      None is the dealer.
-    - `results`: what became of each hand that a seat played, at Lucky 9 and at Baccarat Royal, until the next round
-      ends.
-    - `settled`, for as long: what became of the wagers of each seated player.
-    - `odd_card`: whether a person may still say that the card drawn in error opens no simulated hand.
-    - `kept`: how many cards were drawn early. They are the first cards of the next round.
-    - `wagers_stand`: the seats whose sensor saw a wager when a card of the next round left the shoe. No wager is placed
-      or changed from then on. None: wagers may be placed.
-    - `wagers` lie on the layout, or play. `progressive`: every progressive bet, and its seats once wagers are locked.
-    - `commission_owed`: cents by seat.
-    """
-
-    table: str
-    game: str
-    phase: str
-    shoe: int | None
-    round: int | None
-    next_round: int | None
-    seats: tuple[int, ...]
-    first_card: str | None
-    burn_left: int | None
-    burned: int | None
-    hands: tuple[PublicHand, ...]
-    next_hand: str | None
-    next_seat: int | None
-    choice: PublicChoice | None
-    reveal: tuple[str, ...]
-    squeezing: dict[str, int | None]
-    occupied: tuple[int, ...]
-    actives: dict[str, int]
-    outcome: str | None
-    results: tuple[PublicResult, ...]
-    simulated: bool
-    odd_card: bool
-    kept: int
-    wagers_stand: tuple[int, ...] | None
-    last_hand: bool
-    cards_left: int | None
-    left_at_cut_card: int | None
-    wagers: tuple[PublicWager, ...]
-    progressive: tuple[ProgressiveWagers, ...]
-    hits: tuple[PublicHit, ...]
-    settled: dict[str, PublicSettled]
-    commission_owed: dict[str, int]
-    fault: PublicFault | None
-
-
-@dataclass(frozen=True, slots=True)
-class PublicRound:
-    """A finished round of the open shoe, as corrected. `outcome`, `natural` and pairs exist in games of two hands."""
-
-    number: int
-    simulated: bool
-    outcome: str | None
-    natural: bool
-    player_pair: bool
-    banker_pair: bool
-    hands: tuple[PublicHand, ...]
 
 
 def public_rounds(table: Table) -> tuple[PublicRound, ...]:
@@ -257,7 +112,7 @@ def public(table: Table) -> Public:
         cards_left=known_left(table),
         left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,
         wagers=_wagers(table, wagers),
-        progressive=tuple((wagers or NO_WAGERS).on(bet.spot) for bet in table.rules.progressives),
+        progressive=tuple(_progressive((wagers or NO_WAGERS).on(bet.spot)) for bet in table.rules.progressives),
         hits=tuple(_hit(table, hit) for hit in table.hits),
         settled=_settled(last.settlement) if last and last.settlement else {},
         commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
@@ -320,6 +175,10 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
     return tuple(
         PublicWager(wager.seat, wager.back, wager.spot, wager.cents, code) for wager, code in (*placed, *refused)
     )
+
+
+def _progressive(on: ProgressiveWagers) -> PublicProgressive:
+    return PublicProgressive(on.spot, on.seats, on.refused_seats, on.refusal)
 
 
 def _is_last_hand(table: Table) -> bool:

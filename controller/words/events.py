@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.contract.face.status import PitLink, Waits
+from controller.contract.face.table import Public, PublicHit
 from controller.words.language import Language, language
 
 
@@ -30,7 +32,7 @@ def event_sentence(event: dict[str, Any]) -> str:
             return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
-            pays = dollars(fixed["cents"]).removesuffix(".00") if fixed else of_meter(meter)
+            pays = dollars(fixed["cents"]).removesuffix(".00") if fixed else of_meter(meter["meter"], meter["share"])
             return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}{_typed(event)}"
         case "void":
             return _void(event)
@@ -83,9 +85,9 @@ def _progressive(bet: dict[str, Any]) -> str:
     return f"{bet['spot']} at seats {bet['seats']}{refused}"
 
 
-def of_meter(won: dict[str, Any]) -> str:
+def of_meter(meter: str, share: str) -> str:
     """What a hit wins of a meter."""
-    return f"meter {won['meter']}" if won["share"] == "1:1" else f"{won['share']} of meter {won['meter']}"
+    return f"meter {meter}" if share == "1:1" else f"{share} of meter {meter}"
 
 
 def dollars(cents: int) -> str:
@@ -93,25 +95,25 @@ def dollars(cents: int) -> str:
     return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
-def commission_line(face: dict[str, Any]) -> str:
+def commission_line(face: Public) -> str:
     """The commission that each seat owes; empty where no seat does."""
-    owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
+    owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face.commission_owed.items())
     return f"commission owed: {owed}" if owed else ""
 
 
-def meters_line(pit: dict[str, Any]) -> str:
+def meters_line(pit: PitLink) -> str:
     """The progressive levels in a table's status; empty where there are none."""
-    levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit["meters"].items())
-    return f"{levels}{'' if pit['meters_fresh'] else ' (not fresh)'}" if levels else ""
+    levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit.meters.items())
+    return f"{levels}{'' if pit.meters_fresh else ' (not fresh)'}" if levels else ""
 
 
-def hit_line(hit: dict[str, Any]) -> str:
+def hit_line(hit: PublicHit) -> str:
     """A hit of a table's public face: its bet and tier, the amount that the meter showed or that the pit says, and its
     step at the pit."""
-    cents = hit["shown_cents"] if hit["cents"] is None else hit["cents"]
-    meter = f", {of_meter(hit)}" if hit["meter"] else ""
+    cents = hit.shown_cents if hit.cents is None else hit.cents
+    meter = f", {of_meter(hit.meter, hit.share)}" if hit.meter else ""
     amount = "" if cents is None else f" {dollars(cents)}"
-    return f"seat {hit['seat']} {hit['spot']}, {hit['tier']}{meter}{amount}: {hit['step']}".replace("_", " ")
+    return f"seat {hit.seat} {hit.spot}, {hit.tier}{meter}{amount}: {hit.step}".replace("_", " ")
 
 
 def hand_name(hand: str, words: Language) -> str:
@@ -123,14 +125,14 @@ def hand_name(hand: str, words: Language) -> str:
     return words.name("hand", "split" if number else "seat").format(seat=seat, hand=number)
 
 
-def asked(waits: dict[str, Any], words: Language) -> str:
+def asked(waits: Waits, words: Language) -> str:
     """The act that waits for a second person, in words: "correct round 12: Player KS 9H, Banker 2C 5D"."""
-    details = dict(waits["details"])
-    if "hands" in details:
-        details["hands"] = "; ".join(f"{hand_name(name, words)} {' '.join(c)}" for name, c in details["hands"].items())
-    if "cents" in details:
-        details["amount"] = dollars(details["cents"])
-    return words.name("asks", waits["act"]).format(**details)
+    details = dict(waits.details)
+    if (hands := details.pop("hands", None)) is not None:
+        details |= {"hands": "; ".join(f"{hand_name(name, words)} {' '.join(cards)}" for name, cards in hands.items())}
+    if (cents := details.get("cents")) is not None:
+        details |= {"amount": dollars(cents)}
+    return words.name("asks", waits.act).format(**details)
 
 
 def locked_lines(event: dict[str, Any]) -> list[str]:

@@ -54,6 +54,10 @@ class Language:
         """A short name, for example of a phase or a hand; the code itself where the file has none."""
         return str(self.sections[section].get(code, code))
 
+    def text(self, section: str, code: str, /, **values: object) -> str:
+        """A sentence of the section, with these values in its braces."""
+        return str(self.sections[section][code]).format(**values)
+
     def _pair(self, section: str, code: str) -> Sentences:
         """The pair of sentences. A journal of a later version may hold a code that this program's file lacks."""
         found = self.sections[section].get(code)

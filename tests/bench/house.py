@@ -15,7 +15,7 @@ from pathlib import Path
 
 from controller.basics.errors import TableError
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.pit.reference.ledger import Ledger, Place
 from tests.pit.postgresql import servers
 
@@ -61,16 +61,16 @@ class House:
 
     def all_is_acknowledged(self) -> bool:
         """Whether the pit has acknowledged everything that the table has said."""
-        return not ask(self.table, {"do": "status"})["status"]["pit"]["unacknowledged"]
+        return not status_of(self.table).pit.unacknowledged
 
     def links_are_up(self) -> bool:
         """Whether the table hears its shoe and its pit."""
-        told = ask(self.table, {"do": "status"})["status"]
-        return bool(told["shoe"]["up"] and told["pit"]["stream"] == "streaming" and told["pit"]["meters_fresh"])
+        told = status_of(self.table)
+        return bool(told.shoe.up and told.pit.stream == "streaming" and told.pit.meters_fresh)
 
     def phase(self) -> str:
         """The table's phase."""
-        return str(ask(self.table, {"do": "status"})["status"]["face"]["phase"])
+        return str(status_of(self.table).face.phase)
 
 
 @contextmanager

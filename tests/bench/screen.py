@@ -11,7 +11,7 @@ from datetime import datetime
 
 from controller.daemon.record.journal import read_open_shoe
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from tests.bench.house import House, cpu_ms, until
 from tests.bench.report import Section, spread
 from tests.screen.browser import DRIVER, PROGRAM, Browser, chromium
@@ -54,7 +54,7 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
     at = f"127.0.0.1:{surroundings.free_port()}"
     latencies, costs = [], []
     with house.daemon() as (daemon, _), ExitStack() as stack:
-        until(lambda: ask(house.table, {"do": "status"})["status"]["pit"]["meters_fresh"], "the pit")
+        until(lambda: status_of(house.table).pit.meters_fresh, "the pit")
         costs.append(("no screen", *_at_rest(daemon, None, quiet_s)))
         log = house.folder / "screen.log"
         command = surroundings.python("-m", "controller.people.cli.main", "screen", str(house.table), "--listen", at)

@@ -23,7 +23,10 @@ from controller.people.care.row import Verdict
 from controller.people.cli.main import main
 from controller.people.cli.surroundings import EXAMPLE_TABLE
 from controller.table.facts import ProgramMeasured
+from controller.table.public import public
+from controller.table.states import Table
 from tests.daemon.daemon_world import running
+from tests.support.told import healthy
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +108,7 @@ def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Pa
             measured = ProgramMeasured(__version__, "0" * 64, world.config.digest)
             await eventually(lambda: world.runtime.table.measured == measured)
             state = world.runtime.status()
-            assert state["digest"] == digest(measured.program, measured.configuration)
+            assert state.digest == digest(measured.program, measured.configuration)
             assert noted(Machine(Path("/")), world.config.file.journal) == measured
             return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
 
@@ -135,6 +138,7 @@ NOW = ProgramMeasured(__version__, program_digest(), CONFIG.digest)
 def test_the_doctor_finds_what_was_changed(ran: ProgramMeasured | None, told: dict[str, Verdict], runs: bool) -> None:
     status = None
     if runs and ran is not None:
-        status = {"version": ran.version, "program_digest": ran.program, "config_digest": ran.configuration}
+        face = public(Table(CONFIG.rules))
+        status = healthy(face, version=ran.version, program_digest=ran.program, config_digest=ran.configuration)
     rows = program.measured(CONFIG, status, None if runs else ran)
     assert {row.code: row.verdict for row in rows if row.verdict in (Verdict.WARNING, Verdict.FAULT)} == told

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Standing, Status
+from controller.contract.face.table import PublicFault
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config.table_file import PitSection
 from controller.daemon.record.epochs import open_journal
@@ -29,6 +31,8 @@ from controller.people.cli.surroundings import python, simulated_table
 from drivers import shoe as shoes
 from drivers.devices import LampWiring
 from tests.care.pi import NOW, PORT, Pi
+from tests.support.tables import TableUnderTest
+from tests.support.told import healthy
 
 
 @pytest.fixture
@@ -377,24 +381,17 @@ def test_a_broker_that_is_away_a_key_open_to_others_and_a_line_in_the_clear(pi: 
 # The running program, and the command.
 
 
-def _status(**changed: Any) -> dict[str, Any]:
-    return {
-        "version": "1",
-        "face": {"fault": None},
-        "shoe": {"up": True, "why": "/dev/ttyUSB0", "bad_bytes": {}},
-        "pit": {"standing": {"code": "well"}},
-        "journal": {"error": None},
-        "recognition": {"expected": True, "key": "ab12 cd34", "not_believed": {}},
-    } | changed
+def _status(**changed: Any) -> Status:
+    return healthy(TableUnderTest().face, **changed)
 
 
 @pytest.mark.parametrize(
     ("changed", "code"),
     [
-        ({"face": {"fault": {"code": "shoe_unheard"}}}, "shoe_unheard"),
+        ({"face": {"fault": PublicFault("1-1", "shoe_unheard", {}, (), 0)}}, "shoe_unheard"),
         ({"shoe": {"up": False, "why": "unplugged", "bad_bytes": {}}}, "shoe_down"),
         ({"shoe": {"up": True, "why": "", "bad_bytes": {"parity": 3}}}, "shoe_noise"),
-        ({"pit": {"standing": {"code": "no_pit"}}}, "no_pit"),
+        ({"pit": {"standing": Standing("no_pit")}}, "no_pit"),
         ({"journal": {"error": "the disk is full"}}, "journal_failed"),
         ({"recognition": {"expected": True, "key": None, "not_believed": {}}}, "recognition_key_due"),
     ],

@@ -36,13 +36,13 @@ async def test_one_lamp_is_lit_alone_until_a_hand_begins(tmp_path: Path) -> None
         for lamp in ("seat_3", "banker", "fault"):
             await world.do(LampTest("Smith", lamp))
             assert _lit(world) == {lamp}
-            assert world.status["test"] == "lamp_test"
+            assert world.status.test == "lamp_test"
             assert "for the lamp test" in _told(world)
             assert "won" not in _told(world)
         await world.do(LampTest("Smith"))
         assert _lit(world) == set(world.pins.lit)
         await world.do(LockWagers())
-        assert world.status["test"] is None
+        assert world.status.test is None
         assert _lit(world) != set(world.pins.lit), "the lamps are the hand's"
 
 
@@ -50,8 +50,8 @@ async def test_a_hand_that_begins_at_the_moment_of_a_test_ends_it(tmp_path: Path
     async with running(tmp_path) as world:
         await world.open_shoe()
         await asyncio.gather(world.do(LampTest("Smith")), world.do(LockWagers()))  # in one commit
-        assert world.status["face"]["phase"] == "wagers_locked"
-        assert world.status["test"] is None
+        assert world.status.face.phase == "wagers_locked"
+        assert world.status.test is None
         assert _lit(world) != set(world.pins.lit)
 
 
@@ -61,22 +61,22 @@ async def test_a_test_hit_blinks_and_is_told_and_changes_nothing(tmp_path: Path)
         before, lamps = world.runtime.table, world.lamps
         await world.do(HitTest(3, "Smith"))
         assert world.lamps == lamps | {"seat_3": "fast_blink"}
-        assert world.status["test"] == "test_hit"
+        assert world.status.test == "test_hit"
         assert "nothing was won" in _told(world)
         assert world.runtime.table == before
-        assert not world.status["face"]["hits"]
+        assert not world.status.face.hits
         await eventually(lambda: world.pit.types()[-1] == "test_hit")
         event = world.pit.ledger[-1]
         assert (event["seat"], event["by"], event["round"]) == (3, "Smith", None)
         await world.do(LockWagers())
-        assert world.status["test"] is None
+        assert world.status.test is None
 
 
 async def test_no_test_hit_is_shown_beside_a_hit(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.play_hit()
-        assert world.status["face"]["hits"]
+        assert world.status.face.hits
         assert (await world.ask(HitTest(3, "Smith"))).refused == "hit_shown"
         assert (await world.ask(HitTest(SEATS + 1, "Smith"))).refused == "no_such_seat"
 
@@ -88,14 +88,14 @@ async def test_in_a_test_of_the_inputs_no_button_means_anything_and_then_again(
         await world.do(InputTest("Smith"))
         for pressed in ({"new_shoe"}, {"void"}, {"deal"}, {"key"}, set[str]()):
             world.pins.pressed = pressed
-            await eventually(lambda: set(world.status["inputs"]) == world.pins.pressed)
+            await eventually(lambda: set(world.status.inputs) == world.pins.pressed)
         assert "no press means anything" in _told(world)
-        assert world.status["face"]["phase"] == "no_shoe"
+        assert world.status.face.phase == "no_shoe"
         monkeypatch.setitem(panel._TEST_MS, InputsTested, 0)
         await world.do(InputTest("Smith"))
-        await eventually(lambda: world.status["test"] is None)
+        await eventually(lambda: world.status.test is None)
         world.pins.pressed = {"new_shoe"}
-        await eventually(lambda: world.status["face"]["phase"] == "first_card_due")
+        await eventually(lambda: world.status.face.phase == "first_card_due")
 
 
 @pytest.mark.parametrize("asked", [LampTest("Smith", "tie"), HitTest(1, "Smith")], ids=["a lamp", "a test hit"])
@@ -105,7 +105,7 @@ async def test_a_test_ends_by_itself(asked: Request, tmp_path: Path, monkeypatch
         lamps = world.lamps
         monkeypatch.setattr(panel, "_TEST_MS", dict.fromkeys(panel._TEST_MS, 0))
         await world.do(asked)
-        await eventually(lambda: world.lamps == lamps and world.status["test"] is None)
+        await eventually(lambda: world.lamps == lamps and world.status.test is None)
 
 
 def test_what_was_typed_before_a_question_answers_nothing() -> None:
@@ -152,7 +152,7 @@ def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
                 elif "blink fast?" in said:
                     assert world.lamps["seat_1"] == "fast_blink"
                     person.stdin.write(b"y\n")
-            assert world.status["face"]["phase"] == "no_shoe", "no press meant anything"
+            assert world.status.face.phase == "no_shoe", "no press meant anything"
             return told, await person.wait()
 
     told, code = asyncio.run(test())

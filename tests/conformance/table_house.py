@@ -71,7 +71,7 @@ class Person(Deeds):
     def begin(self) -> None:
         """Start the table, open a shoe, turn its first card and burn."""
         self.table.start()
-        eventually_now(lambda: self.table.status()["shoe"]["up"])
+        eventually_now(lambda: self.table.status().shoe.up)
         self._tap("new_shoe", "first_card_due")
         self._shoe.new_shoe()
         self._shoe.deal("2C KC KD")
@@ -108,7 +108,7 @@ class Person(Deeds):
 
     def _lock(self) -> None:
         self._pins.press("seat_1")
-        eventually_now(lambda: 1 in self.table.status()["sensors"])
+        eventually_now(lambda: 1 in self.table.status().sensors)
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
@@ -135,7 +135,7 @@ class Person(Deeds):
     def _adopt(self, key: str) -> None:
         self.table.supervisor("recognition_key", trust=key)
         self._pins.confirm("deal")
-        eventually_now(lambda: self.table.status()["second_person"] is None)
+        eventually_now(lambda: self.table.status().second_person is None)
 
     def _restart_broker(self) -> None:
         self.broker.down()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from controller.contract.bounds import (
     MOST_CENTS,
@@ -51,9 +52,9 @@ def test_a_round_and_its_correction_with_chips_on_every_spot_fit(seats: int) -> 
     lain = [request for request in wagers_everywhere(table) if table.ask(request) is None]
     assert len(lain) >= len(rules.bets) * seats == MOST_SPOTS
     table.do(LockWagers())
-    longest_state = len(canonical(asdict(table.face)))
+    longest_state = len(canonical(to_builtins(table.face)))
     table.draw("9S 2D 9H 3C")
-    longest_state = max(longest_state, len(canonical(asdict(table.face))))
+    longest_state = max(longest_state, len(canonical(to_builtins(table.face))))
     player, banker = (tuple(map(Card.parse, cards.split())) for cards in ("2D 3C", "9S 9H"))
     table.do(CorrectRound(1, player, banker, "Ann", "Bob"))
     longest, type_ = max((len(canonical(event)), event["type"]) for event in table.events)

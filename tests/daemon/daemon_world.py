@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from controller import __version__
+from controller.contract.face.status import Status, Waits
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, MetersWord
 from controller.contract.topics import Topics
@@ -278,9 +279,16 @@ class World:
     task: asyncio.Task[None]
 
     @property
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """What `tablectl status` would show."""
         return self.runtime.status()
+
+    @property
+    def waits(self) -> Waits:
+        """What waits for a second person. Raises AssertionError where nothing does."""
+        waits = self.runtime.waits_for_second_person()
+        assert waits is not None, "nothing waits for a second person"
+        return waits
 
     def fault(self) -> str | None:
         """The standing fault's code."""
@@ -289,8 +297,7 @@ class World:
     @property
     def lamps(self) -> dict[str, str]:
         """Every lamp's pattern."""
-        shown: dict[str, str] = self.status["lamps"]
-        return shown
+        return self.status.lamps
 
     async def do(self, *requests: Request) -> None:
         """Ask for what must be allowed."""
@@ -331,7 +338,7 @@ class World:
     async def wager(self, *seats: int) -> None:
         """Royal 9 wagers are placed, and the sensors have settled."""
         self.pins.pressed |= {f"seat_{seat}" for seat in seats}
-        await eventually(lambda: self.status["sensors"] == sorted(seats))
+        await eventually(lambda: self.status.sensors == tuple(sorted(seats)))
 
     async def play_hit(self) -> None:
         """A hand in which seat 1 wins with its own King and 9."""

@@ -129,11 +129,11 @@ async def test_status_says_why_the_stream_waits_for_a_missing_archive(tmp_path: 
         away = archive.rename(tmp_path / "away")
         world.pit.ledger.clear()
         world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
-        await eventually(lambda: str(archive) in world.status["pit"]["why"])
+        await eventually(lambda: str(archive) in world.status.pit.why)
         await world.do_hands(1)  # the table deals on
         away.rename(archive)
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
-        assert world.status["pit"]["why"] == ""
+        assert world.status.pit.why == ""
 
 
 async def test_nothing_is_archived_inside_a_hand(tmp_path: Path) -> None:
@@ -207,12 +207,12 @@ async def test_an_archive_that_cannot_be_written_is_told_once_and_tried_again(tm
     async with table(tmp_path) as world:
         await world.open_shoe()
         await next_shoe(world)
-        await eventually(lambda: world.status["journal"]["archive_error"])
+        await eventually(lambda: world.status.journal.archive_error)
         await eventually(lambda: alarms(world))
         await world.do_hands(2)
         (tmp_path / "table.journal.archive").unlink()
         await eventually(lambda: first_row(world) > 1)
-        await eventually(lambda: world.status["journal"]["archive_error"] is None)
+        await eventually(lambda: world.status.journal.archive_error is None)
         assert alarms(world) == ["archive_failed"]
         (failed,) = (row.fact for row in world.rows() if isinstance(row.fact, ArchiveFailed))
         assert failed.error in ("EEXIST", "ENOTDIR"), "a code, and no sentence"

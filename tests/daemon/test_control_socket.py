@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from controller.daemon.beat import BEAT_S
 from controller.daemon.control.server import serving
@@ -77,6 +79,7 @@ async def test_status_tells_everything_as_json(tmp_path: Path) -> None:
         assert set(status) == {
             *("version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "inputs", "second_person", "test"),
             *("shoe", "pit", "recognition", "journal", "clock_set", "program_digest", "config_digest", "digest"),
+            "face_version",
         }
         assert status["pit"]["head_seq"] == 1
         assert set(status["lamps"]) == set(world.config.file.pins.lamps)
@@ -103,20 +106,21 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
         assert opened.by == "Smith"
 
 
-async def _confirmed_by_key(world: World, waits: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+async def _confirmed_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the table the key is turned, and the button of what waits is held."""
-    assert world.status["second_person"]["id"] == waits["id"]
-    assert world.status["lamps"]["fault"] == "double_flash"
+    waits = world.waits
+    assert world.status.lamps["fault"] == "double_flash"
     monkeypatch.setattr("controller.daemon.second_person.SEEN_AFTER_S", 0.0)
     monkeypatch.setattr("controller.daemon.second_person.HOLD_S", 0.05)
     world.pins.pressed.add("key")
     await world.pins.sampled(20)
-    assert world.status["second_person"]["id"] == waits["id"], "the key alone says nothing"
-    world.pins.pressed.add(waits["button"])
-    await eventually(lambda: world.status["second_person"] is None)
+    assert world.waits.id == waits.id, "the key alone says nothing"
+    assert waits.button is not None
+    world.pins.pressed.add(waits.button)
+    await eventually(lambda: world.status.second_person is None)
     world.pins.pressed.clear()
     await world.pins.sampled(20)
-    assert world.status["lamps"]["fault"] == "dark"
+    assert world.status.lamps["fault"] == "dark"
 
 
 async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +133,7 @@ async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatc
         assert (await line.ask(**correct | {"player": "KS", "by": "Smith"}))["code"] == "not_a_hand"
         assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "no_proposal"
         answer = await line.ask(**correct | {"banker": "2D 4D", "by": "Smith"})
-        assert answer["waits"] == world.status["second_person"] | {"left_s": answer["waits"]["left_s"]}
+        assert answer["waits"] == to_builtins(replace(world.waits, left_s=answer["waits"]["left_s"]))
         assert (answer["waits"]["act"], answer["waits"]["details"]) == (
             "correct",
             {"round": 1, "hands": {"player": ["KS", "9S"], "banker": ["2D", "4D"]}},
@@ -138,7 +142,7 @@ async def test_a_correction_waits_for_a_second_person(tmp_path: Path, monkeypatc
         # The kernel knows whose account it is: another name makes no other person.
         assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "not_two_people"
         assert "correction" not in world.pit.types()
-        await _confirmed_by_key(world, answer["waits"], monkeypatch)
+        await _confirmed_by_key(world, monkeypatch)
         await eventually(lambda: world.pit.types()[-1] == "correction")
         row = world.rows()[-1]
         assert isinstance(row.fact, RoundCorrected)
@@ -175,9 +179,9 @@ async def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
         assert old.refused == "proposal_changed"
         same_name = await world.runtime.confirm(second["id"], " SMITH.", "socket jones(7)")
         assert same_name.refused == "not_two_people"
-        assert world.status["second_person"]["id"] == second["id"], "it waits on"
+        assert world.waits.id == second["id"], "it waits on"
         await world.do(LockWagers())
-        assert world.status["second_person"] is None
+        assert world.status.second_person is None
         assert (await world.runtime.confirm(second["id"], "Jones", "socket jones(7)")).refused == "no_proposal"
         await world.deal("KS 2D 9S 3D")
         monkeypatch.setattr("controller.daemon.second_person.WAITS_S", 0.0)
@@ -200,7 +204,7 @@ async def test_lucky_9s_hands_are_corrected_from_the_shell(
         seats = ["--hand", "3=8S KS", "--hand", "5=4S 3S", "--hand", "3=8D 3S"]
         said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", "--by", "Smith", "--yes"]
         assert await asyncio.to_thread(main, said) == 0
-        await _confirmed_by_key(world, world.status["second_person"], monkeypatch)
+        await _confirmed_by_key(world, monkeypatch)
         await eventually(lambda: world.pit.types()[-1] == "correction")
         event = world.pit.ledger[-1]
         hands = [(hand["seat"], hand["hand"], hand["cards"]) for hand in event["hands"]]
@@ -247,10 +251,10 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
             ],
         )
         assert (await said(*correct, answer="no"))[1][-1].endswith("Nothing was done.")
-        assert not world.status["second_person"]
+        assert not world.status.second_person
         code, told = await said(*correct, answer="yes")
         assert (code, any(line.startswith("Do it? Type yes:") for line in told)) == (0, True)
-        assert world.status["second_person"]["by"] == "Smith"
+        assert world.waits.by == "Smith"
         assert await said("void", answer="yes") == (
             1,
             [
@@ -262,7 +266,7 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
             "Shoe 1 ends here, after 1 rounds, with 410 cards left in it.",
             "Do it? Type yes: Nothing was done.",
         ]
-        assert world.status["second_person"]["by"] == "Smith", "the correction still waits"
+        assert world.waits.by == "Smith", "the correction still waits"
         await world.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers())
         code, told = await said("void", "--yes")
         assert (code, told[0], told[-1]) == (0, "Round 2 of shoe 1 ends without a result.", "done")

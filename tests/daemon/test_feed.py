@@ -9,6 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
+from controller.contract.face.table import PublicRound
 from controller.daemon.control.feed import feed_of
 from controller.people.cli.client import shoe_rounds
 from tests.daemon.daemon_world import served
@@ -36,7 +39,9 @@ async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path
         rounds = await told(reader, "rounds")
         assert [hand["number"] for hand in rounds["hands"]] == [1]
         assert (await told(reader, "status"))["face"]["phase"] == "wagers_open"
-        assert await asyncio.to_thread(shoe_rounds, tmp_path / "table.toml") == rounds["hands"]
+        assert await asyncio.to_thread(shoe_rounds, tmp_path / "table.toml") == convert(
+            rounds["hands"], tuple[PublicRound, ...]
+        )
         await world.do_hands(1)
         assert [hand["number"] for hand in (await told(reader, "rounds"))["hands"]] == [1, 2]
         writer.close()

@@ -179,7 +179,7 @@ async def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinkin
         await world.do(LockWagers())
         path.unlink()  # noqa: ASYNC240  # as somebody else does it
         world.shoe.deal("KS 2D")
-        await eventually(lambda: world.status["journal"]["error"] == f"{path.name} was removed")
+        await eventually(lambda: world.status.journal.error == f"{path.name} was removed")
         pings = len(world.pings)
         await eventually(lambda: len(world.pings) > pings + 5)
         assert world.lamps["fault"] == "fast_blink"
@@ -187,7 +187,7 @@ async def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinkin
         copied.set()
         await eventually(world.fault)
         assert world.fault() == "journal_gone"
-        assert world.status["journal"]["error"] is None
+        assert world.status.journal.error is None
         assert len(list(read_rows(path))) == world.journal._row
 
 

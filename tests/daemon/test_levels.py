@@ -122,9 +122,9 @@ def test_a_refused_word_is_kept_for_people_until_the_pit_says_one_that_is_taken(
     levels.heard(said(5, player_personal=2, of_another_game=3), 3.0, NOW)
     told = levels.refusal()
     assert told is not None
-    assert (told["seq"], told["at"]) == (5, AT)
-    assert told["meters"] == METERS | {"player_personal": 2}, "what it says of this game's meters"
-    assert "below" in str(told["why"])
+    assert (told.seq, told.at) == (5, AT)
+    assert told.meters == METERS | {"player_personal": 2}, "what it says of this game's meters"
+    assert "below" in str(told.why)
     levels.heard(said(8, player_personal=1), 4.0, NOW)
     assert levels.refusal() is None, "the pit says again what is shown"
 

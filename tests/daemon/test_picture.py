@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from controller.contract.face.status import Standing, Status
 from controller.people.cli import watch as watching
 from controller.people.cli.command import parser_of
 from controller.people.cli.commands import every_command
@@ -27,6 +26,7 @@ from controller.table.rules import TableRules
 from controller.words.language import language
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TABLE_FILE, TableUnderTest
+from tests.support.told import but, healthy
 from tests.table.test_faults_and_exits import EACH
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
@@ -34,45 +34,15 @@ WIDTH = 120
 LIT, DARK = "●", "○"
 
 
-def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> dict[str, Any]:
+def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> Status:
     """The table's status as it goes over the control socket, with healthy links unless said otherwise."""
-    told = {
-        "version": "1.2.3",
-        "key_fingerprint": "ab12 cd34",
-        "up_s": 60,
-        "face": asdict(table.face),
-        "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
-        "sensors": sorted(table.wagers),
-        "second_person": None,
-        "recognition": {"expected": False, "key": None, "not_believed": {}},
-        "test": None,
-        "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
-        "pit": {
-            "key": {"pinned": "ab12 cd34", "offered": "ab12 cd34", "forged": {}},
-            "stream": "streaming",
-            "connected": True,
-            "broker": "127.0.0.1:1883",
-            "epoch": "ab12cd34ef",
-            "standing": {"code": "well", "details": {}},
-            "fresh": True,
-            "why": "",
-            "head_seq": 12,
-            "acked_seq": 10,
-            "unacknowledged": 2,
-            "most_unacknowledged": 1000,
-            "meters": table.levels,
-            "meters_fresh": meters_fresh,
-        },
-        "journal": {
-            "path": "/var/lib/table.journal",
-            "boot": 1,
-            "error": None,
-            "archived_rows": 0,
-            "archive_error": None,
-        },
-    }
-    returned: dict[str, Any] = json.loads(json.dumps(told))
-    return returned
+    return healthy(
+        table.face,
+        lamps={name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
+        sensors=tuple(sorted(table.wagers)),
+        shoe={"up": shoe_up},
+        pit={"meters": table.levels, "meters_fresh": meters_fresh},
+    )
 
 
 def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
@@ -312,10 +282,9 @@ def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_t
 
 
 def test_that_bad_bytes_wait_is_said_only_beside_their_count() -> None:
-    told = status(TableUnderTest())
     noise, waits = (language().sections["say"][name].partition("{")[0] for name in ("shoe_noise", "noise_waits"))
     for bad, hidden in [({}, False), ({}, True), ({"noise": 3}, False), ({"noise": 3}, True)]:
-        told["shoe"] |= {"bad_bytes": bad, "bad_bytes_wait": hidden}
+        told = but(status(TableUnderTest()), shoe={"bad_bytes": bad, "bad_bytes_wait": hidden})
         said = "\n".join(status_lines(told, TABLE_FILE))
         assert (noise in said, waits in said) == (bool(bad), bool(bad) and hidden)
 
@@ -332,12 +301,12 @@ def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
 def test_whose_wagers_count_is_told_and_what_was_not_believed(name: str) -> None:
     told, words = status(TableUnderTest()), language(name)
     quiet = status_lines(told, TABLE_FILE, words)
-    told["recognition"] = {"expected": True, "key": None, "not_believed": {"unsigned": 3, "other_key": 1}}
+    told = but(told, recognition={"expected": True, "not_believed": {"unsigned": 3, "other_key": 1}})
     due, command, *doubts = [line for line in status_lines(told, TABLE_FILE, words) if line not in quiet]
     assert due == words.sections["say"]["no_recognition"]
     assert command == f"    tablectl recognition-key {TABLE_FILE} --trust KEY --by NAME"
     assert [words.name("value", "unsigned") in doubts[0], "3" in doubts[0], len(doubts)] == [True, True, 2]
-    told["recognition"] = {"expected": False, "key": "ab12 cd34", "not_believed": {}}
+    told = but(told, recognition={"expected": False, "key": "ab12 cd34", "not_believed": {}})
     (key,) = [line for line in status_lines(told, TABLE_FILE, words) if line not in quiet]
     assert "ab12 cd34" in key
 
@@ -353,11 +322,11 @@ def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: C
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Status]:
     """What the running table tells whoever watches it, one status after another."""
-    statuses: list[dict[str, Any]] = []
+    statuses: list[Status] = []
 
-    def tell(table: Path) -> Iterator[dict[str, Any]]:
+    def tell(table: Path) -> Iterator[Status]:
         assert table == TABLE_FILE
         return iter(statuses)
 
@@ -366,7 +335,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def test_on_a_terminal_the_picture_is_painted(
-    told: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    told: list[Status], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -380,13 +349,13 @@ def test_on_a_terminal_the_picture_is_painted(
 
 
 def test_elsewhere_a_line_is_printed_for_each_change_with_its_time(
-    told: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    told: list[Status], capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(*wagers("2 banker 2000")).lock()
     locked = status(table)
     over = status(table.draw("2S 9D KS TD"))
-    silent = [over | {"pit": over["pit"] | {"standing": {"code": "silent", "details": {"for_s": s}}}} for s in (10, 11)]
-    told += [locked, {**locked, "up_s": 61}, over, {**over, "up_s": 62}, *silent]
+    silent = [but(over, pit={"standing": Standing("silent", {"for_s": s})}) for s in (10, 11)]
+    told += [locked, but(locked, up_s=61), over, but(over, up_s=62), *silent]
     assert main(["watch", str(TABLE_FILE)]) == 0
     times, lines = zip(*(line.split("  ", 1) for line in capsys.readouterr().out.splitlines()), strict=True)
     assert all(re.fullmatch("[0-9]{2}:[0-9]{2}:[0-9]{2}", time) for time in times)

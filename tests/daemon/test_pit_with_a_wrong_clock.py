@@ -64,8 +64,8 @@ class Clocks:
         self.world.broker.say_levels()
 
     def at_rest(self) -> bool:
-        status = self.world.status["pit"]
-        return bool(status["head_seq"] == status["acked_seq"] == len(self.world.pit.ledger))
+        status = self.world.status.pit
+        return bool(status.head_seq == status.acked_seq == len(self.world.pit.ledger))
 
 
 async def test_a_pit_that_was_ten_years_ahead_is_believed_again_at_the_next_event_and_nobody_who_repeats_it_is(
@@ -81,7 +81,9 @@ async def test_a_pit_that_was_ten_years_ahead_is_believed_again_at_the_next_even
         clocks.pit_is_set(0)
         world.broker.levels = dict(LEVELS)
         world.broker.say_levels()
-        assert "more than a day ago" in world.status["pit"]["meters_refused"]["why"]
+        refused = world.status.pit.meters_refused
+        assert refused is not None
+        assert "more than a day ago" in refused.why
         await eventually(lambda: world.runtime.stream.standing().code == "clock_behind")
         assert not world.runtime.stream.fresh()
         await world.deal("KS 2D 9S 3D")
@@ -90,7 +92,7 @@ async def test_a_pit_that_was_ten_years_ahead_is_believed_again_at_the_next_even
         clocks.say_again()
         await world.pins.sampled(5)
         assert clocks.at_rest()
-        assert world.status["pit"]["meters"] == LEVELS
+        assert world.status.pit.meters == LEVELS
 
 
 @pytest.mark.parametrize("behind_ms", [3_600_000, TEN_YEARS_MS], ids=["an hour", "ten years"])

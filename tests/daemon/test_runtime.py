@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import tomli_w
 
+from controller.contract.face.status import ShoeLine, Status
+from controller.contract.face.table import Public
 from controller.daemon import commits, folding, panel, shoe_line
 from controller.daemon import runtime as runtime_module
 from controller.daemon.beat import next_beat
@@ -39,11 +41,12 @@ from controller.table.facts import (
     ShoeUnplugged,
     WagersLocked,
 )
-from controller.table.public import Public, public
+from controller.table.public import public
 from controller.table.states import Table
 from controller.table.step import step
 from tests.daemon.daemon_world import World, open_journal, running, table_config
 from tests.support.contract import check_event
+from tests.support.told import but
 from tests.support.waiting import eventually, run
 
 
@@ -327,7 +330,7 @@ async def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
         await world.do(LockWagers())
         world.journal.failing = True
         world.shoe.deal("KS 2D")
-        await eventually(lambda: world.status["journal"]["error"])
+        await eventually(lambda: world.status.journal.error)
         world.shoe.deal("9S 3D")
         asked = asyncio.create_task(world.runtime.ask(NewShoe("Smith")))
         pings, samples = len(world.pings), world.pins.samples
@@ -342,7 +345,7 @@ async def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
         await asyncio.wait([asked])
         await eventually(world.fault)
         assert world.fault() == "journal_failed"
-        assert world.status["journal"]["error"] is None
+        assert world.status.journal.error is None
         await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is True)
         assert kinds(world.rows()) == ["ShoeOpened", CommitFailed.__name__]
         assert (await asked).refused is None
@@ -363,12 +366,7 @@ async def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_pat
         world.shoe.listener.shoe_link(False, "unplugged")
         await world.settle()
         assert world.fault() is None
-        assert world.status["shoe"] == {
-            "up": False,
-            "why": "unplugged",
-            "bad_bytes": {},
-            "bad_bytes_wait": False,
-        }
+        assert world.status.shoe == ShoeLine(up=False, why="unplugged", bad_bytes={}, bad_bytes_wait=False)
         await eventually(lambda: world.lamps["fault"] == "slow_blink")
         world.shoe.listener.shoe_link(True, "back")
         await world.do(LockWagers())
@@ -383,7 +381,7 @@ async def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, cap
     async with running(tmp_path) as world:
         for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
             world.shoe.listener.shoe_noise(reason, count)
-        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1})
+        await eventually(lambda: world.status.shoe.bad_bytes == {"checksum": 7, "no frame": 1})
         assert world.rows() == []
     assert len(re.findall("bad bytes", caplog.text)) == 2
 
@@ -397,7 +395,7 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
         for _ in range(2):
             await next_beat()
         await world.settle()
-        assert world.status["shoe"]["bad_bytes"] == {}
+        assert world.status.shoe.bad_bytes == {}
 
 
 @pytest.fixture
@@ -434,8 +432,8 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
             listener.shoe_noise("noise", 8)
         await all_copies_have_come(world)
         as_it_was = told(world)
-        assert as_it_was["shoe"]["bad_bytes"] == {}
-        assert as_it_was["shoe"]["bad_bytes_wait"]
+        assert as_it_was.shoe.bad_bytes == {}
+        assert as_it_was.shoe.bad_bytes_wait
         listener.shoe_reported(ShoeResultReported(ShoeResult.TIE, False, False))
         listener.shoe_noise("noise", 7)
         listener.shoe_noise("unconfirmed", 7)
@@ -443,14 +441,14 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
         assert told(world) == as_it_was
         assert "bad bytes" not in caplog.text
         await world.do(MakeCall(Call.REVEAL, "dealer") if ends == "reveal" else VoidHand("Smith"))
-        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 47, "unconfirmed": 7})
-        assert not world.status["shoe"]["bad_bytes_wait"]
+        await eventually(lambda: world.status.shoe.bad_bytes == {"noise": 47, "unconfirmed": 7})
+        assert not world.status.shoe.bad_bytes_wait
     assert len(re.findall("bad bytes", caplog.text)) == 2
 
 
-def told(world: World) -> dict[str, Any]:
+def told(world: World) -> Status:
     """The status, but for the time it has been up."""
-    return {name: said for name, said in world.status.items() if name != "up_s"}
+    return but(world.status, up_s=0)
 
 
 async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
@@ -463,9 +461,9 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
         await world.settle()
         world.shoe.deal("4S")
         await all_copies_have_come(world)
-        assert world.status["shoe"]["bad_bytes"] == {}
+        assert world.status.shoe.bad_bytes == {}
         await world.do(VoidHand("Smith"))
-        assert world.status["shoe"]["bad_bytes"] == {"noise": 8}
+        assert world.status.shoe.bad_bytes == {"noise": 8}
 
 
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
@@ -478,11 +476,11 @@ async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
             world.shoe.deal("4S TH 5D 9C")
             world.shoe.listener.shoe_noise("noise", 7)
             await asyncio.sleep(0.3)
-            assert world.status["shoe"]["bad_bytes"] == {}
+            assert world.status.shoe.bad_bytes == {}
         await all_copies_have_come(world)
-        assert world.status["shoe"]["bad_bytes"] == {}
+        assert world.status.shoe.bad_bytes == {}
         await world.do(MakeCall(Call.REVEAL, "dealer"))
-        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 7})
+        await eventually(lambda: world.status.shoe.bad_bytes == {"noise": 7})
 
 
 # Buttons.
@@ -707,8 +705,8 @@ async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_o
     async with running(tmp_path) as world:
         world.pins.pressed |= {f"seat_{last}"}
         await world.pins.sampled(6)
-        assert world.status["sensors"] == []
+        assert not world.status.sensors
         await world.do(NewShoe("Ann"))
         await world.deal("AS 2D")
-        assert world.status["sensors"] == [last]
+        assert world.status.sensors == (last,)
         assert world.lamps[f"seat_{last}"] == "slow_blink"

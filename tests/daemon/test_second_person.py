@@ -138,7 +138,7 @@ def test_what_waits_goes_on_waiting_where_a_button_asks_for_something_else() -> 
 def test_a_table_without_the_acts_button_takes_another(inputs: tuple[str, ...], button: str | None) -> None:
     told = asked(inputs=inputs).status(HERE, ASKED_S)
     assert told is not None
-    assert told["button"] == button
+    assert told.button == button
 
 
 def test_no_button_that_confirms_is_one_that_only_some_shoes_have() -> None:

@@ -19,6 +19,7 @@ import pytest
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS, MOST_SEQ
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
+from controller.contract.face.status import Recognition as RecognitionTold
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import SigningKey
 from controller.contract.signing import signed
@@ -123,12 +124,12 @@ async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
         await world.open_shoe()
         recognition = Recognition(world)
         for name, (forge, why) in FORGERS.items():
-            before = world.status["recognition"]["not_believed"].get(why, 0)
+            before = world.status.recognition.not_believed.get(why, 0)
             await arrives(world, forge(recognition.word(TWENTY)))
             assert lying(world) == [], name
-            assert world.status["recognition"]["not_believed"][why] == before + 1, name
+            assert world.status.recognition.not_believed[why] == before + 1, name
         assert answers(world) == []
-        assert world.status["lamps"]["seat_2"] != "fast_blink"
+        assert world.status.lamps["seat_2"] != "fast_blink"
         await eventually(
             lambda: (
                 alarms(world)
@@ -274,7 +275,7 @@ async def test_key_and_number_outlive_the_shoe_in_which_they_came(tmp_path: Path
         word = await recognition.says(TWENTY)
         await world.do(NewShoe("Smith"))
     async with running(tmp_path, recognised=False, **KNOWN) as world:
-        assert world.status["recognition"]["key"] == fingerprint(RECOGNITION_KEY.public)
+        assert world.status.recognition.key == fingerprint(RECOGNITION_KEY.public)
         await arrives(world, *recognition.said)
         assert answers(world) == [(word.seq, "wager_old")]
 
@@ -287,7 +288,7 @@ async def test_without_an_adopted_key_no_word_counts_and_people_hear_why(tmp_pat
         await arrives(world, unsigned(word))
         assert lying(world) == []
         assert answers(world) == [(word.seq, "recognition_key_due")]
-        assert world.status["recognition"] == {"expected": True, "key": None, "not_believed": {"no_key": 2}}
+        assert world.status.recognition == RecognitionTold(expected=True, key=None, not_believed={"no_key": 2})
         await eventually(lambda: alarms(world) == [("recognition_key_due", {})])
         await adopt(world, RECOGNITION_KEY)
         await arrives(world, recognition.said[0])
@@ -298,9 +299,9 @@ async def adopt(world: World, key: SigningKey) -> None:
     """Two people adopt the key at the table."""
     asked = await world.ask(PinRecognitionKey(key.public.hex(), "Smith"))
     assert asked.refused == "second_person_due"
-    waits = world.status["second_person"]
-    assert waits["details"] == {"key": fingerprint(key.public)}
-    answer = await world.runtime.confirm(waits["id"], "Jones", "another account")
+    waits = world.waits
+    assert waits.details == {"key": fingerprint(key.public)}
+    answer = await world.runtime.confirm(waits.id, "Jones", "another account")
     assert answer.refused is None
 
 
@@ -334,8 +335,8 @@ async def test_one_person_adopts_no_key(tmp_path: Path) -> None:
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         assert (await world.ask(PinRecognitionKey(THIEF.public.hex(), "Smith"))).refused == "second_person_due"
-        waits = world.status["second_person"]
-        assert (await world.runtime.confirm(waits["id"], "smith", "another account")).refused == "not_two_people"
+        waits = world.waits
+        assert (await world.runtime.confirm(waits.id, "smith", "another account")).refused == "not_two_people"
         await arrives(world, Recognition(world, THIEF).word(TWENTY).payload(THIEF))
         assert lying(world) == []
 
@@ -346,9 +347,9 @@ async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts
         await world.open_shoe()
         former = Recognition(world)
         await world.ask(PinRecognitionKey(THIEF.public.hex(), "Smith"))
-        waits = world.status["second_person"]
+        waits = world.waits
         async with world.committing(LampTest("key")):
-            adopting = asyncio.create_task(world.runtime.confirm(waits["id"], "Jones", "another account"))
+            adopting = asyncio.create_task(world.runtime.confirm(waits.id, "Jones", "another account"))
             await asyncio.sleep(0)
             word = former.word(FIFTY)
             world.broker.say(word.payload(RECOGNITION_KEY), topic="pit/v1/royal9-01/wager")

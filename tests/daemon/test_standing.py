@@ -120,12 +120,12 @@ def test_the_contract_names_every_code_and_each_has_its_sentences() -> None:
 
 async def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_path: Path) -> None:
     async with running(tmp_path, adopted=False) as world:
-        await eventually(lambda: world.status["pit"]["standing"]["code"] == "not_adopted")
-        await eventually(lambda: world.status["lamps"]["fault"] == "slow_blink")
+        await eventually(lambda: world.status.pit.standing.code == "not_adopted")
+        await eventually(lambda: world.status.lamps["fault"] == "slow_blink")
         await eventually(lambda: world.broker.states()[-1].value["pit"] == "not_adopted")
         world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
-        await eventually(lambda: world.status["pit"]["standing"]["code"] == "well")
-        await eventually(lambda: world.status["lamps"]["fault"] == "dark")
+        await eventually(lambda: world.status.pit.standing.code == "well")
+        await eventually(lambda: world.status.lamps["fault"] == "dark")
 
 
 async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from controller.contract.state import offline_state
 from controller.contract.topics import Topics
 from controller.contract.wager_words import WagerWord
 from controller.daemon.answer import Answer
+from controller.daemon.control.lines import line
 from controller.daemon.delivery import guarantee as delivery
 from controller.daemon.record.journal import Entry, Message
 from controller.people.cli import surroundings
@@ -75,7 +76,7 @@ async def test_every_event_reaches_the_pit_and_is_marked(tmp_path: Path) -> None
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round", "hit"])
         await eventually(lambda: world.journal.acked_seq == 4)
         status = world.runtime.stream.status()
-        assert (status["unacknowledged"], status["acked_seq"], status["stream"]) == (0, 4, "streaming")
+        assert (status.unacknowledged, status.acked_seq, status.stream) == (0, 4, "streaming")
         assert sent(world.broker) == [1, 2, 3, 4], "nothing was sent twice"
 
 
@@ -126,7 +127,7 @@ async def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path
         await world.do(LockWagers())
         await world.deal("KS 2D 9S 3D")
         assert world.broker.published == []
-        assert world.runtime.stream.status()["stream"] == "offline"
+        assert world.runtime.stream.status().stream == "offline"
         world.broker.connect()
         await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round"])
 
@@ -148,7 +149,7 @@ async def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path
         await eventually(lambda: len(sent(world.broker)) >= 50)
         await world.pins.sampled(10)
         assert set(sent(world.broker)) == set(range(1, 51))
-        assert world.runtime.stream.status()["unacknowledged"] == 130
+        assert world.runtime.stream.status().unacknowledged == 130
         await world.do(NewShoe())  # an event beyond the window waits on the disk
         await world.pins.sampled(10)
         assert set(sent(world.broker)) == set(range(1, 51))
@@ -223,7 +224,7 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
         await eventually(lambda: silent)
         await world.pins.sampled(20)
         assert world.broker.events() == []
-        assert world.runtime.stream.status()["stream"] == "asking"
+        assert world.runtime.stream.status().stream == "asking"
         assert not world.runtime.stream.up
         barrier = silent[0]
         assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
@@ -246,7 +247,7 @@ async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tm
             world.broker.reason = lambda _: None
             world.broker.connect()
         await world.pins.sampled(5)
-        assert world.runtime.stream.status()["stream"] == "asking"
+        assert world.runtime.stream.status().stream == "asking"
         assert world.broker.events() == []
 
 
@@ -335,7 +336,7 @@ async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: 
             world.broker.connect()
             await world.pins.sampled(5)
         await world.pins.sampled(10)
-        assert world.runtime.stream.status()["stream"] == ("behind" if retained_seq else "asking")
+        assert world.runtime.stream.status().stream == ("behind" if retained_seq else "asking")
         assert sent(world.broker) == [1]
 
 
@@ -348,11 +349,11 @@ async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: p
         topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
         world.broker.say(wager, topic, retained=True)
         await world.settle()
-        assert world.status["face"]["wagers"] == ()
+        assert not world.status.face.wagers
         assert f"{topic} is refused: the broker retained it" in caplog.text
         world.broker.say(wager, topic)
         await world.settle()
-        assert [seen["seat"] for seen in world.status["face"]["wagers"]] == [2]
+        assert [wager.seat for wager in world.status.face.wagers] == [2]
 
 
 async def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> None:
@@ -447,7 +448,7 @@ async def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
         await world.deal("KS")
         await world.pins.sampled(10)
         assert len(world.broker.events()) == before
-        assert world.runtime.stream.status()["stream"] == "behind"
+        assert world.runtime.stream.status().stream == "behind"
         assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
         assert world.lamps["fault"] == "fast_blink"
 
@@ -504,7 +505,7 @@ async def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: Non
         world.broker.reason = _not_authorised
         await world.do(NewShoe())
         await eventually(lambda: sent(world.broker).count(1) >= 5)
-        assert world.runtime.stream.status()["stream"] == "refused"
+        assert world.runtime.stream.status().stream == "refused"
         what, do, _ = pit_lines(world.status, Path("t.toml"))
         assert what.startswith("pit: The broker refuses event 1 of this table, reason 0x87.")
         assert do == "  what to do: Let this table publish on pit/v1/royal9-01/event in the broker's access list."
@@ -619,7 +620,7 @@ async def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -
         await world.deal("3S")
         await world.deal("7C 8H QD")  # burned
         await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
-        status = json.dumps(world.status)
+        status = line(world.status).decode()
 
     said = status + "".join(published.payload.decode() for published in world.broker.published)
     assert not any(f'"{card}"' in said for card in ("7C", "8H", "QD"))
@@ -650,8 +651,8 @@ async def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_n
         assert fault is not None
         assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
         status = world.runtime.stream.status()
-        assert status["stream"] == "altered"
-        assert status["why"] == "event 2 is not in the journal as it was signed. No event is sent from that event on"
+        assert status.stream == "altered"
+        assert status.why == "event 2 is not in the journal as it was signed. No event is sent from that event on"
         assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]
         world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
         await world.do(ClearFault("Smith"))

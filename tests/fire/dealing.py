@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from controller.basics.errors import TableError
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
+from controller.contract.face.status import Waits
 from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
@@ -371,7 +374,7 @@ class Dealer:
     def _by_two(self, act: str, **said: int | str) -> bool:
         """The same for an act that may need a second person, who then agrees."""
         done = self._supervise(act, **said)
-        agree(self.status()["second_person"], Path(self._socket), self._pins.confirm)
+        agree(convert(self.status()["second_person"], Waits | None), Path(self._socket), self._pins.confirm)
         return done
 
     def _say(self, request: dict[str, str | int]) -> dict[str, Any]:

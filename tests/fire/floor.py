@@ -151,7 +151,7 @@ class Floor:
             lines += [line for line in table.log.splitlines() if "award_impossible" in line]
             with suppress(TableError):
                 told = table.status()
-                lines.append(f"{table.table_id}: {told['face']['phase']} {told['face']['fault']} {told['pit']}")
+                lines.append(f"{table.table_id}: {told.face.phase} {told.face.fault} {told.pit}")
             lines.append(table.log_tail(6))
         return "\n".join(lines)
 

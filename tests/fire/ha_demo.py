@@ -33,9 +33,10 @@ import tomli_w
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
+from controller.contract.face.status import PitLink
 from controller.people.cli import surroundings
 from controller.people.cli.certs import BenchCa
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.pit.reference.__main__ import main as pit_command
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.machines import write_files
@@ -306,14 +307,13 @@ class House:
         people += ["--account", str(self.folder / "account"), "--speed", str(self._speed), "--seed", "17"]
         self.people = self._ends.enter_context(surroundings.started(people, self.folder / "people.log"))
 
-    def pit_status(self) -> dict[str, Any]:
+    def pit_status(self) -> PitLink:
         """How the table finds its pit."""
-        status: dict[str, Any] = ask(self.table, {"do": "status"})["status"]["pit"]
-        return status
+        return status_of(self.table).pit
 
     def acked(self) -> int:
         """The last event of the table that the pit has acknowledged."""
-        return int(self.pit_status()["acked_seq"])
+        return self.pit_status().acked_seq
 
     def copies(self) -> int:
         """How many copies follow the primary."""
@@ -438,7 +438,7 @@ def play(
         if network is not None:
             _cut_the_primary_off(house, network, say)
         surroundings.stop(house.people)
-        house.await_(lambda: house.pit_status()["unacknowledged"] == 0, "an acknowledgement of the last event")
+        house.await_(lambda: house.pit_status().unacknowledged == 0, "an acknowledgement of the last event")
         hands, refused = house.dealt_without(lost_s, led_s, again_s)
         say(f"without a pit the table dealt {hands} hands; the progressive wager was refused at {refused} locks")
         say(house.judged())
@@ -465,7 +465,7 @@ def _watch(house: House, for_s: float, say: Callable[[str], None]) -> None:
     time.sleep(for_s)
     house.await_(lambda: house.acked() > begun, "an acknowledgement")
     status = house.pit_status()
-    say(f"the table speaks with {status['broker']}: {status['acked_seq']} of {status['head_seq']} events acknowledged")
+    say(f"the table speaks with {status.broker}: {status.acked_seq} of {status.head_seq} events acknowledged")
 
 
 def _answers(address: str, port: int) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from tests.fire.ha_demo import BROKER, answering, keepalived_file
 from tests.support.brokers import MOSQUITTO, needs_mosquitto
 from tests.support.network import KEEPALIVED, Network, needs_keepalived, needs_namespaces
@@ -79,8 +79,8 @@ class _House:
 
     def follows(self, since_s: float = 0.0) -> float:
         """Wait until the pit acknowledges what the table tells from now on. Returns the time after `since_s`."""
-        head = ask(self.table, {"do": "status"})["status"]["pit"]["head_seq"]
-        eventually_now(lambda: ask(self.table, {"do": "status"})["status"]["pit"]["acked_seq"] > head)
+        head = status_of(self.table).pit.head_seq
+        eventually_now(lambda: status_of(self.table).pit.acked_seq > head)
         return time.monotonic() - since_s
 
     def follows_from(self, number: signal.Signals) -> float:

@@ -181,18 +181,16 @@ def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
     with disk.refusing(table):
         shoe.deal("KS 2D 9S 3C")
         table.hear_out()
-        eventually(lambda: table.status()["journal"]["error"])
+        eventually(lambda: table.status().journal.error)
         eventually(lambda: pins.lamp("fault") == "fast_blink")
         status = table.status()
-        assert status["journal"]["error"] == disk.error
-        assert status["face"] == before["face"], "what is not on the disk is not shown"
-        assert status["lamps"] == before["lamps"] | {"fault": "fast_blink"}, "nor by a lamp"
+        assert status.journal.error == disk.error
+        assert status.face == before.face, "what is not on the disk is not shown"
+        assert status.lamps == before.lamps | {"fault": "fast_blink"}, "nor by a lamp"
         assert len(pit.events) == told, "nor told"
         assert table.facts() == facts, "nor found in the journal by another program"
     eventually(lambda: table.fault == "journal_failed")
-    assert table.face["fault"]["details"] == {"error": disk.error.rpartition("(")[2].rstrip(")")}, (
-        "a code and no sentence"
-    )
+    assert table.stop_told.details == {"error": disk.error.rpartition("(")[2].rstrip(")")}, "a code and no sentence"
     assert table.hands == {"player": ["KS", "9S"], "banker": ["2D", "3C"]}
     table.supervisor("clear")
     dealer.play("9C TD TC 5D")
@@ -213,7 +211,7 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     told, facts = len(pit.events), table.facts()
     with disk.refusing(table):
         shoe.deal("KS")
-        eventually(lambda: table.status()["journal"]["error"])
+        eventually(lambda: table.status().journal.error)
         shoe.deal("2D 9S")  # they wait behind it, and nothing of them is written
         table.hear_out()
         table.kill()
@@ -237,11 +235,11 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     eventually(lambda: pit.types[told:] == ["fault"])
     assert table.fault == "shoe_unheard"
     shoe.deal("3C")
-    eventually(lambda: table.face["fault"]["held_cards"] == 1)
+    eventually(lambda: table.stop_told.held_cards == 1)
     for card in ["KS", "2D", "9S"][len(kept) :]:
         waits = table.supervisor("card", card=card)
         agree(waits, Path(table.files.values["control"]["socket"]), pins.confirm)
-        eventually(lambda: table.status()["second_person"] is None)
+        eventually(lambda: table.status().second_person is None)
     table.count()
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
     assert pit.types[told:] == ["fault", "fault_cleared", "round", "hit"], "each once"

@@ -61,7 +61,7 @@ async def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tm
         assert answer.refused is not None, "no hand begins"
         await world.do(ClearFault("Smith"))
         await eventually(lambda: world.fault() == "outbox_full", "it is full still")
-        assert world.status["pit"]["unacknowledged"] == world.journal.head_seq > waiting
+        assert world.status.pit.unacknowledged == world.journal.head_seq > waiting
 
         await _let_the_pit_speak(world)
         await world.do(ClearFault("Smith"))
@@ -168,12 +168,12 @@ async def _hold(folder: Path, limit: int) -> str:
         assert world.fault() == "outbox_full"
         held = world.journal.head_seq
         assert limit < held <= limit + 2, "the last hand is told whole, and the fault"
-        assert world.status["pit"]["unacknowledged"] == held
+        assert world.status.pit.unacknowledged == held
         pit.speaks = True
         while pit.seq < held:
             await pit.gets_on()
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
-        assert world.status["pit"]["unacknowledged"] == 0
+        assert world.status.pit.unacknowledged == 0
         (warning, warned), (fault, stopped) = pit.alarms
         assert (warning, fault, stopped) == ("unacknowledged_many", "outbox_full", held)
         assert 0 < warned - limit * 4 // 5 <= _EVENTS_A_SHOE

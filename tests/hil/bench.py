@@ -38,7 +38,7 @@ class Bench:
         """Do a supervisor's act, and agree to it as a second person where the table asks for one."""
         waits = self.table.supervisor(act, **said)
         agree(waits, Path(self.table.files.values["control"]["socket"]), self.pins.confirm)
-        self.eventually(lambda: self.table.status()["second_person"] is None)
+        self.eventually(lambda: self.table.status().second_person is None)
 
     def announce(self) -> None:
         """Announce a shoe."""

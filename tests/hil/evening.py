@@ -111,7 +111,7 @@ class Evening:
             self._shoe_number += 1
             self._drawn = 0
             self._felt = []
-            self._have_done("new_shoe", lambda: self._table.face["shoe"] == self._shoe_number)
+            self._have_done("new_shoe", lambda: self._table.face.shoe == self._shoe_number)
             self._count()
             self._shoe.new_shoe()
             left = 1
@@ -129,7 +129,7 @@ class Evening:
         hand = Hand(self._shoe_number, number, seats)
         self._pins.uncover(*_SEATS)
         self._pins.cover(*seats)
-        self._eventually(lambda: self._table.status()["sensors"] == seats)
+        self._eventually(lambda: self._table.status().sensors == tuple(seats))
         self._lock()
         self._felt = []
         while not hand.voided and hand.side is not None:
@@ -232,9 +232,9 @@ class Evening:
     def _burned(self) -> int:
         """How many cards of this burn the table counts, the first card among them."""
         face = self._table.face
-        if face["phase"] == "burning":
-            return 1 + rules.burn_count(face["first_card"]) - int(face["burn_left"])
-        return 0 if face["phase"] == "first_card_due" else len(self._felt)
+        if face.phase == "burning":
+            return 1 + rules.burn_count(face.first_card or "") - (face.burn_left or 0)
+        return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, hand: Hand) -> None:
         """See that the table is right about the hand so far, or stopped with reason; then set it right."""
@@ -249,8 +249,8 @@ class Evening:
         return sum(map(len, self._table.hands.values()))
 
     def _held(self) -> int:
-        fault = self._table.face["fault"]
-        return 0 if fault is None else int(fault["held_cards"])
+        fault = self._table.face.fault
+        return 0 if fault is None else int(fault.held_cards)
 
     def _name_and_count(self) -> None:
         """Name the cards of the felt that the table neither shows nor holds, in their order, and count the rest."""
@@ -285,8 +285,8 @@ class Evening:
         """Have the supervisor do it; should the daemon be killed as it is asked, see whether it was done."""
         while not done():
             if self._chance(0.2):
-                fault = self._table.face["fault"]
-                named = {} if fault is None else {"fault": fault["id"]}
+                fault = self._table.face.fault
+                named = {} if fault is None else {"fault": fault.id}
                 self._ask_and_kill({"do": act, "by": "Ann", **said, **named})
             else:
                 waits = self._table.supervisor(act, **said)
@@ -344,7 +344,7 @@ class Evening:
 
     def _start(self) -> None:
         self._table.start()
-        self._eventually(lambda: self._table.status()["shoe"]["up"])
+        self._eventually(lambda: self._table.status().shoe.up)
         if self._table.phase not in ("no_shoe", "shoe_ended"):
             self._eventually(lambda: self._table.fault == "shoe_unheard")
             self._absent = True

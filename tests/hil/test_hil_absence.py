@@ -48,17 +48,17 @@ def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to
     at.table.kill()
     at.shoe.deal(_TWO_HANDS)
     at.table.start()
-    at.eventually(lambda: at.table.status()["shoe"]["up"])
+    at.eventually(lambda: at.table.status().shoe.up)
     at.shoe.deal(_WINS)
-    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
-    assert at.table.face["hands"] == []
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.stop_told.held_cards == 4)
+    assert at.table.face.hands == ()
     with raising("cards_missed"):
         at.table.supervisor("count", left=left_after(12))
     at.by_two("void")
     assert at.table.fault == "shoe_unheard"
     at.table.supervisor("count", left=left_after(12))
     face = at.table.face
-    assert (face["fault"], face["cards_left"], face["phase"]) == (None, left_after(12), "wagers_open")
+    assert (face.fault, face.cards_left, face.phase) == (None, left_after(12), "wagers_open")
     at.dealer.play("9C TD TC 5D")
     at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
     (void,) = at.pit.told("void")
@@ -72,18 +72,18 @@ def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
     at.shoe.unplug()
-    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.eventually(lambda: not at.table.status().shoe.up)
     at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
     assert at.table.fault is None  # before it is back
     at.shoe.deal(_TWO_HANDS)
     at.shoe.plug()
     at.eventually(lambda: at.table.fault == "shoe_unheard")
-    details = at.table.face["fault"]["details"]
+    details = at.table.stop_told.details
     assert details.pop("unheard_s") in range(1, 10)
     assert details == {"cards_left": left_after(4), "last_round": 1, "last_result": "player"}
     counted = at.table.tablectl("count", str(left_after(12)), "--by", "Bea")
     assert (counted.returncode, counted.stdout.splitlines()[-1]) == (0, "done"), counted.stderr
-    assert (at.table.fault, at.table.face["cards_left"]) == (None, left_after(12))
+    assert (at.table.fault, at.table.face.cards_left) == (None, left_after(12))
     at.eventually(lambda: [event["cards_unheard"] for event in at.pit.told("fault_cleared")] == [8])
     at.dealer.play(_WINS, 1)
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])

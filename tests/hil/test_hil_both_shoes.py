@@ -148,7 +148,7 @@ def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.cutting_card()
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
-    assert at.table.face["last_hand"]
+    assert at.table.face.last_hand
     at.dealer.play("9D TS TH 5C")
     assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
@@ -160,7 +160,7 @@ def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     assert (closed["reason"], closed["rounds"], closed["wagered_hands"]) == ("last_hand", 2, 2)
     assert closed["cards_left"] == OPENED - 8
     at.dealer.open_shoe()
-    assert at.table.face["shoe"] == 2
+    assert at.table.face.shoe == 2
 
 
 def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
@@ -255,7 +255,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
     shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
     shoe.deal(card)
     shoe.corrupt = None
-    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise"))
+    at.eventually(lambda: at.table.status().shoe.bad_bytes.get("noise"))
     assert at.table.hands == {"player": ["KS"], "banker": []}
     with raising("no_card_to_name"):
         at.table.supervisor("card", card=card)
@@ -293,7 +293,7 @@ def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.shoe.unplug()
-    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.eventually(lambda: not at.table.status().shoe.up)
     at.shoe.plug()
     at.table.count()
     at.shoe.deal("9C TD TC 5D")
@@ -324,7 +324,7 @@ def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> Non
     before = at.table.face
     at.restart()
     at.shoe.unplug()
-    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.eventually(lambda: not at.table.status().shoe.up)
     at.shoe.plug()
     at.table.count()
     assert at.table.face == before

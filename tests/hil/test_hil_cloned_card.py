@@ -66,8 +66,8 @@ def test_one_of_two_is_stopped_both_tell_of_it_and_a_hit_of_both_is_one_award(
     both = (at.table, clone.table)
     at.eventually(lambda: sorted(str(table.fault) for table in both) == ["None", "journal_behind_pit"])
     stopped, goes_on = sorted(both, key=lambda table: table.fault is None)
-    assert stopped.status()["pit"]["stream"] == "behind"
-    assert stopped.face["fault"]["exits"] == [], "nobody at the table can leave that"
+    assert stopped.status().pit.stream == "behind"
+    assert stopped.stop_told.exits == (), "nobody at the table can leave that"
     at.eventually(lambda: all("ClientIdTaken" in {fact["fact"] for fact in table.facts()} for table in both))
     at.eventually(lambda: goes_on.unacknowledged() == 0)
     assert [alarm["code"] for alarm in at.pit.told("alarm")].count("client_id_taken") == 1

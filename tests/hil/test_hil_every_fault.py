@@ -81,10 +81,10 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.shoe.deal("2C KC")
     yield {}
     at.with_key("new_shoe")
-    assert (at.table.phase, at.table.face["first_card"]) == ("burning", "2C")
+    assert (at.table.phase, at.table.face.first_card) == ("burning", "2C")
     at.shoe.deal("KC")
     at.await_phase("wagers_open")
-    assert at.table.face["cards_left"] == CARDS - 3
+    assert at.table.face.cards_left == CARDS - 3
 
 
 @walk("card_after_shoe", "clear")
@@ -97,7 +97,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"shoe_mode": "setting"}
     at.table.supervisor("clear")
     at.dealer.open_shoe("AD", "KD")
-    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 2)
+    assert (at.table.face.shoe, at.table.face.cards_left) == (2, CARDS - 2)
 
 
 @walk("card_after_shoe", "clear", how="beetek", shoe={"driver": "beetek"})
@@ -110,7 +110,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {}
     at.table.supervisor("clear")
     at.dealer.open_shoe("AD", "KD")
-    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 2)
+    assert (at.table.face.shoe, at.table.face.cards_left) == (2, CARDS - 2)
 
 
 @walk("first_card_in_shoe", "new_shoe", by="key")
@@ -122,7 +122,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.with_key("new_shoe")
     at.shoe.deal("KD KD")
     at.await_phase("wagers_open")
-    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 3)
+    assert (at.table.face.shoe, at.table.face.cards_left) == (2, CARDS - 3)
     at.eventually(lambda: at.pit.types[-3:] == ["shoe_closed", "fault_cleared", "shoe_opened"])
 
 
@@ -133,7 +133,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.shoe.deal("KC", target=Target.PLAYER, index=1)
     yield {"shoe_says": "player", "rules_say": "burn"}
     at.with_key("deal")
-    assert (at.table.phase, at.table.face["burn_left"]) == ("burning", 2)
+    assert (at.table.phase, at.table.face.burn_left) == ("burning", 2)
     at.shoe.deal("KC KC")
     at.await_phase("wagers_open")
 
@@ -144,7 +144,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.shoe.deal("5C", target=Target.BURNED, index=3)
     yield {"shoe_says": "burn card 3", "rules_say": "player card 1"}
     at.table.supervisor("clear")
-    assert (at.table.phase, at.table.face["cards_left"]) == ("wagers_open", CARDS - 4)
+    assert (at.table.phase, at.table.face.cards_left) == ("wagers_open", CARDS - 4)
     at.play_on(after=0)
 
 
@@ -164,13 +164,13 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.announce()
     at.shoe.deal("3H KC")
-    at.eventually(lambda: at.table.face["burn_left"] == 2)
+    at.eventually(lambda: at.table.face.burn_left == 2)
     at.dealer.cutting_card()
     yield {}
     at.with_key("deal")
     at.shoe.deal("KC KC")
     at.await_phase("wagers_open")
-    assert not at.table.face["last_hand"]
+    assert not at.table.face.last_hand
 
 
 @walk("second_cut_card", "new_shoe", both_shoes=True)
@@ -180,7 +180,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.cutting_card()
     yield {}
     at.table.supervisor("new_shoe")
-    assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
+    assert (at.table.phase, at.table.face.shoe) == ("first_card_due", 2)
     at.eventually(lambda: [event["reason"] for event in at.pit.told("shoe_closed")] == ["closed_early"])
 
 
@@ -189,7 +189,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     *last_hand, kept = ["TD", "TC", "5D", "4D", "5C", "4C"]
     at.announce()
     at.shoe.deal(" ".join(_whole_hands_without({*last_hand, kept})))
-    at.eventually(lambda: (at.table.phase, at.table.face["cards_left"]) == ("wagers_open", 6))
+    at.eventually(lambda: (at.table.phase, at.table.face.cards_left) == ("wagers_open", 6))
     at.shoe.deal(last_hand[0])
     _report_kept(at.shoe, kept)  # for a round that never comes, and so Banker's third card is not there
     at.shoe.deal(" ".join(last_hand[1:]))
@@ -226,7 +226,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     _owe_at_the_shoes_end(at)
     yield {"seats": "2", "owed_cents": 100}
     at.with_key("new_shoe")
-    assert (at.table.face["shoe"], at.table.face["commission_owed"]) == (2, {"2": 100})
+    assert (at.table.face.shoe, at.table.face.commission_owed) == (2, {"2": 100})
     at.await_phase("wagers_open")
 
 
@@ -236,7 +236,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"seats": "2", "owed_cents": 100}
     at.table.tablectl("commission", "2", "--by", "Ann")
     at.await_phase("wagers_open")
-    assert (at.table.face["shoe"], at.table.face["commission_owed"]) == (2, {})
+    assert (at.table.face.shoe, at.table.face.commission_owed) == (2, {})
 
 
 def _owe_at_the_shoes_end(at: Bench) -> None:
@@ -261,7 +261,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("clear")  # a burned card may stay unnamed
     at.shoe.deal("KC")
     at.await_phase("wagers_open")
-    assert at.table.face["cards_left"] == CARDS - 3
+    assert at.table.face.cards_left == CARDS - 3
 
 
 @walk("impossible_card", "card", both_shoes=True)
@@ -375,9 +375,9 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.shoe.cancel_error(2)
     at.table.supervisor("clear")
     at.shoe.keep("8S")
-    at.eventually(lambda: at.table.face["cards_left"] == CARDS - 3 - 4 - 1)
+    at.eventually(lambda: at.table.face.cards_left == CARDS - 3 - 4 - 1)
     assert at.table.hands == {"player": ["8S"], "banker": []}  # drawn in error: a simulated hand's first
-    assert at.table.face["simulated"]
+    assert at.table.face.simulated
     at.shoe.deal("2D TC 4D")  # the shoe's own game goes on with the kept card too
     at.eventually(lambda: [hand["player"]["cards"] for hand in at.pit.rounds[1:]] == [["8S", "TC"]])
     assert at.pit.rounds[1]["banker"]["cards"] == ["2D", "4D"]
@@ -434,12 +434,12 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.announce()
     at.shoe.deal("3H KC")
-    at.eventually(lambda: at.table.face["burn_left"] == 2)
+    at.eventually(lambda: at.table.face.burn_left == 2)
     at.shoe.raise_error(5)
     yield {"error": "reverse_midway"}
     at.shoe.cancel_error(5)
     at.table.supervisor("clear")
-    assert (at.table.phase, at.table.face["burn_left"]) == ("burning", 2)
+    assert (at.table.phase, at.table.face.burn_left) == ("burning", 2)
     at.shoe.deal("KC KC")
     at.await_phase("wagers_open")
 
@@ -452,11 +452,11 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"error": "card_code"}
     at.shoe.cancel_error(6)
     at.table.supervisor("new_shoe")
-    assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
+    assert (at.table.phase, at.table.face.shoe) == ("first_card_due", 2)
     at.shoe.new_shoe()
     at.shoe.deal("AD KD")
     at.await_phase("wagers_open")
-    assert at.table.face["cards_left"] == CARDS - 2
+    assert at.table.face.cards_left == CARDS - 2
 
 
 @walk("shoe_error", "clear", how="draw_timeout")
@@ -468,7 +468,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"error": "draw_timeout"}
     at.shoe.cancel_error(7)
     at.shoe.deal("TD TC 5D")  # the dealer goes on before the supervisor has come: the cards wait
-    at.eventually(lambda: at.table.face["fault"]["held_cards"] == 3)
+    at.eventually(lambda: at.table.stop_told.held_cards == 3)
     assert (at.table.hands, at.pit.rounds) == ({"player": ["9C"], "banker": []}, [])
     at.table.supervisor("clear")
     at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
@@ -486,13 +486,13 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("clear")
     at.shoe.deal("5D")
     at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
-    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("unconfirmed"))
+    at.eventually(lambda: at.table.status().shoe.bad_bytes.get("unconfirmed"))
 
 
 @walk("shoe_restarted", "count")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    left = at.table.face["cards_left"]
+    left = at.table.cards_left
     at.shoe.power_up()
     yield {"cards_left": left}
     at.table.supervisor("count", left=left)
@@ -505,7 +505,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.lock()
     at.shoe.deal("9C TD TC 5D")  # four cards at once
     at.eventually(lambda: at.table.fault is not None)
-    left, round_ms = at.table.face["cards_left"], at.table.face["fault"]["details"]["round_ms"]
+    left, round_ms = at.table.cards_left, int(at.table.stop_told.details["round_ms"])
     assert round_ms < 450
     yield {"cards": 4, "round_ms": round_ms, "cards_left": left, "last_round": 1, "last_result": "player"}
     at.table.supervisor("count", left=left)
@@ -531,7 +531,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.lock(2)
     at.shoe.unplug()
-    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.eventually(lambda: not at.table.status().shoe.up)
     at.shoe.plug()
     yield {"cards_left": 413}
     at.table.supervisor("count", left=413)
@@ -563,7 +563,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.lock(1)
     with at.table.busy_disk():
         at.shoe.deal("KS 2D 9S 3C")
-        at.eventually(lambda: at.table.status()["journal"]["error"])
+        at.eventually(lambda: at.table.status().journal.error)
         at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
     at.eventually(lambda: at.table.fault is not None)
     yield {"error": ANY}
@@ -580,7 +580,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
         at.table.journal.with_name(at.table.journal.name + suffix).unlink()
     at.shoe.deal("KS 2D 9S 3C")
     yield {"file": "table.journal", "found": "removed"}
-    assert at.table.status()["journal"]["error"] is None
+    assert at.table.status().journal.error is None
     at.table.supervisor("clear")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
     at.eventually(lambda: at.table.unacknowledged() == 0)
@@ -607,15 +607,15 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: at.table.fault == "journal_altered")
     yield {"event": altered}
     at.eventually(lambda: [event["seq"] for event in at.pit.events] == list(range(1, altered)))
-    told = at.table.status()["pit"]
-    assert (told["stream"], told["fresh"]) == ("altered", ANY)
-    assert told["why"].startswith(f"event {altered} is not in the journal as it was signed")
+    told = at.table.status().pit
+    assert (told.stream, told.fresh) == ("altered", ANY)
+    assert told.why.startswith(f"event {altered} is not in the journal as it was signed")
     at.table.supervisor("clear")
     at.shoe.new_shoe()
     at.shoe.deal("2C KC KC")
     at.await_phase("wagers_open")
     assert at.table.fault is None, "a person knows of it: it is told once"
-    assert (at.table.status()["pit"]["stream"], at.pit.hits) == ("altered", [])
+    assert (at.table.status().pit.stream, at.pit.hits) == ("altered", [])
     assert at.pit.told("fault") == at.pit.told("fault_cleared") == []
     with closing(sqlite3.connect(at.table.journal)) as db, db:
         db.execute("UPDATE message SET body = ? WHERE seq = ?", (hit, altered))
@@ -678,16 +678,16 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.table.supervisor("wager", seat=2, spot="hand", cents=1000)
-    at.eventually(lambda: len(at.table.face["wagers"]) == 1)
+    at.eventually(lambda: len(at.table.face.wagers) == 1)
     at.dealer.lock()
     at.shoe.deal("2S TD 3S 4D")
-    at.eventually(lambda: at.table.face["choice"] is not None)
+    at.eventually(lambda: at.table.face.choice is not None)
     at.shoe.deal("4C")
     yield {"seat": 2}
     assert at.table.hands == {"player": [], "banker": [], "seat_2": ["2S", "3S"], "dealer": ["--", "4D"]}
     at.table.supervisor("clear")
     assert at.table.hands["seat_2"] == ["2S", "3S", "4C"]
-    at.pins.press("reveal", until=lambda: at.table.face["reveal"] == [])
+    at.pins.press("reveal", until=lambda: at.table.face.reveal == ())
     at.shoe.deal("5H")
     at.eventually(lambda: len(at.pit.rounds) == 1)
     assert at.pit.rounds[0]["dealer"] == {"cards": ["TD", "4D", "5H"], "total": 9}
@@ -698,12 +698,12 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.table.supervisor("wager", seat=2, spot="player", cents=2000)
     at.table.supervisor("wager", seat=2, spot="royal9", cents=500)
-    at.eventually(lambda: len(at.table.face["wagers"]) == 2)
+    at.eventually(lambda: len(at.table.face.wagers) == 2)
     at.pins.press("deal", until=lambda: at.table.fault is not None)
     yield {"spot": "royal9", "seats": "2"}
     assert at.table.phase == "wagers_open"
     at.pins.cover(2)
-    at.eventually(lambda: at.table.status()["sensors"] == [2])
+    at.eventually(lambda: at.table.status().sensors == (2,))
     at.table.supervisor("clear")
     at.dealer.lock()
     at.eventually(lambda: at.pit.told("wagers_locked")[-1]["progressive"][0]["seats"] == [2])
@@ -732,10 +732,10 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
     details = next(going)
 
     at.eventually(lambda: at.table.fault is not None)
-    shown = at.table.face["fault"]
-    how_long = {"unheard_s"} & shown["details"].keys()  # nobody here can tell exactly
-    assert (shown["code"], _but(how_long, shown["details"])) == (code, details)
-    assert shown["details"].keys() <= set(FAULTS[code].details)
+    shown = at.table.stop_told
+    how_long = {"unheard_s"} & shown.details.keys()  # nobody here can tell exactly
+    assert (shown.code, _but(how_long, shown.details)) == (code, details)
+    assert shown.details.keys() <= set(FAULTS[code].details)
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
     assert not at.pins.lit() & {"draw_player", "draw_banker"}
     if walked.exit_ == _NO_EXIT:
@@ -748,9 +748,9 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
     at.eventually(lambda: _of(code, at.pit.told("fault")))
     (told,) = _of(code, at.pit.told("fault"))
     assert {event["code"] for event in at.pit.told("fault")} <= {code, "shoe_unheard"}, "a count came after"
-    assert (told["code"], _but(how_long, told["details"]), told["exits"]) == (code, details, shown["exits"])
+    assert (told["code"], _but(how_long, told["details"]), told["exits"]) == (code, details, [*shown.exits])
     assert at.table.fault is None
-    assert walked.exit_ in shown["exits"]
+    assert walked.exit_ in shown.exits
     at.eventually(lambda: _of(code, at.pit.told("fault_cleared")))
     cleared, *_ = _of(code, at.pit.told("fault_cleared"))
     assert (cleared["code"], cleared["exit"], cleared["by"]) == (code, walked.exit_, walked.by)

@@ -56,7 +56,7 @@ def test_a_shoe_unplugged_while_the_hands_first_card_goes_to_the_disk_is_unplugg
         at.shoe.deal("KS")
         at.table.hear_out()
         at.shoe.unplug()
-        at.eventually(lambda: not at.table.status()["shoe"]["up"])
+        at.eventually(lambda: not at.table.status().shoe.up)
         assert at.table.phase == "wagers_locked"
     at.eventually(lambda: at.table.fault == "shoe_unplugged")
     assert at.table.phase == "hand_in_play"
@@ -107,11 +107,11 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
     at.dealer.lock(1)
     at.shoe.deal("KS ??2D")
     at.eventually(lambda: at.table.fault == "unreadable_card")
-    assert at.table.face["fault"]["details"] == {"where": "banker"}
+    assert at.table.stop_told.details == {"where": "banker"}
     with raising("not_an_exit"):
         at.table.supervisor("clear")
     at.shoe.deal("9S")  # dealt although the table stands: it is kept, in its order
-    at.eventually(lambda: at.table.face["fault"]["held_cards"] == 2)
+    at.eventually(lambda: at.table.stop_told.held_cards == 2)
     named = at.table.tablectl("card", "2D", "--by", "Cas")
     assert named.returncode == 0, named.stderr
     assert "Cas asks to name the card 2D" in named.stdout, "a Royal 9 wager may win by it"
@@ -142,7 +142,7 @@ def test_a_damaged_copy_is_counted_and_costs_nothing(at: Bench) -> None:
     at.dealer.play("9C TD TC 5D")
     at.eventually(lambda: [hand["outcome"] for hand in at.pit.rounds] == ["player"])
     assert at.table.fault is None
-    at.eventually(lambda: set(at.table.status()["shoe"]["bad_bytes"]) == {"noise"})
+    at.eventually(lambda: set(at.table.status().shoe.bad_bytes) == {"noise"})
 
 
 def test_a_hand_is_voided_with_key_and_button(at: Bench) -> None:

@@ -186,8 +186,8 @@ def accounts(
 
 
 def _pit_is_up(table: Table) -> bool:
-    pit = table.status()["pit"]
-    return bool(pit["stream"] == "streaming" and pit["meters_fresh"])
+    pit = table.status().pit
+    return bool(pit.stream == "streaming" and pit.meters_fresh)
 
 
 def _lines(account: Path) -> list[dict[str, Any]]:

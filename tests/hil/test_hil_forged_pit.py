@@ -48,12 +48,12 @@ def test_a_forged_award_is_believed_by_nobody_and_makes_no_true_one_old(hit: dic
     for said in (award_step(hit, cents=A_LOT), award_step(hit, seq=HIGHEST)):
         for payload in (*forged(at.pit.signed("award", **said)), at.pit.signed("award", signer=THIEF, **said)):
             at.pit.say_on("award", payload)
-    at.eventually(lambda: at.table.status()["pit"]["key"]["forged"] == {"award": 4})  # two are no words at all
+    at.eventually(lambda: at.table.status().pit.key.forged == {"award": 4})  # two are no words at all
     for step, seq in (("pending", 1), ("verified", 2)):
         at.pit.award(**award_step(hit, step=step, seq=seq))
     at.eventually(lambda: [event["step"] for event in at.pit.told("award")] == ["pending", "verified"])
     assert alarms(at.pit) == ["pit_word_forged"], "once, however often it comes"
-    assert at.table.face["hits"][0]["cents"] == 250_000
+    assert at.table.face.hits[0].cents == 250_000
     assert at.table.fault is None
 
 
@@ -94,7 +94,7 @@ def test_an_acknowledgement_that_the_pit_never_gave_is_no_fault(at: Bench) -> No
         at.pit.say(payload)
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
-    assert (at.table.fault, at.table.status()["pit"]["key"]["forged"]) == (None, {"ack": 2})
+    assert (at.table.fault, at.table.status().pit.key.forged) == (None, {"ack": 2})
     assert alarms(at.pit) == ["pit_word_forged"]
 
 
@@ -110,9 +110,9 @@ def test_two_people_leave_the_fault_once_the_pit_has_taken_its_word_back(at: Ben
         assert told.returncode == 1
         assert "pit_stands_by_it" in told.stderr
         at.table.restart()
-        at.eventually(lambda: at.table.status()["pit"]["connected"])
+        at.eventually(lambda: at.table.status().pit.connected)
     at.pit.say(at.pit.ack(epoch=epoch, seq=head, chain=at.pit.events[-1]["chain"]))
-    at.eventually(lambda: at.table.face["fault"]["exits"] == ["clear"])
+    at.eventually(lambda: at.table.stop_told.exits == ("clear",))
     assert "tablectl witness" in at.table.tablectl("clear", "--by", "Ann").stdout
     assert "not_two_people" in at.table.tablectl("witness", "--by", "Bob", check=False).stderr, "from the same account"
     assert at.table.fault == "journal_behind_pit"
@@ -133,10 +133,10 @@ def test_forged_meters_are_shown_to_nobody_and_make_no_true_ones_old(at: Bench) 
         at.pit.say_on("meters", payload)
     at.pit.say_on("meters", at.pit.signed("meters", **false))  # nor can the pit itself say so
     at.pit.levels = at.pit.levels | {"player_personal": 250_100}
-    at.eventually(lambda: at.table.status()["pit"]["meters"] == at.pit.levels)
-    assert at.table.status()["pit"]["key"]["forged"] == {"meters": 2}
+    at.eventually(lambda: at.table.status().pit.meters == at.pit.levels)
+    assert at.table.status().pit.key.forged == {"meters": 2}
     at.eventually(lambda: alarms(at.pit) == ["pit_word_forged"])
-    assert at.table.status()["pit"]["meters_fresh"]
+    assert at.table.status().pit.meters_fresh
 
 
 def test_what_the_pit_said_once_is_believed_once(hit: dict[str, Any], at: Bench) -> None:
@@ -151,7 +151,7 @@ def test_what_the_pit_said_once_is_believed_once(hit: dict[str, Any], at: Bench)
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: len(at.pit.rounds) == 2 and at.table.unacknowledged() == 0)
     assert [event["step"] for event in at.pit.told("award")] == ["pending", "paid"]
-    assert at.table.status()["pit"]["meters"] == at.pit.levels
+    assert at.table.status().pit.meters == at.pit.levels
     assert at.pit.repeats == 0, "nothing was sent again"
     assert "was believed before" in at.table.log
 
@@ -181,13 +181,13 @@ def test_another_key_is_an_alarm_that_names_both_until_a_person_pins_it(at: Benc
     at.pit.gone()
     at.pit.key = Ed25519PrivateKey.generate()  # the pit lost its own
     at.pit.come()
-    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(at.pit.key))
+    at.eventually(lambda: at.table.status().pit.key.offered == print_of(at.pit.key))
     assert at.table.tablectl("pit-key", "--trust", print_of(at.pit.key).upper(), "--by", "Ann").returncode == 0
     pinned = [fact for fact in at.table.facts() if fact["fact"] == "PitKeyPinned"]
     assert [(fact["public_key"], fact["by"]) for fact in pinned[1:]] == [(public_hex(at.pit.key), "Ann")]
-    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status().pit.fresh))
     at.table.restart()
-    at.eventually(lambda: bool(at.table.status()["pit"]["fresh"]))
+    at.eventually(lambda: bool(at.table.status().pit.fresh))
 
 
 def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: Bench) -> None:
@@ -195,15 +195,15 @@ def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: B
     at.pit.gone()
     at.pit.rotate()
     at.pit.come()
-    at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
+    at.eventually(lambda: at.table.status().pit.key.pinned == print_of(at.pit.key))
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: at.table.unacknowledged() == 0)
     at.pit.gone()
     at.pit.rotate()
     at.pit.rotate()
     at.pit.come()
-    at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
-    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    at.eventually(lambda: at.table.status().pit.key.pinned == print_of(at.pit.key))
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status().pit.fresh))
     assert [fact["public_key"] for fact in at.table.facts() if fact["fact"] == "PitKeyRotated"][-1] == public_hex(
         at.pit.key
     )
@@ -249,14 +249,14 @@ def test_until_a_person_has_pinned_a_key_nothing_of_the_pit_is_believed_and_bacc
 ) -> None:
     table = unstarted_table
     table.start()
-    eventually(lambda: bool(table.status()["shoe"]["up"] and table.status()["pit"]["key"]["offered"]))
+    eventually(lambda: bool(table.status().shoe.up and table.status().pit.key.offered))
     dealer.open_shoe()
     pins.cover(1)
     eventually(lambda: pins.seat(1) == "refused")
     dealer.play(PLAYER_WINS)
     eventually(lambda: len(pit.rounds) == 1)
-    told = table.status()["pit"]
-    assert (told["acked_seq"], told["meters"], told["fresh"]) == (0, {}, False)
+    told = table.status().pit
+    assert (told.acked_seq, told.meters, told.fresh) == (0, {}, False)
     status = table.tablectl("status").stdout
     assert "No pit key is pinned at this table." in status
     with pytest.raises(TableError, match="pit_key_differs"):
@@ -264,5 +264,5 @@ def test_until_a_person_has_pinned_a_key_nothing_of_the_pit_is_believed_and_bacc
     command = next(line for line in status.splitlines() if "tablectl pit-key" in line)
     assert f'--trust "{print_of(pit.key)}" --by NAME' in command
     assert table.tablectl("pit-key", "--trust", print_of(pit.key), "--by", "Ann").returncode == 0
-    eventually(lambda: table.unacknowledged() == 0 and bool(table.status()["pit"]["fresh"]))
+    eventually(lambda: table.unacknowledged() == 0 and bool(table.status().pit.fresh))
     assert "PINNED" not in table.tablectl("status").stdout

@@ -32,12 +32,12 @@ def test_a_table_killed_inside_a_hand_stands_where_it_stood(at: Bench) -> None:
     at.dealer.lock(1, 7)
     at.dealer.deal("KS 2D")
     at.eventually(lambda: at.pins.seat(7) == "accepted" and at.pins.lamp("fault") == "dark")
-    face, lamps, boot = at.table.face, at.table.status()["lamps"], at.table.status()["journal"]["boot"]
+    face, lamps, boot = at.table.face, at.table.status().lamps, at.table.status().journal.boot
     at.table.restart()
     at.eventually(at.table.links_up)
     assert at.table.face == face
-    at.eventually(lambda: at.table.status()["lamps"] == lamps)
-    assert at.table.status()["journal"]["boot"] == boot + 1
+    at.eventually(lambda: at.table.status().lamps == lamps)
+    assert at.table.status().journal.boot == boot + 1
     at.eventually(lambda: at.pins.seat(1) == at.pins.seat(7) == "accepted")
     at.shoe.deal("9S 3C")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1, 7])
@@ -96,7 +96,7 @@ def test_the_port_comes_late(
     shoe.unplug()
     table.start()
     eventually(lambda: pins.lamp("fault") == "slow_blink")
-    assert "no such device" in table.status()["shoe"]["why"]
+    assert "no such device" in table.status().shoe.why
     shoe.plug()
     eventually(table.links_up)
     dealer.open_shoe()
@@ -132,7 +132,7 @@ def test_systemd_is_told_ready_alive_and_stopping(unstarted_table: Table, shoe: 
         unstarted_table.start(await_ready=False, NOTIFY_SOCKET=str(tmp_path / "notify"))
         told = {systemd.recv(100) for _ in range(2)}  # the first ping may come before the socket is served
         assert told == {b"READY=1", b"WATCHDOG=1"}
-        assert unstarted_table.status()["face"]["phase"] == "no_shoe"
+        assert unstarted_table.status().face.phase == "no_shoe"
         assert systemd.recv(100) == b"WATCHDOG=1"
         assert unstarted_table.stop() == 0
         last = b"WATCHDOG=1"

@@ -60,17 +60,17 @@ def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench
 
     at.dealer.open_shoe()
     at.table.supervisor("wager", seat=2, spot="player", cents=2000)
-    at.eventually(lambda: len(at.table.face["wagers"]) == 1)
+    at.eventually(lambda: len(at.table.face.wagers) == 1)
     at.dealer.lock()
     for card in ("5H", "6D", "TH", "8S"):
         at.dealer.deal(card)
         assert seen() == set()
-    assert at.table.face["reveal"] == ["player", "banker"]
+    assert at.table.face.reveal == ("player", "banker")
     at.eventually(lambda: at.pins.seat(2) == "turn")  # it squeezes Player's cards
     assert at.pins.seat(1) == "nothing"
     assert seen() == set()
 
-    at.pins.press("reveal", until=lambda: at.table.face["reveal"] == [])
+    at.pins.press("reveal", until=lambda: at.table.face.reveal == ())
     assert at.table.hands == {"player": ["5H", "TH"], "banker": ["6D", "8S"]}
     at.shoe.deal("9D")
     at.eventually(lambda: at.table.hands["player"] == ["5H", "TH", "--"])

@@ -21,8 +21,8 @@ def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(hit: dict[str,
         at.pit.award(**said)  # a pit that came back says it again
     at.eventually(lambda: [event["step"] for event in at.pit.told("award")] == ["pending", "verified", "paid"])
     assert {event["hit"] for event in at.pit.told("award")} == {hit["id"]}
-    [shown] = at.table.face["hits"]
-    assert (shown["step"], shown["cents"]) == ("paid", 250_000)
+    [shown] = at.table.face.hits
+    assert (shown.step, shown.cents) == ("paid", 250_000)
     at.eventually(lambda: at.pins.seat(1) == "hit")
 
 

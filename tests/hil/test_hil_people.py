@@ -58,11 +58,11 @@ def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventual
 
 
 def test_two_supervisors_clear_one_fault_and_neither_clears_the_next(two_faults: Table) -> None:
-    seen = two_faults.face["fault"]
-    assert seen["code"] == "shoe_error"
-    first = two_faults.tablectl("clear", "--by", "Ann", "--fault", seen["id"])
+    seen = two_faults.stop_told
+    assert seen.code == "shoe_error"
+    first = two_faults.tablectl("clear", "--by", "Ann", "--fault", seen.id)
     assert (first.returncode, first.stdout) == (0, "done\n"), first.stderr
-    second = two_faults.tablectl("clear", "--by", "Bea", "--fault", seen["id"], check=False)
+    second = two_faults.tablectl("clear", "--by", "Bea", "--fault", seen.id, check=False)
     assert second.returncode == 1
     assert second.stderr.startswith("fault_changed: The fault that you answered is not the fault that stands now")
     assert two_faults.fault == "second_cut_card"
@@ -115,8 +115,9 @@ def test_a_second_user_confirms(one_round: Table, pit: FarPit, eventually: Event
     assert asked.returncode == 0, asked.stderr
     assert "Ann asks to correct round 1: Player KS 9S; Banker 2D 4D" in asked.stdout
     assert "Ann asks to correct round 1" in one_round.tablectl("status").stdout
-    waits = one_round.status()["second_person"]
-    nobody = {"do": "witness", "proposal": waits["id"]}
+    waits = one_round.status().second_person
+    assert waits is not None
+    nobody = {"do": "witness", "proposal": waits.id}
     assert ask_as(NOBODY, _control(one_round), nobody | {"by": " ann "})["code"] == "not_two_people"
     assert ask_as(NOBODY, _control(one_round), nobody | {"by": "Bea"}) == {"ok": True}
     eventually(lambda: len(pit.told("correction")) == 1)
@@ -152,7 +153,7 @@ def test_another_users_idle_connections_keep_no_supervisor_away(two_faults: Tabl
     with ExitStack() as crowd:
         for _ in range(_IDLE):
             crowd.enter_context(socket.socket(socket.AF_UNIX)).connect(str(_control(two_faults)))
-        fault = two_faults.face["fault"]["id"]
+        fault = two_faults.stop_told.id
         assert ask_as(NOBODY, _control(two_faults), {"do": "clear", "by": "Bea", "fault": fault}) == {"ok": True}
 
 
@@ -187,7 +188,7 @@ def test_bad_wagers_are_a_counted_line(at: Bench) -> None:
 
 def test_noise_that_reads_as_replies_is_a_line(at: Bench) -> None:
     at.shoe.line.write(b"\x06" * _FLOOD)
-    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD)
+    at.eventually(lambda: at.table.status().shoe.bad_bytes.get("noise", 0) == _FLOOD)
     assert at.table.stop() == 0
     assert len(at.table.log.splitlines()) < _AT_MOST, at.table.log
 

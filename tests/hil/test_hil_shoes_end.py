@@ -48,15 +48,15 @@ def test_two_rounds_unheard_after_a_lock_put_no_third_round_on_it(at: Bench) -> 
     at.dealer.lock(1, 2, 3)
     pull_and_deal(at, _TWO_HANDS)
     at.shoe.deal(_THIRD)
-    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
-    assert at.table.face["hands"] == []
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.stop_told.held_cards == 4)
+    assert at.table.face.hands == ()
     with raising("cards_missed"):
         at.table.supervisor("count", left=left_after(12))
     at.by_two("void")
     assert at.table.fault == "shoe_unheard"
     at.table.supervisor("count", left=left_after(12))
     face = at.table.face
-    assert (face["fault"], face["cards_left"], face["phase"]) == (None, left_after(12), "wagers_open")
+    assert (face.fault, face.cards_left, face.phase) == (None, left_after(12), "wagers_open")
     at.dealer.play("9C TD TC 5D")
     at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
     assert at.pit.hits == []
@@ -68,8 +68,8 @@ def test_the_line_is_down_while_the_port_is_open_and_people_are_told_why(at: Ben
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
     at.shoe.unplug_at_shoe()
-    at.eventually(lambda: not at.table.status()["shoe"]["up"])
-    why = at.table.status()["shoe"]["why"]
+    at.eventually(lambda: not at.table.status().shoe.up)
+    why = at.table.status().shoe.why
     assert "is open, but" in why
     assert "plug" in why
     at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
@@ -77,7 +77,7 @@ def test_the_line_is_down_while_the_port_is_open_and_people_are_told_why(at: Ben
     at.shoe.plug_at_shoe()
     at.eventually(lambda: at.table.fault == "shoe_unheard")
     at.table.supervisor("count", left=left_after(8))
-    assert at.table.face["cards_left"] == left_after(8)
+    assert at.table.face.cards_left == left_after(8)
     at.dealer.play("9C TD TC 5D", 1)
 
 
@@ -86,11 +86,11 @@ def test_inside_a_round_the_table_stops_at_once(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.shoe.deal("KS 2D")
-    at.eventually(lambda: len(at.table.face["hands"]) == 2)
+    at.eventually(lambda: len(at.table.face.hands) == 2)
     at.shoe.unplug_at_shoe()
     at.eventually(lambda: at.table.fault == "shoe_unplugged")
     at.shoe.plug_at_shoe()
-    at.eventually(lambda: at.table.status()["shoe"]["up"])
+    at.eventually(lambda: at.table.status().shoe.up)
     at.table.clear_and_count()
     at.shoe.deal("9S 3C")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
@@ -103,7 +103,7 @@ def test_a_shoe_that_answers_nothing_is_gone_though_its_cable_is_good(at: Bench,
         at.shoe.mute = True
     else:
         at.shoe.power_off()
-    at.eventually(lambda: "does not answer" in at.table.status()["shoe"]["why"])
+    at.eventually(lambda: "does not answer" in at.table.status().shoe.why)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_shoe_switched_off_between_rounds_is_counted_and_the_cards_left_are_ri
     at.dealer.play("9C TD TC 5D")
     at.shoe.power_off()
     if code == "shoe_unheard":
-        at.eventually(lambda: not at.table.status()["shoe"]["up"])
+        at.eventually(lambda: not at.table.status().shoe.up)
     at.shoe.deal("KS 2D 9S 3C 4C 7H")  # six cards that nobody read
     at.shoe.power_up()
     at.eventually(lambda: at.table.fault == code)
     at.table.supervisor("count", left=left_after(10))
-    assert (at.table.fault, at.table.face["cards_left"]) == (None, left_after(10)), "one count is enough"
+    assert (at.table.fault, at.table.face.cards_left) == (None, left_after(10)), "one count is enough"
     at.dealer.play("9C TD TC 5D")
     at.eventually(lambda: [each["cards_left"] for each in at.pit.rounds] == [left_after(4), left_after(14)])
 
@@ -136,7 +136,7 @@ def test_a_busy_or_slow_shoe_is_there(at: Bench, how: str) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
     at.eventually(lambda: at.shoe.answered >= answered + 6)
-    assert (at.table.fault, at.table.status()["shoe"]["up"]) == (None, True)
+    assert (at.table.fault, at.table.status().shoe.up) == (None, True)
 
 
 @pytest.mark.table(shoe={"ask": "off"})
@@ -177,9 +177,9 @@ def test_a_loop_in_the_plug_shows_a_beetek_on_the_adapters_modem_line(
     at.dealer.lock(1, 2, 3)
     pull_and_deal(at, "KS 2D 9S 3C")
     at.shoe.deal(_THIRD)
-    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.stop_told.held_cards == 4)
     at.shoe.unplug_at_shoe()
-    at.eventually(lambda: "its line CTS shows no shoe" in at.table.status()["shoe"]["why"])
+    at.eventually(lambda: "its line CTS shows no shoe" in at.table.status().shoe.why)
 
 
 @pytest.mark.table(shoe={"driver": "beetek", "present": "cts"})

@@ -65,7 +65,7 @@ def test_the_shoes_own_first_card_announces_it(at: Bench) -> None:
 def test_at_a_table_without_a_deal_button_the_first_card_locks(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(2)
-    at.eventually(lambda: at.table.status()["sensors"] == [2])
+    at.eventually(lambda: at.table.status().sensors == (2,))
     at.shoe.deal("KS 2D 9S 3C")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [2])
     assert at.pit.told("wagers_locked")[0]["by"] == "first_card"
@@ -86,7 +86,7 @@ def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(at: Ben
     at.eventually(lambda: at.table.unacknowledged() == 0)
     at.pit.gone()
     at.dealer.play("9C TD TC 5D")  # events nobody acknowledges
-    at.eventually(lambda: not at.table.status()["pit"]["fresh"])
+    at.eventually(lambda: not at.table.status().pit.fresh)
     at.eventually(lambda: at.pins.seat(4) == "nothing")
     at.pins.cover(1)
     at.eventually(lambda: at.pins.seat(1) == "refused")
@@ -116,7 +116,7 @@ def test_a_pit_that_hears_and_says_nothing_is_no_pit_to_bet_with(at: Bench) -> N
     at.dealer.open_shoe()
     at.eventually(lambda: len(at.pit.events) == 1)
     at.eventually(lambda: at.pit.repeats >= 1)  # sent again while nobody acknowledges
-    assert at.table.status()["pit"]["fresh"]
+    assert at.table.status().pit.fresh
     at.pit.speak()
     at.eventually(lambda: at.table.unacknowledged() == 0)
 
@@ -128,7 +128,7 @@ def test_a_wager_locked_before_the_pit_went_silent_stays_good(at: Bench) -> None
     at.pit.gone()
     at.shoe.deal("KS 2D")
     at.shoe.deal("9S 3C")
-    at.eventually(lambda: not at.table.status()["pit"]["fresh"])
+    at.eventually(lambda: not at.table.status().pit.fresh)
     at.eventually(lambda: at.pins.seat(1) == "hit")
     at.pit.come()
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
@@ -146,7 +146,7 @@ def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(at:
 def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)
-    at.eventually(lambda: at.table.status()["sensors"] == [1])
+    at.eventually(lambda: at.table.status().sensors == (1,))
     at.shoe.deal("KS")
     at.eventually(lambda: at.table.phase == "hand_in_play")
     at.pins.press("void", until=lambda: at.table.phase == "wagers_open")

@@ -46,18 +46,18 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
     dealer.play(HAND)
     honest = table.status()
     table.stop()
-    assert _measured(table) == [honest["program_digest"]], "the copy is what ran before, byte for byte"
+    assert _measured(table) == [honest.program_digest], "the copy is what ran before, byte for byte"
 
     changed = copy / "drivers" / "gpio.py"
     changed.write_bytes(changed.read_bytes() + b"# a stranger was here\n")
     table.start()
     now = table.status()
-    assert now["digest"] != honest["digest"]
-    assert _measured(table) == [honest["program_digest"], now["program_digest"]]
+    assert now.digest != honest.digest
+    assert _measured(table) == [honest.program_digest, now.program_digest]
     eventually(lambda: pit.told("alarm"))
     (alarm,) = pit.told("alarm")
     assert alarm["code"] == "program_changed"
-    assert (alarm["details"]["before"], alarm["details"]["now"]) == (honest["program_digest"], now["program_digest"])
+    assert (alarm["details"]["before"], alarm["details"]["now"]) == (honest.program_digest, now.program_digest)
     assert "program_changed" in table.log
     assert table.fault in (None, "shoe_unheard"), "the table deals on"
 

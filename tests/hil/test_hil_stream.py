@@ -57,7 +57,7 @@ def test_a_pit_restored_from_an_old_copy_is_told_everything_again(at: Bench) -> 
 def _is_behind(table: Table) -> bool:
     """Whether it stopped for that; the stop after a start comes before it, and is left by a count."""
     if table.fault == "shoe_unheard":
-        table.supervisor("count", left=table.face["cards_left"])
+        table.supervisor("count", left=table.cards_left)
     return table.fault == "journal_behind_pit"
 
 
@@ -76,8 +76,8 @@ def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(at: B
         at.table.restore_journal(tmp_path / "old")
         at.table.start()
         at.eventually(lambda: _is_behind(at.table))
-    assert at.table.face["fault"]["exits"] == []
-    assert at.table.status()["pit"]["stream"] == "behind"
+    assert at.table.stop_told.exits == ()
+    assert at.table.status().pit.stream == "behind"
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
     at.table.restart()
     assert at.table.fault == "journal_behind_pit"
@@ -106,7 +106,7 @@ def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
             lambda: at.table.unacknowledged() == 1
         )  # its stop has the number of the lost one, and its chain too
     at.eventually(lambda: _is_behind(at.table))
-    details = at.table.face["fault"]["details"]
+    details = at.table.stop_told.details
     assert details.pop("acked_at")
     assert details == {"acked_seq": told, "head_seq": 2, "chain": "unknown"}
     assert len(at.pit.events) == told
@@ -148,7 +148,7 @@ def test_without_a_clock_and_a_network_at_boot_the_table_deals_and_all_of_it_arr
     broker.down()
     unstarted_table.program = ("-c", _LOST_CLOCK.format(was_set=str(tmp_path / "was-set")))
     unstarted_table.start()
-    eventually(lambda: unstarted_table.status()["shoe"]["up"])
+    eventually(lambda: unstarted_table.status().shoe.up)
     dealer.open_shoe()
     dealer.play(PLAYER_WINS, 3)
     (tmp_path / "was-set").touch()

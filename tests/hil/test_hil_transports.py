@@ -97,7 +97,7 @@ class Shoe:
 
     def _burned(self) -> bool:
         face = self._table.face
-        return (face["phase"], face["cards_left"], face["fault"]) == ("wagers_open", 8 * 52 - 3, None)
+        return (face.phase, face.cards_left, face.fault) == ("wagers_open", 8 * 52 - 3, None)
 
     def _stands(self) -> bool:
         return self._table.fault is not None
@@ -126,17 +126,17 @@ class Shoe:
     def _taken(self, hand: Hand) -> int:
         """How many of the hand's cards the table shows."""
         face, hands = self._table.face, self._table.hands
-        if face["phase"] == "hand_in_play":
+        if face.phase == "hand_in_play":
             return hand.shown(hands)
         return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
 
     def _settle(self, hand: Hand) -> None:
         """The supervisor compares the felt with the display, names what is missing there, and clears."""
-        while (fault := self._table.face["fault"]) is not None:
+        while (fault := self._table.face.fault) is not None:
             taken = self._taken(hand)
-            for card in hand.cards[taken : len(hand.cards) - int(fault["held_cards"])]:
+            for card in hand.cards[taken : len(hand.cards) - int(fault.held_cards)]:
                 self._table.supervisor("card", card=card)
-            if fault["code"] == "shoe_unheard":
+            if fault.code == "shoe_unheard":
                 self._table.count()  # what was missed was named, or its hand is void
             else:
                 self._table.supervisor("clear")

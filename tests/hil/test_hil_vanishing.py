@@ -45,7 +45,7 @@ def test_a_journal_that_another_file_replaced_is_written_again_and_the_other_kep
     at.eventually(lambda: at.table.fault == "journal_gone")
     kept = beside(at.table.journal, ".set-aside-1")
     details = {"file": "table.journal", "found": "replaced", "kept_as": kept.name}
-    assert at.table.face["fault"]["details"] == details
+    assert at.table.stop_told.details == details
     at.table.supervisor("clear")
     at.shoe.deal(HAND)
     at.eventually(lambda: len(at.pit.rounds) == 2 and at.table.unacknowledged() == 0)
@@ -59,7 +59,7 @@ def test_a_log_that_was_removed_takes_no_hand_with_it(at: Bench) -> None:
     beside(at.table.journal, "-wal").unlink()
     at.shoe.deal("KS")  # drawn in error, and kept
     at.eventually(lambda: at.table.fault == "journal_gone")
-    assert at.table.face["fault"]["details"] == {"file": "table.journal-wal", "found": "removed"}
+    assert at.table.stop_told.details == {"file": "table.journal-wal", "found": "removed"}
     facts = at.table.facts()
     at.table.kill()
     assert verify(at.table.journal).rows >= len(facts)
@@ -93,7 +93,7 @@ def test_a_key_that_has_signed_a_journal_does_not_start_without_it(at: Bench, tm
     at.dealer.open_shoe()
     at.dealer.play(HAND)
     at.eventually(lambda: at.table.unacknowledged() == 0)
-    epoch = at.table.status()["pit"]["epoch"]
+    epoch = at.table.status().pit.epoch
     at.table.kill()
     for suffix in ("", "-wal", "-shm"):
         beside(at.table.journal, suffix).rename(tmp_path / f"away{suffix}")
@@ -106,7 +106,7 @@ def test_a_key_that_has_signed_a_journal_does_not_start_without_it(at: Bench, tm
     begun = at.table.tablectl("new-journal", "--by", "Ann")
     assert begun.returncode == 0, begun.stderr
     at.table.start()
-    new = at.table.status()["pit"]["epoch"]
+    new = at.table.status().pit.epoch
     assert new != epoch
     assert new in begun.stdout
     note = Path(at.table.files.values["journal"]["signing_key"] + ".journals")

@@ -17,6 +17,7 @@ import pytest
 from controller.basics.errors import TableError
 from controller.contract import events as events_of
 from controller.contract.envelope import Stamp
+from controller.contract.face.table import Public
 from controller.contract.keys import load_or_make_key
 from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
@@ -25,7 +26,7 @@ from controller.daemon.record.archive import beside
 from controller.daemon.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.daemon.record.replay import replay
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from controller.people.cli.main import main
 from controller.people.screen.figures import past_view
 from controller.people.screen.past import Past as PastOfScreen
@@ -146,23 +147,22 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
         surroundings.python("-m", "controller.people.cli.main", "run", str(table)), tmp_path / "log"
     ):
         face = started(table)
-        assert face["shoe"] == shoe
-        for act in ("void", "new_shoe") if face["phase"] in ("wagers_locked", "hand_in_play") else ("new_shoe",):
-            fault = started(table)["fault"]
-            answer = {} if fault is None else {"fault": fault["id"]}
-            assert ask(table, {"do": act, "by": "Smith", **answer})["ok"]
-        assert started(table)["shoe"] == shoe + 1
+        assert face.shoe == shoe
+        for act in ("void", "new_shoe") if face.phase in ("wagers_locked", "hand_in_play") else ("new_shoe",):
+            fault = started(table).fault
+            answer = {} if fault is None else {"fault": fault.id}
+            assert ask(table, {"do": act, "by": "Smith", **answer}).ok
+        assert started(table).shoe == shoe + 1
     again = verify(old.journal)
     assert (again.epoch, again.table) == (read.epoch, read.table)
     assert again.rows > read.rows
 
 
-def started(table: Path) -> dict[str, Any]:
+def started(table: Path) -> Public:
     """What the table shows, once it answers."""
     for _ in range(2000):
         with suppress(TableError):
-            face: dict[str, Any] = ask(table, {"do": "status"})["status"]["face"]
-            return face
+            return status_of(table).face
         time.sleep(0.01)
     raise AssertionError("the table does not answer")
 

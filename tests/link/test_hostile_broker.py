@@ -242,10 +242,10 @@ def test_a_message_of_200_mb_costs_the_table_a_connection_and_no_memory(tmp_path
         table = Table(TableFiles(tmp_path, "royal9-01", broker.port, None), tmp_path)
         try:
             table.start()
-            eventually_now(lambda: table.status()["pit"]["connected"])
+            eventually_now(lambda: table.status().pit.connected)
             before_kb = memory_kb(table.process.pid)
             go.set()
-            eventually_now(lambda: broker.connections == 2 and table.status()["pit"]["stream"] == "streaming")
+            eventually_now(lambda: broker.connections == 2 and table.status().pit.stream == "streaming")
             assert memory_kb(table.process.pid) - before_kb < _MORE_KB
             assert f"sent a packet of {_MUCH} bytes" in table.log
         finally:

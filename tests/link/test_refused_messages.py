@@ -44,7 +44,7 @@ async def test_an_old_epochs_acknowledgement_is_refused_and_logged(
         assert "of epoch 'royal9-01/0ldepoch" in told
         assert "is refused" in told
         assert len(told) < 200, "whoever says it does not choose how much is logged"
-        assert world.runtime.stream.status()["acked_seq"] == 0
+        assert world.runtime.stream.status().acked_seq == 0
 
 
 async def test_a_message_longer_than_the_contract_has_is_refused_unread(
@@ -56,17 +56,18 @@ async def test_a_message_longer_than_the_contract_has_is_refused_unread(
             world.broker.say(b"{" + b" " * MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]], topic=topic)
         told = [record.message for record in log.records]
         assert [message.endswith("is refused unread") for message in told] == [True] * 4
-        assert world.runtime.stream.status()["connected"]
+        assert world.runtime.stream.status().connected
 
 
 async def test_more_acknowledgements_than_the_table_can_judge_end_the_connection(tmp_path: Path) -> None:
     async with running(tmp_path, adopted=False) as world:
         for _ in range(1000):
             world.broker.say(ack("another", 1, "x"))
-        assert world.status["pit"]["connected"]
+        assert world.status.pit.connected
         world.broker.say(ack("another", 1, "x"))
-        assert not world.status["pit"]["connected"]
-        assert world.status["pit"]["why"] == "more messages come on this table's topics than the table can judge"
+        cut = world.status.pit
+        assert not cut.connected
+        assert cut.why == "more messages come on this table's topics than the table can judge"
         world.broker.connect()
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -75,7 +76,7 @@ async def test_more_acknowledgements_than_the_table_can_judge_end_the_connection
 async def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
         world.broker.cuts = "the link was cut 7 times in the last minute"
-        assert world.status["pit"]["why"] == "the link was cut 7 times in the last minute"
+        assert world.status.pit.why == "the link was cut 7 times in the last minute"
 
 
 async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
@@ -90,7 +91,7 @@ async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
         await eventually(lambda: log.records)
         assert "the pit went back from event 2 to 1" in log.records[0].message
         assert world.journal.acked_seq == 2, "the mark on the disk stands"
-        await eventually(lambda: world.runtime.stream.status()["acked_seq"] == 2)
+        await eventually(lambda: world.runtime.stream.status().acked_seq == 2)
         assert world.pit.types() == ["shoe_opened", "wagers_locked"]
         assert world.fault() is None
 
@@ -112,6 +113,6 @@ async def test_people_are_told_of_a_taken_id_once_in_a_while(
 
 async def test_why_the_pit_is_not_there_stands_in_the_status(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
-        assert world.status["pit"]["why"] == ""
+        assert world.status.pit.why == ""
         world.broker.disconnect()
-        assert world.status["pit"]["why"] == "the test cut it"
+        assert world.status.pit.why == "the test cut it"

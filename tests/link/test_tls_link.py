@@ -117,8 +117,8 @@ def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp
     assert checked.returncode == 0, checked.stderr
     try:
         table.start()
-        eventually_now(lambda: table.status()["pit"]["stream"] == "streaming")
-        assert table.status()["pit"]["why"] == ""
+        eventually_now(lambda: table.status().pit.stream == "streaming")
+        assert table.status().pit.why == ""
         table.supervisor("new_shoe")
         heard = [pit.hears()]
         while not heard[-1][0].endswith("/event"):
@@ -133,7 +133,7 @@ def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp
         word = AckWord(TABLE, event["epoch"], event["seq"], event["chain"], now_text()).payload(key)
         check_message(f"pit/v1/{TABLE}/ack", word)
         assert pit.publish(f"pit/v1/{TABLE}/ack", word) == 0
-        eventually_now(lambda: table.status()["pit"]["acked_seq"] == 1)
+        eventually_now(lambda: table.status().pit.acked_seq == 1)
     finally:
         table.close()
 

@@ -254,7 +254,7 @@ def _install(at: _AtPi) -> None:
     pi.run("apt-get install -y -q /root/table-controller.deb")
     pi.run("tablectl setup --answers /root/answers")
     assert at.table.unit("ActiveState") == "active", "systemd has its READY"
-    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"], PATIENCE_S)
+    at.eventually(lambda: at.table.status().pit.key.offered, PATIENCE_S)
     key = fingerprint(bytes.fromhex(public_hex(at.pit.key)))
     pi.run(f"tablectl pit-key --trust '{key}' --by Smith")
     at.eventually(at.table.links_up, PATIENCE_S)
@@ -292,12 +292,12 @@ def _is_ended(at: _AtPi, how: str) -> float:
     """
     stood = _deals_half(at)
     at.eventually(lambda: "seat_1" in at.pins.lit())
-    boot = at.table.status()["journal"]["boot"]
+    boot = at.table.status().journal.boot
     at.pi.run(f"{how} $(systemctl show -P MainPID {_UNIT})")
     since_s = time.monotonic()
     at.eventually(lambda: at.pins.lit() <= {"fault"}, PATIENCE_S)
     dark_after_s = time.monotonic() - since_s
-    at.eventually(lambda: at.table.status()["journal"]["boot"] == boot + 1, PATIENCE_S)
+    at.eventually(lambda: at.table.status().journal.boot == boot + 1, PATIENCE_S)
     _goes_on(at, stood, "4H 5C 3H")
     return dark_after_s
 
@@ -467,7 +467,7 @@ def test_a_shoe_on_usb_is_unplugged_inside_a_hand_and_plugged_again(
         at.eventually(lambda: at.table.fault == "shoe_unplugged", PATIENCE_S)
         told_s = time.monotonic() - since_s
         at.shoe.unplug()
-        assert not at.table.status()["shoe"]["up"]
+        assert not at.table.status().shoe.up
         at.pi.run(f"udevadm settle; test ! -e {adapter}")
         since_s = time.monotonic()
         at.shoe.plug()

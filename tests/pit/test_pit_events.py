@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.people.cli.main import main as tablectl
 from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.ledger import Ledger
@@ -87,7 +87,7 @@ def lines(path: Path, *words: str) -> list[bytes]:
 @needs_mosquitto
 def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_path: Path, capsys: Told) -> None:
     with house(tmp_path / "house") as running, running.daemon():
-        until(lambda: ask(running.table, {"do": "status"})["status"]["pit"]["fresh"], "the table to hear its pit")
+        until(lambda: status_of(running.table).pit.fresh, "the table to hear its pit")
         people = ["-m", "drivers.sim", str(running.table), "--account", str(running.folder / "account")]
         people += ["--rounds", "2", "--speed", "0", "--seed", "7"]
         subprocess.run(surroundings.python(*people), cwd=ROOT, check=True, capture_output=True)

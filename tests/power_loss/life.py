@@ -113,7 +113,7 @@ class Life:
         self._dealer.open_shoe(first, " ".join(deck.draw() for _ in range(rules.burn_count(first))))
 
     def _archived_rows(self) -> int:
-        return int(self._table.status()["journal"]["archived_rows"])
+        return int(self._table.status().journal.archived_rows)
 
     def _killed_inside_a_hand(self, deck: Deck) -> None:
         cards = _hand(deck)

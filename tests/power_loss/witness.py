@@ -13,14 +13,17 @@ import tomllib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
+from controller.contract.face.table import Public
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
 from controller.daemon.record.journal import read_rows, verify
-from controller.table.public import Public, public
+from controller.table.public import public
 from controller.table.rules import TableRules
 from controller.table.states import Table
 from controller.table.step import step
@@ -90,7 +93,7 @@ class Witness:
         self._truth = truth
         self._rows_by_look: dict[Hashable, list[int]] = defaultdict(list)
         for row, face in enumerate(truth.faces):
-            for look in (_face(asdict(face)), _state(face), *(("lamp", lamp) for lamp in _lit(face))):
+            for look in (_face(to_builtins(face)), _state(face), *(("lamp", lamp) for lamp in _lit(face))):
                 self._rows_by_look[look].append(row)
         self._said: dict[tuple[int, int], bytes] = {}
         self._acts_answered = 0

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.daemon.config import load
 from controller.daemon.record.journal import read_rows
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from tests.support.waiting import eventually_now
 
 _SCREEN = ("-m", "controller.people.cli.main", "screen")
@@ -47,7 +48,7 @@ class Showing:
     def start_daemon(self) -> subprocess.Popen[bytes]:
         """The table's daemon, which answers."""
         daemon = self._started("daemon", "-m", "controller.people.cli.main", "run", str(self.table))
-        eventually_now(lambda: self.status()["pit"]["fresh"], "the table's levels")
+        eventually_now(self._has_levels, "the table's levels")
         return daemon
 
     def start_screen(self) -> subprocess.Popen[bytes]:
@@ -86,17 +87,18 @@ class Showing:
 
     def go_on(self) -> None:
         """A supervisor counts the cards in the shoe, which leaves a fault."""
-        face = self.status()["face"]
-        said = {"do": "count", "left": face["cards_left"], "fault": face["fault"]["id"], "by": "Smith"}
-        ask(self.table, said)
+        face = self.status().face
+        assert face.fault is not None, "the table stopped for a count"
+        ask(self.table, {"do": "count", "left": face.cards_left, "fault": face.fault.id, "by": "Smith"})
 
-    def status(self) -> dict[str, Any]:
-        """The table's, with no levels while nobody answers."""
-        try:
-            told: dict[str, Any] = ask(self.table, {"do": "status"})["status"]
-        except TableError:
-            return {"pit": {"fresh": False}}
-        return told
+    def status(self) -> Status:
+        """The table's status. Raises TableError while nobody answers."""
+        return status_of(self.table)
+
+    def _has_levels(self) -> bool:
+        with suppress(TableError):
+            return self.status().pit.fresh
+        return False
 
     def rounds(self) -> list[dict[str, Any]]:
         """The round events of the last shoe in the journal, simulated ones left out."""

@@ -157,13 +157,13 @@ def metrics_tell(showing: Showing) -> None:
         said = answer.read().decode()
     assert asked_names("table_") <= told_names(said)
     status = showing.status()
-    assert samples_of(said, "table_events_committed") == {"": status["pit"]["head_seq"]}
+    assert samples_of(said, "table_events_committed") == {"": status.pit.head_seq}
     assert samples_of(said, "table_fault") == {'{code="shoe_unheard"}': 1}
     counted = samples_of(said, "table_faults_total")
     assert {f'{{code="{code}"}}' for code in FAULTS} == set(counted), "a series that begins with 1 shows no increase"
     assert {code: count for code, count in counted.items() if count} == {'{code="shoe_unheard"}': 1}
     assert samples_of(said, "table_meter_cents") == {
-        f'{{meter="{meter}"}}': cents for meter, cents in status["pit"]["meters"].items()
+        f'{{meter="{meter}"}}': cents for meter, cents in status.pit.meters.items()
     }
 
 
@@ -262,7 +262,7 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
 def at_rest(showing: Showing) -> None:
     """Wait until the table has read all that was dealt."""
     before = None
-    while before != (before := showing.status().get("face")):
+    while before != (before := showing.status().face):
         time.sleep(0.3)
 
 

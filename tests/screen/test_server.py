@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp
 
+from controller.contract.face.feed import FeedLine
+from controller.daemon.control.lines import line
 from controller.people.screen import feed as feed_
 from controller.people.screen import server, web
 from controller.people.screen.audience import Audience
 from controller.people.screen.feed import Feed
 from controller.people.screen.server import Screen, Sockets, application
+from tests.support.tables import TableUnderTest
+from tests.support.told import healthy
 
 _NOWHERE = Path("/nowhere")
 _PAGES = (
@@ -121,7 +125,7 @@ async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_s
         b"[1]\n",
         b'{"status": {}, "placard": {}}\n',
         b"[" * 100_000 + b"\n",
-        b'{"status": {"face": 1}}\n',
+        line(FeedLine(status=healthy(TableUnderTest().face, up_s=1))),
     ]
     heard: list[object] = []
     well = asyncio.Event()
@@ -132,7 +136,7 @@ async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_s
         await well.wait()
 
     def changed() -> None:
-        heard.append((feed.live, "status" in feed.said and feed.said["status"]["face"]))
+        heard.append((feed.live, feed.said.status and feed.said.status.up_s))
         if heard[-1] == (True, 1):
             well.set()
 
@@ -143,9 +147,9 @@ async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_s
         listening.cancel()
     assert heard == [(False, 1), (True, 1)], "never live on a line that cannot be read"
     told = capsys.readouterr().err.splitlines()
-    assert [line.rpartition(" (")[2].partition(":")[0] for line in told] == [
-        "AttributeError",
-        "KeyError",
-        "RecursionError",
+    assert [each.rpartition(" (")[2] for each in told] == [
+        "ValidationError: Expected `object`, got `array`)",
+        "ValidationError: Object missing required field `version` - at `$.status`)",
+        "ValidationError: Expected `object`, got `array`)",
     ]
-    assert all("different versions" in line for line in told)
+    assert all("different versions" in each for each in told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.contract.face.feed import Rounds
+from controller.contract.face.placard import Placard
+from controller.contract.face.status import MetersRefused, Status
 from controller.contract.pit_words import STEPS
 from controller.daemon.config import load
 from controller.people.screen.figures import past_view
@@ -37,21 +40,22 @@ from controller.words.language import LANGUAGES
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
 from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
+from tests.support.told import but, healthy, read_back
 
 EXAMPLES = sorted(TABLES.glob("*.toml"))
 
 
-def told(table: TableUnderTest) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def told(table: TableUnderTest) -> tuple[Placard, Rounds, Status]:
     """The placard, the rounds and the status, as they come off the feed."""
-    status = {
-        "face": asdict(table.face),
-        "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
-        "pit": {"meters": {"player_personal": 1_000_000}, "meters_fresh": True},
-    }
-    rounds = {"shoe": table.face.shoe, "hands": [asdict(each) for each in public_rounds(table.table)]}
-    return tuple(
-        json.loads(json.dumps(part)) for part in ({"name": "Table 1"} | placard(table.table.rules), rounds, status)
-    )
+    burning = {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()}
+    status = healthy(table.face, lamps=burning, pit={"meters": {"player_personal": 1_000_000}})
+    rounds = Rounds(table.table.shoes_opened, public_rounds(table.table))
+    return placard_of(table.table.rules), read_back(rounds), status
+
+
+def placard_of(rules: TableRules) -> Placard:
+    """The placard of these rules, as it comes off the feed."""
+    return read_back(placard(rules, "Table 1"))
 
 
 def texts(said: object) -> list[dict[str, str]]:
@@ -106,7 +110,7 @@ def test_every_word_of_a_row_has_its_words() -> None:
 def test_a_placard_of_every_house_in_words(path: Path) -> None:
     """Of the houses in TOML alone, too: nothing is left to fill, and every bet that pays by rows is on a board."""
     rules = load(path).rules
-    view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(rules))))
+    view = placard_view(placard_of(rules))
     said = texts(view)
     assert all(text[language] and "{" not in text[language] for text in said for language in LANGUAGES)
     lines = [line for board in view["pays"] for line in board["lines"]]
@@ -139,7 +143,7 @@ def test_a_placard_of_every_house_in_words(path: Path) -> None:
 def test_the_rules_page_tells_the_rules_of_the_tables_own_game(
     table: str, has: tuple[str, ...], has_not: tuple[str, ...]
 ) -> None:
-    sign = json.loads(json.dumps({"name": "Table 1"} | placard(load(TABLES / f"{table}.toml").rules)))
+    sign = placard_of(load(TABLES / f"{table}.toml").rules)
     titles = [part["title"] for part in parts_of(sign, "en")]
     assert all(any(title.startswith(start) for title in titles) for start in has)
     assert not any(title.startswith(start) for title in titles for start in has_not)
@@ -172,7 +176,7 @@ def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
 
 
 def parts_told(rules: TableRules) -> dict[str, str]:
-    return {part["title"]: part["text"] for part in parts_of(json.loads(json.dumps(placard(rules))), "en")}
+    return {part["title"]: part["text"] for part in parts_of(placard_of(rules), "en")}
 
 
 @pytest.mark.parametrize(
@@ -220,7 +224,7 @@ def test_a_pay_table_with_several_meters_names_each() -> None:
         (two, ["100% of grand", "10% of fortune"]),
         (replace(two, rows=two.rows[:2]), ["100% of grand", "10% of fortune"]),  # too short for a table of its own
     ):
-        view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(replace(rules, bets=(bet,))))))
+        view = placard_view(placard_of(replace(rules, bets=(bet,))))
         (board,) = view["pays"]
         assert [line["pays"]["en"].lower() for line in board["lines"]][:2] == paid
 
@@ -302,7 +306,7 @@ def test_a_simulated_hand_wins_nothing_and_is_on_no_road() -> None:
     view = hand_view(rules, status)
     assert view["outcome"] is None
     assert [mark["en"] for mark in view["marks"]] == ["Simulated hand: no wagers, no result"]
-    assert [hand["simulated"] for hand in rounds["hands"]] == [False, True]
+    assert [hand.simulated for hand in rounds.hands] == [False, True]
     assert shoe_view(rounds)["counts"]["rounds"] == 1
 
 
@@ -349,7 +353,8 @@ def test_a_hit_names_its_seat_and_amount() -> None:
 def test_a_hit_says_what_it_waits_for_large_and_at_its_seat(step: str) -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
     rules, _, status = told(table)
-    status["face"]["hits"][0]["step"] = step
+    (hit,) = status.face.hits
+    status = but(status, face={"hits": (but(hit, step=step),)})
     view = hand_view(rules, status)
     for language in LANGUAGES:
         assert view["hits"][0]["waits"][language] == words(language)["step"][step]
@@ -359,8 +364,8 @@ def test_a_hit_says_what_it_waits_for_large_and_at_its_seat(step: str) -> None:
 def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
     rules, _, status = told(table)
-    (hit,) = status["face"]["hits"]
-    status["face"]["hits"] = [hit | {"step": "paid"}, hit | {"step": "pending"}]
+    (hit,) = status.face.hits
+    status = but(status, face={"hits": (but(hit, step="paid"), but(hit, step="pending"))})
     assert hand_view(rules, status)["seats"][2]["says"]["en"] == "hit: waits for a person"
 
 
@@ -386,23 +391,24 @@ def test_at_lucky9_the_finished_round_is_told_as_over() -> None:
 def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("9H ??")
     rules, _, status = told(table)
-    pit = {"stream": "streaming", "why": "", "acked_seq": 3, "head_seq": 5, "unacknowledged": 2}
-    pit |= {"meters_refused": None, "most_unacknowledged": 100, "key": {"pinned": None, "forged": {"meters": 2}}}
-    status |= {
-        "pit": status["pit"] | pit,
-        "shoe": {"up": False, "why": "unplugged", "bad_bytes": {}},
-        "journal": {"error": None, "archived_rows": 0},
-        "second_person": None,
-        "clock_set": False,
-        "sensors": [2],
-        "inputs": ["key"],
-        "version": "1",
-        "up_s": 3700,
-        "key_fingerprint": "ab",
-    }
+    status = but(
+        status,
+        pit={
+            "acked_seq": 3,
+            "head_seq": 5,
+            "most_unacknowledged": 100,
+            "key": {"pinned": None, "forged": {"meters": 2}},
+        },
+        shoe={"up": False, "why": "unplugged"},
+        clock_set=False,
+        sensors=(2,),
+        inputs=("key",),
+        up_s=3700,
+    )
     view = technician_view(rules, status, Ages())
+    assert status.face.fault is not None
     assert view["fault"]["code"] == "unreadable_card"
-    assert f"tablectl card KS --fault {status['face']['fault']['id']} --by NAME" in view["fault"]["exits"]
+    assert f"tablectl card KS --fault {status.face.fault.id} --by NAME" in view["fault"]["exits"]
     assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
     assert (
         "could pass as new" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
@@ -413,8 +419,8 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert view["facts"]["Messages refused: not signed by the pit's key"] == "2 on meters"
     shown = {"meter": "player_personal", "here_cents": 1_000_000, "pit_cents": 1_000_000}
     assert (view["meters"][-1], view["meters_refused"]) == (shown, None)
-    old = {"seq": 7, "at": "2026-01-01T00:00:00.000Z", "meters": {"player_personal": 900_000}, "why": "it is old"}
-    refused = technician_view(rules, status | {"pit": status["pit"] | {"meters_refused": old}}, Ages())
+    old = MetersRefused(7, "2026-01-01T00:00:00.000Z", {"player_personal": 900_000}, "it is old")
+    refused = technician_view(rules, but(status, pit={"meters_refused": old}), Ages())
     assert refused["meters"][-1] == shown | {"pit_cents": 900_000}, "here and at the pit differ"
     assert "number 7 of 2026-01-01 00:00:00 UTC, is refused: it is old" in refused["meters_refused"]
     assert view["shoe"] == {
@@ -425,10 +431,10 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
         "Last round of the shoe": "to come",
     }
     begun = TableUnderTest(ROYAL9).do(NewShoe()).draw("3H")
-    burned = technician_view(rules, status | {"face": told(begun)[2]["face"]}, Ages())["shoe"]
+    burned = technician_view(rules, but(status, face=told(begun)[2].face), Ages())["shoe"]
     assert burned["Turned up and burned at the beginning"] == "1 card, and 3 to come"
     table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D")
-    ended = technician_view(rules, status | {"face": told(table)[2]["face"]}, Ages())
+    ended = technician_view(rules, but(status, face=told(table)[2].face), Ages())
     assert ended["shoe"]["Cutting card"] == "came with 406 cards left; its place is 14 cards from the end"
     assert ended["shoe"]["Last round of the shoe"] == "over"
 
@@ -476,7 +482,7 @@ def test_a_bet_with_limits_of_its_own_has_a_line_of_its_own() -> None:
         "banker": {"minimum_cents": 2_000, "maximum_cents": 300_000},
     }
     rules = replace(rules, bets=tuple(replace(bet, **own.get(bet.spot, {})) for bet in rules.bets))
-    view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(rules))))
+    view = placard_view(placard_of(rules))
     assert [(line["label"]["en"], line["text"]["en"]) for line in view["limits"]] == [
         ("Banker", "$20 – $3,000"),
         ("Player", "$15 – $5,000"),

@@ -22,7 +22,7 @@ from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
 from controller.people.care.row import Row, Verdict
 from controller.people.cli import surroundings
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from controller.people.cli.setup import listening, wizard
 from controller.people.cli.setup.broker import ask_broker
 from controller.people.cli.setup.house import read_id
@@ -380,10 +380,10 @@ def test_the_started_table_is_reported_under_its_own_signature(
     with _running(folder) as machine:
         told = capsys.readouterr().out
         key = fingerprint(load_or_make_key(folder / "key").public)
-        pit_key = ask(folder / "table.toml", {"do": "status"})["status"]["pit"]["key"]
+        pit_key = status_of(folder / "table.toml").pit.key
         assert f"The table's key: {key}." in told
-        assert f"The pit's key:   {pit_key['offered']}." in told
-        assert pit_key["pinned"] is None, "nobody compared it"
+        assert f"The pit's key:   {pit_key.offered}." in told
+        assert pit_key.pinned is None, "nobody compared it"
         unit = (folder / "units" / "table-controller.service.d" / "50-networks.conf").read_text("utf-8")
         assert unit.splitlines()[1:] == ["[Service]", "IPAddressDeny=any", "IPAddressAllow=localhost 10.20.0.0/16"]
         report = folder / "report.html"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.people.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
 from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Players, TableCues
@@ -249,7 +249,7 @@ def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
             check=False,
         )
         assert run.returncode == 0, run.stderr + (tmp_path / "log").read_text()
-        bad_bytes = ask(table, {"do": "status"})["status"]["shoe"]["bad_bytes"]
+        bad_bytes = status_of(table).shoe.bad_bytes
     account = [json.loads(told) for told in account_file.read_text().splitlines()]
     with sqlite3.connect(tmp_path / "table.journal") as db:
         told = [json.loads(body) for (body,) in db.execute("SELECT body FROM message ORDER BY seq")]

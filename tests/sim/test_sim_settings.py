@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 from typing import Any, Literal
 
 import pytest
+from msgspec import to_builtins
 
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import Bet
@@ -226,4 +227,4 @@ def test_the_card_that_the_dealer_shows_makes_the_bonus() -> None:
         (event,) = table.of_type("round")
         (bonus,) = (each for each in event["settlement"]["wagers"] if each["spot"] == "lucky9_bonus")
         assert (shows, bonus["result"]) == (shows, result)
-        assert asdict(table.face)["results"] == ({"seat": 3, "hand": "seat_3", "result": "won"},)
+        assert to_builtins(table.face)["results"] == ({"seat": 3, "hand": "seat_3", "result": "won"},)

@@ -19,9 +19,11 @@ from typing import Any, Protocol
 import controller.table.step as core
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
+from controller.contract.face.table import Public
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.daemon.answer import Answer
 from controller.daemon.config import Config
+from controller.daemon.control.lines import line
 from controller.daemon.delivery.standing import GOOD
 from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Journal
@@ -40,7 +42,7 @@ from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import Fact
 from controller.table.faults import Exit
 from controller.table.lamps import Live, Pattern, lamps
-from controller.table.public import Public, public
+from controller.table.public import public
 from controller.table.states import Table
 from drivers.devices import PRESENT_INPUT
 from drivers.line.shoe_on_line import ShoeOnLine
@@ -175,7 +177,7 @@ class LiveTable:
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
         hold("the line is known as it is", runtime.shoe_line.up == self.shoe.cable.heard, runtime.shoe_line)
         auditor.all_reports_arrived(self.shoe.life)
-        hold("the pit's word is marked", runtime.stream.status()["unacknowledged"] == 0, self.delivery())
+        hold("the pit's word is marked", runtime.stream.status().unacknowledged == 0, self.delivery())
         hold("the stream flows", runtime.stream.up and runtime.stream.fresh(), self.delivery())
         shown = (state.get("phase"), state.get("shoe"), state.get("fault"), state.get("unacknowledged"))
         face = runtime.face
@@ -575,8 +577,8 @@ class LiveTable:
         self._go_on(_SETTLED_S)
         waits = None if self.runtime is None else self.runtime.waits_for_second_person()
         if self.runtime is not None and waits is not None:
-            assert isinstance(waits["id"], int)
-            self._wait_for(self.runtime.confirm(waits["id"], "witness bob", "socket bob(1001)"))
+            assert isinstance(waits.id, int)
+            self._wait_for(self.runtime.confirm(waits.id, "witness bob", "socket bob(1001)"))
 
     def _wait_for(self, answer: Coroutine[Any, Any, Answer]) -> None:
         self._asked = [task for task in self._asked if not task.done()]
@@ -665,10 +667,10 @@ class LiveTable:
         frames = [report.frame for report in self.shoe.reported[-20:]]
         published = [body.decode() for body in sent]
         if self.runtime is not None and not self.disk.slow_s:
-            face = dict(self.runtime.status())
-            published.append(json.dumps(face))
+            status = self.runtime.status()
+            published.append(line(status).decode())
             if not self.disk.failing:
-                self.auditor.secret_in(json.dumps(face["face"]))
+                self.auditor.secret_in(line(status.face).decode())
         for text in published:
             hold("no frame gets out", not any(frame in text for frame in frames), text)
 

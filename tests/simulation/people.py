@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from controller.table.public import Public
+from controller.contract.face.table import Public
 from drivers.sim import rules
 from tests.simulation.live_table import LiveTable
 from tests.simulation.world import Action, World

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
+
+from msgspec import to_builtins
 
 from controller.daemon.config import load
 from controller.rules.game.baccarat import PuntoBanco
@@ -81,7 +83,7 @@ class Watched(TableUnderTest):
             for event in self.events[before:]
         ]
         lit = {name: pattern.name for name, pattern in lamps(self.face, HEALTHY).items()}
-        return json.dumps([new, asdict(self.face), lit], sort_keys=True)
+        return json.dumps([new, to_builtins(self.face), lit], sort_keys=True)
 
     def report(self, card: Card | None, *, missed: int = 0) -> Report:
         """The next report, its frame telling the card."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from controller.contract.face.status import Waits
 from tests.support.other_user import NOBODY, ask_as
 
 
-def agree(waits: dict[str, Any] | None, control: Path, by_key: Callable[[str], None]) -> None:
+def agree(waits: Waits | None, control: Path, by_key: Callable[[str], None]) -> None:
     """Agree to what waits, if anything does. `by_key` turns the key and holds the button of this name."""
     if waits is None:
         return
     if os.getuid() == 0:
-        answer = ask_as(NOBODY, control, {"do": "witness", "proposal": waits["id"], "by": "Bea"})
+        answer = ask_as(NOBODY, control, {"do": "witness", "proposal": waits.id, "by": "Bea"})
         assert answer.get("ok") or answer["code"] == "no_proposal", answer
     else:
-        by_key(waits["button"])
+        assert waits.button is not None, "this table has a key and the act's button"
+        by_key(waits.button)

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
+from controller.contract.face.table import Public, PublicHand
 from controller.daemon.config import load
 from controller.daemon.record.fact_json import fact_from_json, fact_to_json
 from controller.daemon.record.journal import Entry, Row
@@ -32,7 +33,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.legality import Refuse
-from controller.table.public import Public, PublicHand, public
+from controller.table.public import public
 from controller.table.requests import after, before, decide
 from controller.table.rules import LockOn, TableRules
 from controller.table.states import Table

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Self
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from controller.rules.game.cards import DECK, Card
 from controller.table.acts.shoe import NewShoe
@@ -41,7 +41,7 @@ class Watched(TableUnderTest):
     def believe(self, *facts: Fact) -> Self:
         for fact in facts:
             super().believe(fact)
-            self.seen.append((asdict(self.face), lamps(self.face, HEALTHY), self._without_the_chain()))
+            self.seen.append((to_builtins(self.face), lamps(self.face, HEALTHY), self._without_the_chain()))
         return self
 
     def report(self, card: Card | None, missed: int = 0) -> Report:
@@ -120,7 +120,7 @@ def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_
 def test_the_first_card_is_shown_and_those_burned_after_it_are_counted() -> None:
     table = TableUnderTest().do(NewShoe()).draw("3H 8C")
     assert (table.face.first_card, table.face.burn_left) == ("3H", 2)
-    assert "8C" not in str(asdict(table.face))
+    assert "8C" not in str(to_builtins(table.face))
     table.draw("8C 8C")
     assert (table.face.first_card, table.face.burn_left) == (None, None)
 

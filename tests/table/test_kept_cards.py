@@ -4,10 +4,10 @@ hand wants for a card, though the shoe be empty. While they wait they lie face d
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from random import Random
 
 import pytest
+from msgspec import to_builtins
 
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.seating import Actives
@@ -150,7 +150,7 @@ def names_it(table: TableUnderTest, card: str) -> bool:
     """Whether what the table has said or shows, but for the first card, has the card in it."""
     assert table.fault == "impossible_card"
     told = [event for event in table.events if event["type"] != "shoe_opened"]
-    return f'"{card}"' in json.dumps([told, asdict(table.face)])
+    return f'"{card}"' in json.dumps([told, to_builtins(table.face)])
 
 
 @EACH_GAME

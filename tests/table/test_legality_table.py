@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from controller.contract.face.table import PublicWager
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
@@ -46,7 +47,7 @@ from controller.table.facts import (
 )
 from controller.table.faults import FAULTS
 from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Row
-from controller.table.public import PHASE_NAMES, PublicWager
+from controller.table.public import PHASE_NAMES
 from controller.table.states import Held, KnownCard, Waiting
 from controller.words.language import language
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from controller.contract.face.status import Waits
 from controller.daemon.record.replay import replay
 from controller.people.screen import wording
 from controller.rules.game.wagers import WagerRules
@@ -29,11 +30,11 @@ CONTROLLER = Path(languages.__file__).parents[1]
 
 
 @cache
-def _asking() -> dict[Path, list[ast.Call | ast.Subscript]]:
-    """By file, every call and every subscript in the program's text."""
+def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
+    """By file, every call, every subscript and every function in the program's text."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in CONTROLLER.rglob("*.py")}
     return {
-        path: [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Subscript)]
+        path: [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Subscript | ast.FunctionDef)]
         for path, tree in trees.items()
     }
 
@@ -67,8 +68,28 @@ def asked_for() -> Iterator[tuple[str, str, str | None]]:
                     yield "screen", str(section), None
                 case ast.Call(func=ast.Attribute(attr="name" | "_pair"), args=[ast.Constant(section), key]):
                     yield from (("others", str(section), each) for each in named(key))
+                case ast.Call(func=ast.Attribute(attr="text"), args=[ast.Constant(section), key]):
+                    yield from (("others", str(section), each) for each in named(key))
                 case ast.Subscript(value=ast.Attribute(attr="sections"), slice=ast.Constant(section)):
                     yield "others", str(section), None
+                case ast.FunctionDef():
+                    yield from _said_of_one_section(node)
+
+
+def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, str | None]]:
+    """What a function asks for that begins with `say = partial(words.text, "waiting")`."""
+    sections = [
+        str(section)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "partial"
+        and ast.unparse(node.args[0]).endswith("words.text")
+        for section in [ast.literal_eval(node.args[1])]
+    ]
+    for node in ast.walk(function) if sections else ():
+        match node:
+            case ast.Call(func=ast.Name(id="say"), args=[key]):
+                yield from (("others", sections[0], each) for each in named(key))
 
 
 def named(key: ast.expr) -> list[str | None]:
@@ -180,7 +201,7 @@ def test_every_section_and_every_key_that_the_program_names_is_there(name: str) 
     """A page that asked for a section which was gone ended by KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
     asked = set(asked_for())
-    assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", None)} <= asked
+    assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "burn")} <= asked
     for which, section, key in asked:
         assert key is None or key in told[which].get(section, {}), (which, section, key)
         assert section in told[which], (which, section)
@@ -191,10 +212,10 @@ def test_every_act_by_two_people_has_its_words_for_the_second(name: str) -> None
     by_two = {act.name for act in ACTS for form in act.forms if hasattr(form.request, "details")}
     assert language(name).sections["asks"].keys() == by_two
     hands = {"round": 3, "hands": {"player": ["KS", "9H"], "seat_3_hand_2": ["8S"], "dealer": ["2C"]}}
-    assert asked({"act": "correct", "details": hands}, language(name)).count(";") == 2
-    in_english = asked({"act": "correct", "details": hands}, language())
+    assert asked(Waits(1, "correct", hands, "Ann", "", None, 30), language(name)).count(";") == 2
+    in_english = asked(Waits(1, "correct", hands, "Ann", "", None, 30), language())
     assert in_english == "correct round 3: Player KS 9H; seat 3, hand 2 8S; the dealer 2C"
-    accept = {"act": "accept-award", "details": {"award": "table-01.7", "cents": 1_250_000}}
+    accept = Waits(1, "accept-award", {"award": "table-01.7", "cents": 1_250_000}, "Ann", "", None, 30)
     assert asked(accept, language()) == "accept award table-01.7 of $12,500.00"
 
 

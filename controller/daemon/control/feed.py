@@ -1,6 +1,6 @@
 """The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
 
-Anybody on this machine may connect. A line is a JSON object with one of these keys:
+Anybody on this machine may connect. A line is the JSON of a `FeedLine`, with one of these keys:
 
 - `placard`: the table's rules.
 - `rounds`: the finished rounds of the open shoe, as corrected.
@@ -13,12 +13,12 @@ So a reader needs no earlier line. The table's screen reads this feed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+from controller.contract.face.feed import FeedLine, Rounds, Wiring
 from controller.daemon.config import Config
+from controller.daemon.control.lines import line
 from controller.daemon.runtime import Runtime
 from controller.table.placard import placard
 from controller.table.public import public_rounds
@@ -40,31 +40,27 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
     finished: tuple[FinishedRound, ...] | None = None
     shoe: int | None = None
     placard_line = rounds_line = b""
-    wiring_line = _line("wiring", wiring(runtime.config))
+    wiring_line = line(FeedLine(wiring=wiring(runtime.config)))
 
     def lines() -> Sequence[bytes]:
         nonlocal rules, finished, shoe, placard_line, rounds_line
         table = runtime.table
         if table.rules is not rules:
             rules = table.rules
-            placard_line = _line("placard", {"name": runtime.table_name} | placard(rules))
+            placard_line = line(FeedLine(placard=placard(rules, runtime.table_name)))
         if table.finished is not finished or table.shoes_opened != shoe:
             finished, shoe = table.finished, table.shoes_opened
-            rounds_line = _line("rounds", {"shoe": shoe, "hands": [asdict(each) for each in public_rounds(table)]})
-        return placard_line, rounds_line, wiring_line, _line("status", runtime.status())
+            rounds_line = line(FeedLine(rounds=Rounds(shoe, public_rounds(table))))
+        return placard_line, rounds_line, wiring_line, line(FeedLine(status=runtime.status()))
 
     return lines
 
 
-def wiring(config: Config) -> dict[str, object]:
-    """The BCM number and the header place of each lamp and input, and the configuration's digest, as JSON values."""
+def wiring(config: Config) -> Wiring:
+    """The place of each lamp and input, and the configuration's digest."""
     pins = config.file.pins
-    return {
-        "digest": config.digest,
-        "lamps": {name: [lamp.bcm, PHYSICAL.get(lamp.bcm)] for name, lamp in pins.lamps.items()},
-        "inputs": {name: [input_.bcm, PHYSICAL.get(input_.bcm)] for name, input_ in pins.inputs.items()},
-    }
-
-
-def _line(name: str, said: object) -> bytes:
-    return json.dumps({name: said}).encode() + b"\n"
+    return Wiring(
+        digest=config.digest,
+        lamps={name: (lamp.bcm, PHYSICAL.get(lamp.bcm)) for name, lamp in pins.lamps.items()},
+        inputs={name: (input_.bcm, PHYSICAL.get(input_.bcm)) for name, input_ in pins.inputs.items()},
+    )

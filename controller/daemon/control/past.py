@@ -10,8 +10,8 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from controller.contract.face.record import HandRecord
 from controller.contract.old_events import as_now
 from controller.daemon.hand_record import hand_record, round_named
 from controller.daemon.record.journal import read_events, read_origin, read_shoe
@@ -69,7 +69,7 @@ class Past:
             async with asyncio.timeout(_PATIENCE_S):
                 await writer.drain()
 
-    async def hand(self, which: str) -> dict[str, Any]:
+    async def hand(self, which: str) -> HandRecord:
         """The record of the finished round "3/12". Raises TableError as `hand_record`."""
         shoe, _ = round_named(which)
         path, archives = self._journal, self._archives

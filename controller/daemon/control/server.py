@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.answers import Answer
 from controller.daemon.control.connections import IDLE_S, Connection, Connections
 from controller.daemon.control.feed import SUFFIX, feed_lines, feed_of
+from controller.daemon.control.lines import line as _line
 from controller.daemon.control.past import Past, past_of
 from controller.daemon.control.watchers import Watchers
 from controller.daemon.runtime import Runtime
@@ -46,7 +48,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
     Raises TableError `control_socket` where a socket cannot be made.
     """
     connections = Connections()
-    watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
+    watchers = Watchers(lambda: (_line(Answer(ok=True, status=runtime.status())),))
     fed = Watchers(feed_lines(runtime))
     kept = runtime.config.file.journal
     past = Past(Path(kept.path), kept.archives)
@@ -138,7 +140,7 @@ async def _converse(
             await connection.say(_line(_refusal("bad_request", wrong.what, wrong.do)))
             continue
         if request == "status":
-            await connection.say(_line({"ok": True, "status": runtime.status()}))
+            await connection.say(_line(Answer(ok=True, status=runtime.status())))
         elif request == "watch":
             await watchers.watch(connection.writer)
         elif isinstance(request, _Replayed):
@@ -152,36 +154,36 @@ async def _converse(
             await connection.say(_line(answer))
 
 
-async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[str, object]:
+async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> Answer:
     match asked:
         case _Asked(request, fault, shown):
             answer = await runtime.ask(request, via, fault, shown)
         case _Confirmed(proposal, by):
             answer = await runtime.confirm(proposal, by, via)
     if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
-        return {"ok": True, "waits": waits}
+        return Answer(ok=True, waits=waits)
     if answer.refused is not None:
         return _refusal(answer.refused, language().refusal(answer.refused), _LOOK)
-    return {"ok": True}
+    return Answer(ok=True)
 
 
-async def _replayed(past: Past, which: str) -> dict[str, object]:
+async def _replayed(past: Past, which: str) -> Answer:
     try:
-        return {"ok": True, "hand": await past.hand(which)}
+        return Answer(ok=True, hand=await past.hand(which))
     except TableError as error:
         return _refusal(error.code, error.what, error.do)
 
 
-def _would(runtime: Runtime, asked: _Asked) -> dict[str, object]:
+def _would(runtime: Runtime, asked: _Asked) -> Answer:
     match runtime.foresee(asked.request, asked.fault):
         case Refuse(code):
             return _refusal(code, language().refusal(code), _LOOK)
         case would:
-            return {"ok": True, "would": would, "shown": name_of(would)}
+            return Answer(ok=True, would=would, shown=name_of(would))
 
 
-def _refusal(code: str, what: str, do: str) -> dict[str, object]:
-    return {"ok": False, "code": code, "what": what, "do": do}
+def _refusal(code: str, what: str, do: str) -> Answer:
+    return Answer(ok=False, code=code, what=what, do=do)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,3 @@ def _keeps(said: dict[str, Any]) -> bool:
 def _can_be_kept(text: str) -> bool:
     """Whether the journal and a log line can hold the text. JSON can write half a character, which no file holds."""
     return text.isprintable() and bool(text.strip())
-
-
-def _line(answer: dict[str, object]) -> bytes:
-    return json.dumps(answer).encode() + b"\n"

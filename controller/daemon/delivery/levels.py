@@ -13,6 +13,7 @@ from collections.abc import Collection
 
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_LEAP_MS
 from controller.contract.envelope import Stamp
+from controller.contract.face.status import MetersRefused
 from controller.contract.pit_words import MetersWord, moment_ms
 from controller.daemon.delivery.pit_trust import latest_ms, leaps
 
@@ -56,12 +57,12 @@ class Levels:
         """The levels that a wager at this table can win. A pit tells the levels of every game."""
         return self._of_this_game(self.cents)
 
-    def refusal(self) -> dict[str, object] | None:
+    def refusal(self) -> MetersRefused | None:
         """The pit's last word where it is refused, for people: what it says of this game's meters, and why."""
         if self.refused is None:
             return None
         said, why = self.refused
-        return {"seq": said.seq, "at": said.at, "meters": self._of_this_game(said.meters), "why": why}
+        return MetersRefused(said.seq, said.at, self._of_this_game(said.meters), why)
 
     def _of_this_game(self, cents: dict[str, int]) -> dict[str, int]:
         return {meter: each for meter, each in cents.items() if meter in self._meters}

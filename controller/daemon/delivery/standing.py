@@ -11,19 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from controller.contract.face.status import Standing
+
 GOOD = frozenset({"well", "listening"})
 """The codes after which nobody needs to do anything."""
 
 _AWAY_FROM_S = 1800.0
 _OTHERS_HEARD_WITHIN_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """`code` is a key of a language's section `pit`; `details` are what its sentences name."""
-
-    code: str
-    details: dict[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -13,12 +13,15 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any, TypeVar
+
+from msgspec.structs import asdict
 
 from controller.contract.bounds import MOST_LEAP_MS, MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
-from controller.contract.envelope import Stamp
+from controller.contract.envelope import CONTRACT_VERSION, Stamp
+from controller.contract.face.state import State, TableState
+from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
@@ -43,7 +46,7 @@ from controller.daemon.delivery.levels import Levels
 from controller.daemon.delivery.outbox import OutboxWatch
 from controller.daemon.delivery.pit_trust import Offer, PitClock, PitTrust, latest_at, latest_ms, leaps
 from controller.daemon.delivery.recognition_trust import Doubt, RecognitionTrust
-from controller.daemon.delivery.standing import PitHeard, Standing
+from controller.daemon.delivery.standing import PitHeard
 from controller.daemon.record.journal import Journal, Message, OnJournal
 from controller.rules.game.bets import ratio
 from controller.table.acts.entry import Request
@@ -157,7 +160,7 @@ class PitStream:
         self._barrier: int | None = None  # once this publish is answered, no retained ack comes any more
         self._state_sent = b""
         self._state_token: int | None = None
-        self._state: Callable[[], dict[str, object]] = dict
+        self._state: Callable[[], TableState]  # from `run` on
 
     @property
     def up(self) -> bool:
@@ -178,38 +181,34 @@ class PitStream:
         now_s = time.monotonic()
         return not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
-    def status(self) -> dict[str, object]:
+    def status(self) -> PitLink:
         """How the stream is, for people."""
         delivery = self._delivery
-        return {
-            "connected": self._connected,
-            "broker": self._broker.address,
-            "why": self._why_not(),
-            "standing": asdict(self.standing()),
-            "stream": delivery.phase.name.lower(),
-            "fresh": self.fresh(),
-            "epoch": delivery.epoch,
-            "head_seq": delivery.head_seq,
-            "acked_seq": delivery.acked_seq,
-            "unacknowledged": delivery.unacknowledged,
-            "most_unacknowledged": self._most_unacknowledged,
-            "meters": self.levels.of_this_game(),
-            "meters_fresh": self.levels.fresh(time.monotonic()),
-            "meters_refused": self.levels.refusal(),
-            "key": {
-                "pinned": _shown(self._trust.pinned),
-                "offered": _shown(self._trust.offered),
-                "forged": dict(self._forged),
-            },
-        }
+        return PitLink(
+            connected=self._connected,
+            broker=self._broker.address,
+            why=self._why_not(),
+            standing=self.standing(),
+            stream=delivery.phase.name.lower(),
+            fresh=self.fresh(),
+            epoch=delivery.epoch,
+            head_seq=delivery.head_seq,
+            acked_seq=delivery.acked_seq,
+            unacknowledged=delivery.unacknowledged,
+            most_unacknowledged=self._most_unacknowledged,
+            meters=self.levels.of_this_game(),
+            meters_fresh=self.levels.fresh(time.monotonic()),
+            meters_refused=self.levels.refusal(),
+            key=PitKeys(
+                pinned=_shown(self._trust.pinned), offered=_shown(self._trust.offered), forged=dict(self._forged)
+            ),
+        )
 
-    def recognition_status(self) -> dict[str, object]:
+    def recognition_status(self, expected: bool) -> Recognition:
         """Whose word the table takes for bet recognition's, and what it did not believe, for people."""
         adopted = self._recognition.adopted
-        return {
-            "key": _shown(None if adopted is None else bytes.fromhex(adopted)),
-            "not_believed": dict(self._doubted),
-        }
+        key = _shown(None if adopted is None else bytes.fromhex(adopted))
+        return Recognition(expected, key, dict(self._doubted))
 
     def standing(self) -> Standing:
         """How the table finds the pit at this moment."""
@@ -270,7 +269,7 @@ class PitStream:
         again = f"The event is offered again every {RETRY_REFUSED_AFTER_S:g} s"
         return f"the broker refuses event {seq} ({why}): {do}. {again}"
 
-    async def run(self, state: Callable[[], dict[str, object]]) -> None:
+    async def run(self, state: Callable[[], TableState]) -> None:
         """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
         self._state = state
         async with asyncio.TaskGroup() as tasks:
@@ -733,15 +732,21 @@ class PitStream:
 
     def _whole_state(self) -> bytes:
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
-        now = {
-            **self._state(),
-            "head_seq": self._delivery.head_seq,
-            "unacknowledged": self._delivery.unacknowledged,
-            "pit": self.standing().code,
-            "broker": self._broker.address,
-            "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
-        }
-        return online_state(self._table_id, self._journal.epoch, self._journal.boot, now)
+        return online_state(
+            State(
+                **asdict(self._state()),
+                online=True,
+                table=self._table_id,
+                epoch=self._journal.epoch,
+                boot=self._journal.boot,
+                contract=CONTRACT_VERSION,
+                head_seq=self._delivery.head_seq,
+                unacknowledged=self._delivery.unacknowledged,
+                pit=self.standing().code,
+                broker=self._broker.address,
+                oldest_unacknowledged_at=oldest.says["at"] if oldest else None,
+            )
+        )
 
 
 def _shown(key: bytes | None) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.daemon.config import Config, load
 from controller.daemon.config.problems import ConfigError
 from controller.people.care import board, keeping, links, program
@@ -16,7 +17,7 @@ from controller.people.care.row import Row, fault, ok
 _P = ParamSpec("_P")
 
 
-def examine(machine: Machine, table: Path | None, answer: dict[str, Any] | TableError | None) -> Iterator[Row]:
+def examine(machine: Machine, table: Path | None, answer: Status | TableError | None) -> Iterator[Row]:
     """Check every part. `table` is the path of the table's file, None where there is none. `answer` is the
     running table's status, or the error of asking for that status; None where nobody asked."""
     config = None

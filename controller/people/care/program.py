@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from controller import __version__
 from controller.basics.digest import program_digest
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.daemon.config import Config
 from controller.people.care.libraries import changed
 from controller.people.care.machine import Machine
@@ -19,7 +19,7 @@ _UNITS = {_TABLE: "the table", "table-screen.service": "the screen", "table-kios
 _LOG = "journalctl --unit {unit} --lines 30"
 
 
-def running(status: dict[str, Any] | TableError) -> Iterator[Row]:
+def running(status: Status | TableError) -> Iterator[Row]:
     """What a running table reports. `status` may be the error of asking for that status."""
     if isinstance(status, TableError):
         refused = status.code == "not_allowed"
@@ -29,51 +29,46 @@ def running(status: dict[str, Any] | TableError) -> Iterator[Row]:
             else warning("table", status.code, status.what, status.do)
         )
         return
-    open_fault = status["face"]["fault"]
+    open_fault = status.face.fault
     if open_fault is not None:
-        says = f"The table has stopped: {open_fault['code']}."
-        yield fault("table", open_fault["code"], says, "See what the table waits for: tablectl status")
+        says = f"The table has stopped: {open_fault.code}."
+        yield fault("table", open_fault.code, says, "See what the table waits for: tablectl status")
     else:
-        yield ok("table", f"The table runs version {status['version']} and has no fault.")
-    if not status["shoe"]["up"]:
+        yield ok("table", f"The table runs version {status.version} and has no fault.")
+    if not status.shoe.up:
         do = "Look at the shoe's power and cable, and at the row \"shoe's port\" of this list."
-        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {status['shoe']['why']}.", do)
-    elif status["shoe"]["bad_bytes"]:
-        count = sum(status["shoe"]["bad_bytes"].values())
+        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {status.shoe.why}.", do)
+    elif status.shoe.bad_bytes:
+        count = sum(status.shoe.bad_bytes.values())
         do = "Look at the cable's plugs and shield; [shoe] baud must be the shoe's own speed."
         yield warning("shoe", "shoe_noise", f"The shoe's line brought {count} bad bytes since the start.", do)
     else:
-        yield ok("shoe", f"The line is open: {status['shoe']['why']}.")
-    code = status["pit"]["standing"]["code"]
+        yield ok("shoe", f"The line is open: {status.shoe.why}.")
+    code = status.pit.standing.code
     if code in ("well", "listening"):
         yield ok("pit", "The table hears its pit.")
     else:
         yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
-    if status["journal"]["error"]:
+    if status.journal.error:
         do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
-        yield fault("journal", "journal_failed", f"The journal cannot be written: {status['journal']['error']}.", do)
-    recognition = status["recognition"]
-    if recognition["key"] is not None:
-        yield ok("wagers", f"Bet recognition's key is {recognition['key']}. Compare that with what it shows.")
-    elif recognition["expected"]:
+        yield fault("journal", "journal_failed", f"The journal cannot be written: {status.journal.error}.", do)
+    if status.recognition.key is not None:
+        yield ok("wagers", f"Bet recognition's key is {status.recognition.key}. Compare that with what it shows.")
+    elif status.recognition.expected:
         says = "No key of bet recognition is adopted at the table, so no wager from the network counts."
         do = "If bet recognition watches the table, two people adopt its key: tablectl recognition-key"
         yield warning("wagers", "recognition_key_due", says, do)
 
 
-def measured(config: Config, status: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
+def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:
     """Whether program, configuration and libraries are unchanged since the table started. `status` is a running table's
     status. For a table that does not run, `noted` is what ran last, from the journal."""
     program, configuration = program_digest(), config.digest
-    if status is not None and status["version"] != __version__:
-        says = f"Version {status['version']} runs, and this is version {__version__}: the files are not compared."
+    if status is not None and status.version != __version__:
+        says = f"Version {status.version} runs, and this is version {__version__}: the files are not compared."
         yield absent("program", says, "Run that version's check: /opt/table-controller/current/bin/tablectl doctor")
         return
-    ran = (
-        noted
-        if status is None
-        else ProgramMeasured(status["version"], status["program_digest"], status["config_digest"])
-    )
+    ran = noted if status is None else ProgramMeasured(status.version, status.program_digest, status.config_digest)
     since = "it was started" if status is not None else "the table last ran"
     if ran is not None and ran.version == __version__ and ran.program != program:
         do = "Compare `tablectl digest` here and at another table of this version. Then install the package again."

@@ -57,13 +57,13 @@ def _run(act: Act, options: Namespace) -> int:
         request |= client.answered_fault(options.table, options.fault)
     while act.shows:
         foreseen = client.ask(options.table, {"do": "foresee", "act": request})
-        for line in would_lines(foreseen["would"]):
+        for line in would_lines(foreseen.would or {}):
             print(painted(line, "red", sys.stdout) if "WARNING" in line else line)
-        if foreseen["would"] and not options.yes and not _confirmed():
+        if foreseen.would and not options.yes and not _confirmed():
             print("Nothing was done.")
             return 1
         try:
-            return client.act(options.table, request | {"shown": foreseen["shown"]})
+            return client.act(options.table, request | {"shown": foreseen.shown})
         except TableError as refusal:
             if refusal.code != "shown_changed" or options.yes:
                 raise

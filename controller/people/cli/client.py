@@ -9,9 +9,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from controller.basics.errors import TableError
+from controller.contract.face.answers import Answer
+from controller.contract.face.feed import FeedLine
+from controller.contract.face.status import Status
+from controller.contract.face.table import PublicRound
 from controller.daemon.config import load
 from controller.daemon.control.feed import feed_of
 from controller.people.cli.colours import painted
@@ -19,9 +25,10 @@ from controller.people.cli.status import fault_lines, pit_lines, recognition_lin
 from controller.words.language import language
 
 _PATIENCE_S = 10.0
+_Line = TypeVar("_Line", Answer, FeedLine)
 
 
-def ask(table: Path, request: dict[str, object], control: str | None = None) -> dict[str, Any]:
+def ask(table: Path, request: dict[str, object], control: str | None = None) -> Answer:
     """The table's answer to `request`. A caller that asks often names the control socket with `control`; without it the
     table's file is read.
 
@@ -30,17 +37,17 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
     with _connected(table, control) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
         line = channel.makefile("rb").readline()
-    answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
-    if not answer.get("ok"):
-        raise TableError(
-            answer.get("code", "table_silent"),
-            answer.get("what", "The table closed the line without an answer."),
-            answer.get("do", "Look at the table's log."),
-        )
-    return answer
+    if not line.endswith(b"\n"):
+        raise _silent()
+    return _taken(line)
 
 
-def watch(table: Path) -> Iterator[dict[str, Any]]:
+def status_of(table: Path, control: str | None = None) -> Status:
+    """The table's status. Raises TableError as `ask`."""
+    return _status(ask(table, {"do": "status"}, control))
+
+
+def watch(table: Path) -> Iterator[Status]:
     """The table's status now, and again a few times a second where the status differs.
 
     Raises TableError at the end of this view, with the reason: `table_stopped`, `table_ended`, or the table's refusal.
@@ -50,30 +57,53 @@ def watch(table: Path) -> Iterator[dict[str, Any]]:
         for line in channel.makefile("rb"):
             if not line.endswith(b"\n"):
                 break  # the table's last line was cut off
-            answer = json.loads(line)
-            if not answer["ok"]:
-                raise TableError(answer["code"], answer["what"], answer["do"])
-            yield answer["status"]
+            yield _status(_taken(line))
     do = "Look at the table's log: journalctl -u table-controller."
     raise TableError("table_ended", "The table's program ended, or dropped this view, without a reason.", do)
 
 
-def shoe_rounds(table: Path) -> list[dict[str, Any]]:
+def shoe_rounds(table: Path) -> tuple[PublicRound, ...]:
     """The finished rounds of a running table's open shoe, from its feed."""
     with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
         for line in channel.makefile("rb"):
-            if "rounds" in (message := json.loads(line)):
-                hands: list[dict[str, Any]] = message["rounds"]["hands"]
-                return hands
-    raise TableError("table_silent", "The table closed the line without an answer.", "Look at the table's log.")
+            if (rounds := _read(line, FeedLine).rounds) is not None:
+                return rounds.hands
+    raise _silent()
+
+
+def _taken(line: bytes) -> Answer:
+    """The answer in a line. Raises TableError with the table's own words where the table refuses."""
+    answer = _read(line, Answer)
+    if not answer.ok:
+        raise TableError(answer.code, answer.what, answer.do)
+    return answer
+
+
+def _status(answer: Answer) -> Status:
+    assert answer.status is not None, "the table was asked for its status"
+    return answer.status
+
+
+def _read(line: bytes, of: type[_Line]) -> _Line:
+    """What a line of the table says. Raises TableError `table_unreadable` for a line of another version's form."""
+    try:
+        return msgspec.json.decode(line, type=of)
+    except ValueError as error:
+        do = "Run that version's tablectl: /opt/table-controller/current/bin/tablectl"
+        what = f"The table that runs is of another version, and its answer cannot be read: {error}."
+        raise TableError("table_unreadable", what, do) from None
+
+
+def _silent() -> TableError:
+    return TableError("table_silent", "The table closed the line without an answer.", "Look at the table's log.")
 
 
 def act(table: Path, request: dict[str, object]) -> int:
     """Send the act `request` to the table. Returns 0 once the act is journalled, or waits for a second person."""
-    waits = ask(table, request).get("waits")
+    waits = ask(table, request).waits
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
-    if "fault" in request and not (shoe := ask(table, {"do": "status"})["status"]["shoe"])["up"]:
-        print(language().name("say", "shoe_still_down").format(why=shoe["why"]))
+    if "fault" in request and not (shoe := status_of(table).shoe).up:
+        print(language().text("say", "shoe_still_down", why=shoe.why))
     return 0
 
 
@@ -81,10 +111,10 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
     """The argument by which a request leaves a fault: the fault's id. `fault` is the id that the person saw; None: the
     standing fault, which is then printed."""
     if fault is None:
-        standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
+        standing = status_of(table).face.fault
         if standing is not None:
             print("\n".join(fault_lines(standing, table)))
-            fault = standing["id"]
+            fault = standing.id
     return {} if fault is None else {"fault": fault}
 
 
@@ -92,39 +122,39 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
     """Confirm another person's act. `proposal` is the number that the person saw; None: the act that waits now, which
     is then printed."""
     if proposal is None:
-        waits = ask(table, {"do": "status"})["status"]["second_person"]
+        waits = status_of(table).second_person
         if waits is not None:
             print(second_person_lines(waits, table)[0])
-            proposal = waits["id"]
+            proposal = waits.id
     return act(table, {"do": "witness", "proposal": proposal or 0, "by": by})
 
 
 def status(table: Path, as_json: bool, language_name: str = "en") -> int:
     """Print the table's status, in the language of this name."""
-    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    now = status_of(table)
     if as_json:
-        print(json.dumps(now, indent=2))
+        print(json.dumps(msgspec.to_builtins(now), indent=2))
         return 0
     waits_for, *around = status_lines(now, table, language(language_name))
-    style = "red" if now["face"]["fault"] else "bold"
+    style = "red" if now.face.fault else "bold"
     print("\n".join((painted(waits_for, style, sys.stdout), *around)))
     return 0
 
 
 def pit_key(table: Path) -> int:
     """Print the pit's offered key and its pinned key, as fingerprints."""
-    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    key = now["pit"]["key"]
-    print(f"offered: {key['offered'] or 'none: no pit has said its key'}")
-    print(f"pinned:  {key['pinned'] or 'none'}")
+    now = status_of(table)
+    key = now.pit.key
+    print(f"offered: {key.offered or 'none: no pit has said its key'}")
+    print(f"pinned:  {key.pinned or 'none'}")
     print("\n".join(pit_lines(now, table)))
     return 0
 
 
 def recognition_key(table: Path) -> int:
     """Print the adopted key of bet recognition as a fingerprint, or how to adopt one."""
-    now: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    print(f"adopted: {now['recognition']['key'] or 'none'}")
+    now = status_of(table)
+    print(f"adopted: {now.recognition.key or 'none'}")
     print("\n".join(recognition_lines(now, table)))
     return 0
 

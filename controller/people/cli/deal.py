@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
 from controller.daemon.config import load
 from controller.daemon.script import Complaint, ScriptTable
-from controller.people.cli.status import waiting
+from controller.people.cli.status import face_waits
 from controller.words.events import event_line, locked_lines, settlement_lines
 from controller.words.language import language
 
@@ -38,7 +37,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
 
 def _due(table: ScriptTable) -> str:
     """What the table waits for after the last token."""
-    return waiting({"face": asdict(table.face), "journal": {"error": None}, "second_person": None}, language())
+    return face_waits(table.face, language())
 
 
 def _lines_of(event: dict[str, Any]) -> list[str]:

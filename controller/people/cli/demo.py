@@ -32,6 +32,7 @@ from rich.live import Live
 from rich.text import Text
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import await_thread
 from controller.daemon.config import Config, load
@@ -39,7 +40,7 @@ from controller.daemon.config.problems import ConfigError
 from controller.daemon.record.journal import verify
 from controller.people.cli import surroundings
 from controller.people.cli.cable import NetworkCable
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.people.cli.picture import Picture, keys_unseen
 from controller.pit.reference.ledger import Ledger
 from controller.table.rules import TableRules
@@ -135,7 +136,7 @@ class _Show(Protocol):
     def line(self, text: str, *, caption: bool = False) -> None:
         """A line that stays."""
 
-    def status(self, status: dict[str, Any]) -> None:
+    def status(self, status: Status) -> None:
         """How the table is now."""
 
 
@@ -289,14 +290,14 @@ class _Demo:
             text, caption = self._lines.get()
             show.line(text, caption=caption)
         with suppress(TableError):  # the table ends
-            show.status(ask(table, {"do": "status"})["status"])
+            show.status(status_of(table))
 
     def _await_acks(self, table: Path) -> bool:
         """Whether the pit acknowledges every event of the table."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
-                if ask(table, {"do": "status"})["status"]["pit"]["unacknowledged"] == 0:
+                if status_of(table).pit.unacknowledged == 0:
                     return True
             except TableError:
                 return False
@@ -326,7 +327,7 @@ class _Plain:
         """Print the line. A caption has a mark before it."""
         print(f"* {text}" if caption else text, flush=True)
 
-    def status(self, status: dict[str, Any]) -> None:
+    def status(self, status: Status) -> None:
         """Paint nothing."""
 
 
@@ -342,7 +343,7 @@ class _Live:
         style = "bold bright_cyan" if caption else "dim"
         self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
 
-    def status(self, status: dict[str, Any]) -> None:
+    def status(self, status: Status) -> None:
         """Paint the table."""
         self._picture.status = status
         self._live.refresh()

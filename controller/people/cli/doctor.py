@@ -7,13 +7,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.people.care.doctor import examine
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row, Verdict
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.people.cli.colours import painted
 from controller.people.cli.files import default_table
 
@@ -34,10 +34,10 @@ def doctor(table: Path | None, as_json: bool) -> int:
 
 def examine_here(table: Path | None) -> Iterable[Row]:
     """The rows of this machine. `table` is the table's file; None: the default table's."""
-    answer: dict[str, Any] | TableError | None = None
+    answer: Status | TableError | None = None
     try:
         table = table or default_table()
-        answer = ask(table, {"do": "status"})["status"]
+        answer = status_of(table)
     except TableError as error:
         answer = None if table is None or error.code == "config_invalid" else error
     return examine(Machine(), table, answer)

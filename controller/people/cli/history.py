@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from controller.contract.face.record import HandRecord, RowTold
 from controller.contract.keys import write_whole
 from controller.contract.old_events import as_now
 from controller.daemon.delivery.pit_log import compare
@@ -63,29 +63,28 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
     else:
         with writing(page):
             write_whole(page, hand_page(record).encode())
-        print(f"{page}: round {which}, {len(record['steps'])} steps")
+        print(f"{page}: round {which}, {len(record.steps)} steps")
     return 0
 
 
-def _lines(record: dict[str, Any]) -> Iterator[str]:
-    for step in record["steps"]:
-        yield _row_line(step)
-        if step["failed"]:
+def _lines(record: HandRecord) -> Iterator[str]:
+    for step in record.steps:
+        yield _row_line(step) + (", whose step failed" if step.failed else "")
+        if step.failed:
             continue
-        if step["frame"] is not None:
-            yield f"    frame {step['frame']}, {step['again']}"
-        for hand in step["hands"]:
-            total = "" if hand["total"] is None else f" = {hand['total']}"
-            yield f"    {hand['hand']} {' '.join(hand['cards'])}{total}"
-        yield f"    then: {step['then']}"
-        for event in step["events"]:
+        if step.frame is not None:
+            yield f"    frame {step.frame}, {step.again}"
+        for hand in step.hands:
+            total = "" if hand.total is None else f" = {hand.total}"
+            yield f"    {hand.hand} {' '.join(hand.cards)}{total}"
+        yield f"    then: {step.then}"
+        for event in step.events:
             yield f"    event {event_line(event)}"
             yield from (f"      {line}" for line in settlement_lines(event))
-    for correction in record["corrections"]:
+    for correction in record.corrections:
         yield _row_line(correction)
-        yield from (f"    event {event_line(event)}" for event in correction["events"])
+        yield from (f"    event {event_line(event)}" for event in correction.events)
 
 
-def _row_line(step: dict[str, Any]) -> str:
-    failed = ", whose step failed" if step.get("failed") else ""
-    return f"row {step['row']}  {step['at']}  {step['fact']}{failed}"
+def _row_line(step: RowTold) -> str:
+    return f"row {step.row}  {step.at}  {step.fact}"

@@ -10,13 +10,15 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from controller.contract.face.status import PitLink, Status
+from controller.contract.face.table import Public, PublicHand
 from controller.people.cli.status import place, waiting
 from controller.people.screen.wording import SUIT_SIGNS
 from controller.table.lamps import LAMPS, Pattern
@@ -56,52 +58,52 @@ class Picture:
         self._title = title
         self._words = words
         self._printed = {seat.number: str(seat.k9).split() for seat in rules.seats if seat.k9 is not None}
-        self.status: dict[str, Any] | None = None
+        self.status: Status | None = None
 
     def __rich__(self) -> RenderableType:
         if self.status is None:
             return Text()
         return Panel(Group(*self._parts(self.status)), title=self._title)
 
-    def _parts(self, status: dict[str, Any]) -> Iterator[RenderableType]:
-        face, pit, words = status["face"], status["pit"], self._words
+    def _parts(self, status: Status) -> Iterator[RenderableType]:
+        face, pit, words = status.face, status.pit, self._words
         yield Text(waiting(status, words), style="bold yellow")
         yield Text(place(face, words))
-        if face["simulated"]:
+        if face.simulated:
             yield Text(words.name("say", "simulated"), style="magenta")
-        for hit in face["hits"]:
+        for hit in face.hits:
             yield Text(f"HIT: {hit_line(hit)}", style="bold black on bright_yellow")
-        if face["fault"]:
-            what, do = words.fault(face["fault"]["code"])
-            yield Text(f"FAULT {face['fault']['code']}: {what}\n{do}", style="bold red")
+        if face.fault:
+            what, do = words.fault(face.fault.code)
+            yield Text(f"FAULT {face.fault.code}: {what}\n{do}", style="bold red")
         yield from self._hands(face)
-        if (do := words.pit(pit["standing"]["code"]).do) and pit["standing"]["code"] != "no_broker":
-            yield Text(do.format(**pit["standing"]["details"], fingerprint=status["key_fingerprint"]), style="yellow")
+        if (do := words.pit(pit.standing.code).do) and pit.standing.code != "no_broker":
+            yield Text(do.format(**pit.standing.details, fingerprint=status.key_fingerprint), style="yellow")
         yield from (Text(line, style="yellow") for line in [commission_line(face)] if line)
         yield Text()
         wide = len("● ") + max(map(len, words.sections["sign"].values()))
-        yield Columns([self._seat(seat, status["lamps"]) for seat in face["seats"]], width=wide, padding=(0, 1))
-        yield Columns([_lamp(name, status["lamps"]) for name in LAMPS], padding=(0, 2))
+        yield Columns([self._seat(seat, status.lamps) for seat in face.seats], width=wide, padding=(0, 1))
+        yield Columns([_lamp(name, status.lamps) for name in LAMPS], padding=(0, 2))
         yield Text()
         yield Text(self._links(status), style="dim")
         yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
 
-    def _hands(self, face: dict[str, Any]) -> Iterator[RenderableType]:
+    def _hands(self, face: Public) -> Iterator[RenderableType]:
         """Each of the two hands, or the dealer's, on a line; the seats' hands side by side."""
-        sides = [hand for hand in face["hands"] if not hand["hand"].startswith("seat")]
-        seats = [hand for hand in face["hands"] if hand["hand"].startswith("seat")]
+        sides = [hand for hand in face.hands if not hand.hand.startswith("seat")]
+        seats = [hand for hand in face.hands if hand.hand.startswith("seat")]
         yield from (self._hand(hand, face) for hand in sides)
         if seats:
             yield Columns([self._hand(hand, face) for hand in seats], padding=(0, 3))
 
-    def _hand(self, hand: dict[str, Any], face: dict[str, Any]) -> Text:
-        name = hand["hand"]
+    def _hand(self, hand: PublicHand, face: Public) -> Text:
+        name = hand.hand
         text = Text(f"{hand_name(name, self._words)}  ", style=_COLOURS.get(name, "bright_cyan"))
-        for card in hand["cards"]:
+        for card in hand.cards:
             text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
-        text.append("" if hand["total"] is None or not hand["cards"] else f"= {hand['total']}")
-        if face["outcome"] in (name, "tie"):
-            text.append(f"  {self._words.name('outcome', face['outcome'])}", style="bold")
+        text.append("" if hand.total is None or not hand.cards else f"= {hand.total}")
+        if face.outcome in (name, "tie"):
+            text.append(f"  {self._words.name('outcome', face.outcome)}", style="bold")
         return text
 
     def _seat(self, seat: int, patterns: dict[str, str]) -> Text:
@@ -115,20 +117,20 @@ class Picture:
             text.append(f" {self._words.name('sign', patterns[name])}", style="dim")
         return text
 
-    def _links(self, status: dict[str, Any]) -> str:
-        say, pit = self._words.sections["say"], status["pit"]
-        if status["shoe"]["up"]:
-            shoe = say["shoe_up"].format(where="").rstrip(", ")
+    def _links(self, status: Status) -> str:
+        say, pit = partial(self._words.text, "say"), status.pit
+        if status.shoe.up:
+            shoe = say("shoe_up", where="").rstrip(", ")
         else:
-            shoe = say["shoe_down"].format(why=status["shoe"]["why"].partition(";")[0])
-        finds = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"]).partition(". ")[0]
-        counts = say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])
-        return f"{shoe}; {say['pit']} {counts}" + ("" if pit["standing"]["code"] == "well" else f". {finds}")
+            shoe = say("shoe_down", why=status.shoe.why.partition(";")[0])
+        finds = self._words.pit(pit.standing.code).what.format(**pit.standing.details).partition(". ")[0]
+        counts = say("acked", acked=pit.acked_seq, head=pit.head_seq)
+        return f"{shoe}; {say('pit')} {counts}" + ("" if pit.standing.code == "well" else f". {finds}")
 
 
-def _meters(pit: dict[str, Any], words: Language) -> str:
+def _meters(pit: PitLink, words: Language) -> str:
     levels = meters_line(pit)
-    return str(words.sections["say"]["meters"].format(levels=levels)) if levels else ""
+    return words.text("say", "meters", levels=levels) if levels else ""
 
 
 def _lamp(name: str, patterns: dict[str, str]) -> Text:

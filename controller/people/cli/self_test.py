@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.daemon.config import load
 from controller.people.care import program
 from controller.people.care.row import Row, Verdict, absent, fault, ok
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from controller.people.cli.doctor import row_lines
 from controller.people.cli.setup.questions import Terminal, read_yes
 from drivers.header_map import PHYSICAL
@@ -24,12 +24,12 @@ _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 def self_test(table: Path, by: str) -> int:
     """Ask a person at the table about each part. Returns 1 where a part fails, else 0. Raises TableError."""
     file = load(table).file
-    do, person = _doing(table, file.control.socket, by), Terminal()
+    do, person = _Doing(table, file.control.socket, by), Terminal()
     found: list[Row] = []
     for part in (
         _lamps(do, person, {name: wiring.bcm for name, wiring in file.pins.lamps.items()}),
         _inputs(do, person, {name: wiring.bcm for name, wiring in file.pins.inputs.items()}),
-        program.running(do("status")["status"]),
+        program.running(do.status()),
         _hit(do, person, file.seats[0].number),
     ):
         for row in part:
@@ -40,17 +40,20 @@ def self_test(table: Path, by: str) -> int:
     return int(bad > 0)
 
 
-def _doing(table: Path, control: str, by: str) -> Callable[..., dict[str, Any]]:
-    """A function that asks the running table for its status, or for an act in the name of the person `by`."""
+class _Doing:
+    """Asks the running table for its status, and for acts in the name of the person `by`."""
 
-    def do(what: str, **arguments: object) -> dict[str, Any]:
-        named = {} if what == "status" else {"by": by}
-        return ask(table, {"do": what, **arguments, **named}, control)
+    def __init__(self, table: Path, control: str, by: str) -> None:
+        self._table, self._control, self._by = table, control, by
 
-    return do
+    def __call__(self, what: str, **arguments: object) -> None:
+        ask(self._table, {"do": what, **arguments, "by": self._by}, self._control)
+
+    def status(self) -> Status:
+        return status_of(self._table, self._control)
 
 
-def _lamps(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
+def _lamps(do: _Doing, person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
     for lamp, bcm in wired.items():
         try:
             do("lamp_test", lamp=lamp)
@@ -64,7 +67,7 @@ def _lamps(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str,
             yield fault(f"lamp {lamp}", "lamp_not_lit", "This lamp was not lit, or another lamp was lit.", look)
 
 
-def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
+def _inputs(do: _Doing, person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
     begun_s = -_AGAIN_S
     for name, bcm in wired.items():
         print(f"Press, cover or turn {name} now (Enter: it cannot be done).", flush=True)
@@ -76,7 +79,7 @@ def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str
                     yield absent("inputs", f"Not tried: {refused.what}", refused.do)
                     return
                 begun_s = time.monotonic()
-            pressed = do("status")["status"]["inputs"]
+            pressed = do.status().inputs
             if name in pressed:
                 yield ok(f"input {name}", "The table saw this input.")
                 break
@@ -89,18 +92,18 @@ def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str
                 break
 
 
-def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iterator[Row]:
+def _hit(do: _Doing, person: Terminal, seat: int) -> Iterator[Row]:
     try:
         do("test_hit", seat=seat)
     except TableError as refused:
         yield absent("test hit", f"Not tried: {refused.what}", refused.do)
         return
-    hit_seq = do("status")["status"]["pit"]["head_seq"]
+    hit_seq = do.status().pit.head_seq
     if not _yes(person, f"Does the lamp of seat {seat} blink fast?"):
         do_ = "Look at the row of that lamp in this list."
         yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
     ends_s = time.monotonic() + _ACKED_WITHIN_S
-    while do("status")["status"]["pit"]["acked_seq"] < hit_seq:
+    while do.status().pit.acked_seq < hit_seq:
         if time.monotonic() >= ends_s:
             says = f"The pit has not acknowledged the test hit, event {hit_seq}, within {_ACKED_WITHIN_S:.0f} seconds."
             yield fault("test hit", "hit_not_told", says, "tablectl status says how the table finds its pit.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from controller.contract.face.status import ShoeLine, Status, Waits
+from controller.contract.face.table import Public, PublicFault, PublicHand
 from controller.words.events import asked, commission_line, dollars, hand_name, hit_line, meters_line
 from controller.words.language import Language, language
 
@@ -13,258 +15,262 @@ _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "ba
 """The section of a language that says what a lamp means, by the lamp. `seat` and `fault` have sections of their own."""
 
 
-def status_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def status_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
     """The lines of a table's status. The last says how long it has been up. `table` is its file, for commands to
     copy."""
     words = words or language()
-    face = status["face"]
+    face = status.face
     return [
         waiting(status, words),
         *_table(face, words),
         *_fault(face, table, words),
-        *_second_person(status["second_person"], table, words),
+        *_second_person(status.second_person, table, words),
         *_wagers(face, words),
-        *_lamps(status["lamps"], status["test"], words),
-        *_shoe(status["shoe"], words),
+        *_lamps(status.lamps, status.test, words),
+        *_shoe(status.shoe, words),
         *pit_lines(status, table, words),
         *recognition_lines(status, table, words),
         *_tail(status, words),
     ]
 
 
-def happening_lines(status: dict[str, Any], table: Path, words: Language) -> list[str]:
+def happening_lines(status: Status, table: Path, words: Language) -> list[str]:
     """The lines that change only where something happens: without lines that count, and without the lamps."""
-    face = status["face"]
+    face = status.face
     return [
         waiting(status, words),
         *_table(face, words),
         *_fault(face, table, words),
         *_wagers(face, words),
-        *_shoe(status["shoe"], words),
+        *_shoe(status.shoe, words),
         pit_lines(status, table, words)[0],
     ]
 
 
-def waiting(status: dict[str, Any], words: Language) -> str:
+def waiting(status: Status, words: Language) -> str:
     """What the table waits for, in a sentence."""
-    face, say = status["face"], words.sections["waiting"]
-    if status["journal"]["error"]:
-        return str(say["journal"].format(error=status["journal"]["error"]))
-    if face["fault"]:
-        return f"{say['fault']} {words.fault(face['fault']['code']).what}"
-    if status["second_person"]:
-        return str(say["second_person"])
+    if status.journal.error:
+        return words.text("waiting", "journal", error=status.journal.error)
+    if status.second_person and not status.face.fault:
+        return words.text("waiting", "second_person")
+    return face_waits(status.face, words)
+
+
+def face_waits(face: Public, words: Language) -> str:
+    """What the table waits for, as far as its public face tells."""
+    say = partial(words.text, "waiting")
+    if face.fault:
+        return f"{say('fault')} {words.fault(face.fault.code).what}"
     if (due := waits_for(face, words)) is not None:
         return due
-    match face["phase"]:
+    match face.phase:
         case "first_card_due":
-            return str(say["first_card"])
+            return say("first_card")
         case "burning":
-            return str(say["burn"].format(card=face["first_card"], left=face["burn_left"]))
-        case "shoe_ended" if face["commission_owed"]:
-            return str(say["commission"])
+            return say("burn", card=face.first_card, left=face.burn_left)
+        case "shoe_ended" if face.commission_owed:
+            return say("commission")
         case "wagers_open":
-            return str(say["wagers" if face["wagers_stand"] is None else "wagers_stand"])
+            return say("wagers" if face.wagers_stand is None else "wagers_stand")
         case "no_shoe" | "shoe_ended" as phase:
-            return str(say[phase])
+            return say(phase)
         case _:
-            return str(say["any_card"])
+            return say("any_card")
 
 
-def waits_for(face: dict[str, Any], words: Language) -> str | None:
+def waits_for(face: Public, words: Language) -> str | None:
     """What a round waits for, from the table's public face; None where no round waits, or nobody may know."""
-    say = words.sections["waiting"]
-    if (choice := face["choice"]) is not None:
-        seat = hand_name(choice["hand"], words)
-        if not choice["options"]:
-            return str(say["any_choice"].format(hand=seat))
-        options = f" {say['or']} ".join(words.name("call", option) for option in choice["options"])
-        return str(say["choice"].format(hand=seat, options=options))
-    if face["reveal"]:
-        hands = ", ".join(_with_holder(hand, face["squeezing"], words) for hand in face["reveal"])
-        return str(say["reveal"].format(hands=hands))
-    if face["next_hand"] is None:
+    say = partial(words.text, "waiting")
+    if (choice := face.choice) is not None:
+        seat = hand_name(choice.hand, words)
+        if not choice.options:
+            return say("any_choice", hand=seat)
+        options = f" {say('or')} ".join(words.name("call", option) for option in choice.options)
+        return say("choice", hand=seat, options=options)
+    if face.reveal:
+        hands = ", ".join(_with_holder(hand, face.squeezing, words) for hand in face.reveal)
+        return say("reveal", hands=hands)
+    if face.next_hand is None:
         return None
-    kind = "odd_card" if face["simulated"] and face["phase"] == "hand_in_play" else "card"
-    return str(say[kind].format(hand=hand_name(face["next_hand"], words)))
+    kind = "odd_card" if face.simulated and face.phase == "hand_in_play" else "card"
+    return say(kind, hand=hand_name(face.next_hand, words))
 
 
-def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) -> list[str]:
     """The standing fault, and each exit as a whole command."""
     words = words or language()
-    what, do = words.fault(fault["code"])
-    say = words.sections["say"]
+    what, do = words.fault(fault.code)
+    say = partial(words.text, "say")
     details = "; ".join(
-        words.name("shown", name).format(value=_value(value, words)) for name, value in fault["details"].items()
+        words.name("shown", name).format(value=_value(value, words)) for name, value in fault.details.items()
     )
-    lines = [f"FAULT {fault['code']}: {what}" + (f" ({details})" if details else ""), f"  {say['do']} {do}"]
-    if fault["held_cards"]:
-        lines.append(f"  {say['held'].format(cards=fault['held_cards'])}")
-    lines.append(f"  {say['exits'] if fault['exits'] else say['no_exit']}")
-    for exit_ in fault["exits"]:
+    lines = [f"FAULT {fault.code}: {what}" + (f" ({details})" if details else ""), f"  {say('do')} {do}"]
+    if fault.held_cards:
+        lines.append(f"  {say('held', cards=fault.held_cards)}")
+    lines.append(f"  {say('exits') if fault.exits else say('no_exit')}")
+    for exit_ in fault.exits:
         argument = {"card": " KS", "count": " 397"}.get(exit_, "")
-        command = f"tablectl {exit_.replace('_', '-')} {table}{argument} --by NAME --fault {fault['id']}"
+        command = f"tablectl {exit_.replace('_', '-')} {table}{argument} --by NAME --fault {fault.id}"
         lines.append(f"    {command}   # {words.name('exit', exit_)}")
     return lines
 
 
-def pit_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def pit_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
     """How the table finds the pit, what to do about that with the whole command, and how far the pit has got."""
     words = words or language()
-    pit, say = status["pit"], words.sections["say"]
-    code, details = pit["standing"]["code"], pit["standing"]["details"]
+    pit, say = status.pit, partial(words.text, "say")
+    code, details = pit.standing.code, pit.standing.details
     what, do = words.pit(code)
-    lines = [f"{say['pit']} {what.format(**details)}"]
+    lines = [f"{say('pit')} {what.format(**details)}"]
     if do:
-        lines.append(f"  {say['do']} {do.format(**details, fingerprint=status['key_fingerprint'])}")
+        lines.append(f"  {say('do')} {do.format(**details, fingerprint=status.key_fingerprint)}")
     match code:
         case "not_adopted":
-            adopt = f'{status["face"]["table"]} {pit["epoch"]} "{status["key_fingerprint"]}"'
+            adopt = f'{status.face.table} {pit.epoch} "{status.key_fingerprint}"'
             lines.append(f"    sudo pitctl adopt {adopt}")
         case "key_unpinned" | "key_differs" | "key_handed_over":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
-    counts = [say["broker"].format(broker=pit["broker"])] if pit["connected"] else []
-    counts.append(say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"]))
-    if pit["unacknowledged"]:
-        counts.append(say["wait"].format(waiting=pit["unacknowledged"], most=pit["most_unacknowledged"]))
-    if code in ("well", "listening", "behind") and not pit["fresh"]:
-        counts.append(say["not_fresh"])
-    if pit["connected"] and code != "refused" and pit["why"]:
-        counts.append(pit["why"])
+    counts = [say("broker", broker=pit.broker)] if pit.connected else []
+    counts.append(say("acked", acked=pit.acked_seq, head=pit.head_seq))
+    if pit.unacknowledged:
+        counts.append(say("wait", waiting=pit.unacknowledged, most=pit.most_unacknowledged))
+    if code in ("well", "listening", "behind") and not pit.fresh:
+        counts.append(say("not_fresh"))
+    if pit.connected and code != "refused" and pit.why:
+        counts.append(pit.why)
     lines.append("  " + "; ".join(counts))
-    return [*lines, *(f"  {say['forged'].format(count=n, topic=on)}" for on, n in pit["key"]["forged"].items())]
+    return [*lines, *(f"  {say('forged', count=n, topic=on)}" for on, n in pit.key.forged.items())]
 
 
-def recognition_lines(status: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def recognition_lines(status: Status, table: Path, words: Language | None = None) -> list[str]:
     """Whose word the table takes for bet recognition's. Nothing where it expects none and none came."""
     words = words or language()
-    recognition, say = status["recognition"], words.sections["say"]
+    recognition, say = status.recognition, partial(words.text, "say")
     lines = []
-    if recognition["key"] is not None:
-        lines.append(say["recognition"].format(fingerprint=recognition["key"]))
-    elif recognition["expected"]:
-        lines += [say["no_recognition"], f"    tablectl recognition-key {table} --trust KEY --by NAME"]
-    doubts = recognition["not_believed"].items()
-    return lines + [say["not_believed"].format(count=n, why=_value(why, words)) for why, n in doubts]
+    if recognition.key is not None:
+        lines.append(say("recognition", fingerprint=recognition.key))
+    elif recognition.expected:
+        lines += [say("no_recognition"), f"    tablectl recognition-key {table} --trust KEY --by NAME"]
+    doubts = recognition.not_believed.items()
+    return lines + [say("not_believed", count=n, why=_value(why, words)) for why, n in doubts]
 
 
-def second_person_lines(waits: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+def second_person_lines(waits: Waits, table: Path, words: Language | None = None) -> list[str]:
     """The act that waits for a second person, and how that person confirms it."""
     words = words or language()
-    say = words.sections["say"]
-    at_table = [f"    {say['witness_key'].format(button=waits['button'])}"] if waits["button"] else []
+    say = partial(words.text, "say")
+    at_table = [f"    {say('witness_key', button=waits.button)}"] if waits.button else []
     return [
-        say["second_person"].format(by=waits["by"], asks=asked(waits, words), seconds=waits["left_s"]),
-        f"    tablectl witness {table} --by NAME --proposal {waits['id']}   # {say['witness']}",
+        say("second_person", by=waits.by, asks=asked(waits, words), seconds=waits.left_s),
+        f"    tablectl witness {table} --by NAME --proposal {waits.id}   # {say('witness')}",
         *at_table,
     ]
 
 
-def place(face: dict[str, Any], words: Language) -> str:
+def place(face: Public, words: Language) -> str:
     """What the table does, in which shoe and round, and how many cards are left."""
-    say = words.sections["say"]
-    parts = [words.name("phase", face["phase"])]
-    if face["shoe"] is not None:
-        parts.append(say["shoe"].format(shoe=face["shoe"]))
-    if face["round"] is not None:
-        parts.append(say["round"].format(round=face["round"]))
-    if face["cards_left"] is not None:
-        parts.append(say["cards_left"].format(cards=face["cards_left"]))
-    if face["last_hand"]:
-        parts.append(say["last_hand"])
+    say = partial(words.text, "say")
+    parts = [words.name("phase", face.phase)]
+    if face.shoe is not None:
+        parts.append(say("shoe", shoe=face.shoe))
+    if face.round is not None:
+        parts.append(say("round", round=face.round))
+    if face.cards_left is not None:
+        parts.append(say("cards_left", cards=face.cards_left))
+    if face.last_hand:
+        parts.append(say("last_hand"))
     return ", ".join(parts)
 
 
-def _table(face: dict[str, Any], words: Language) -> Iterator[str]:
-    say = words.sections["say"]
-    yield f"{face['table']}, {face['game']}: {place(face, words)}"
-    if face["hands"]:
-        hands = "; ".join(_laid(hand, words) for hand in face["hands"])
-        in_play = face["phase"] == "hand_in_play"
-        if face["outcome"] and not in_play:
-            hands += f"; {words.name('outcome', face['outcome'])}"
-        yield hands if in_play else say["last_round"].format(hands=hands)
-    if face["simulated"]:
-        yield say["simulated"]
-    if face["kept"]:
-        yield say["kept"].format(cards=face["kept"])
-    if face["actives"]:
-        yield say["actives"].format(**face["actives"])
+def _table(face: Public, words: Language) -> Iterator[str]:
+    say = partial(words.text, "say")
+    yield f"{face.table}, {face.game}: {place(face, words)}"
+    if face.hands:
+        hands = "; ".join(_laid(hand, words) for hand in face.hands)
+        in_play = face.phase == "hand_in_play"
+        if face.outcome and not in_play:
+            hands += f"; {words.name('outcome', face.outcome)}"
+        yield hands if in_play else say("last_round", hands=hands)
+    if face.simulated:
+        yield say("simulated")
+    if face.kept:
+        yield say("kept", cards=face.kept)
+    if face.actives:
+        yield say("actives", **face.actives)
 
 
-def _laid(hand: dict[str, Any], words: Language) -> str:
-    cards = " ".join(hand["cards"]) or "-"
-    return f"{hand_name(hand['hand'], words)} {cards}" + ("" if hand["total"] is None else f" ({hand['total']})")
+def _laid(hand: PublicHand, words: Language) -> str:
+    cards = " ".join(hand.cards) or "-"
+    return f"{hand_name(hand.hand, words)} {cards}" + ("" if hand.total is None else f" ({hand.total})")
 
 
-def _fault(face: dict[str, Any], table: Path, words: Language) -> list[str]:
-    return fault_lines(face["fault"], table, words) if face["fault"] else []
+def _fault(face: Public, table: Path, words: Language) -> list[str]:
+    return fault_lines(face.fault, table, words) if face.fault else []
 
 
-def _second_person(waits: dict[str, Any] | None, table: Path, words: Language) -> list[str]:
+def _second_person(waits: Waits | None, table: Path, words: Language) -> list[str]:
     return second_person_lines(waits, table, words) if waits else []
 
 
-def _wagers(face: dict[str, Any], words: Language) -> Iterator[str]:
-    say = words.sections["say"]
-    for bet in face["progressive"]:
-        spot = bet["spot"].replace("_", " ")
-        if bet["seats"]:
-            yield say["locked"].format(spot=spot, seats=_listed(bet["seats"]))
-        if bet["refused_seats"]:
-            yield say["refused"].format(
-                spot=spot, seats=_listed(bet["refused_seats"]), why=words.refusal(bet["refusal"])
-            )
-    playing = [wager for wager in face["wagers"] if not wager["refused"]]
+def _wagers(face: Public, words: Language) -> Iterator[str]:
+    say = partial(words.text, "say")
+    for bet in face.progressive:
+        spot = bet.spot.replace("_", " ")
+        if bet.seats:
+            yield say("locked", spot=spot, seats=_listed(bet.seats))
+        if bet.refused_seats:
+            yield say("refused", spot=spot, seats=_listed(bet.refused_seats), why=words.refusal(bet.refusal or ""))
+    playing = [wager for wager in face.wagers if not wager.refused]
     if playing:
-        yield say["wagers"].format(count=len(playing), amount=dollars(sum(wager["cents"] for wager in playing)))
-    for wager in face["wagers"]:
-        if wager["refused"]:
-            spot, why = wager["spot"].replace("_", " "), words.refusal(wager["refused"])
-            yield say["refused_wager"].format(seat=wager["seat"], spot=spot, amount=dollars(wager["cents"]), why=why)
-    yield from (hit_line(hit) for hit in face["hits"])
+        yield say("wagers", count=len(playing), amount=dollars(sum(wager.cents for wager in playing)))
+    for wager in face.wagers:
+        if wager.refused:
+            spot, why = wager.spot.replace("_", " "), words.refusal(wager.refused)
+            yield say("refused_wager", seat=wager.seat, spot=spot, amount=dollars(wager.cents), why=why)
+    yield from (hit_line(hit) for hit in face.hits)
     yield from filter(None, [commission_line(face)])
 
 
 def _lamps(patterns: dict[str, str], test: str | None, words: Language) -> Iterator[str]:
     """Each lamp that is not dark, its pattern and the reason."""
-    say = words.sections["say"]
+    say = partial(words.text, "say")
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
+    draws = [pattern for lamp, pattern in patterns.items() if _LAMPS.get(lamp) == "draw"]
     if test is not None:
-        yield say[test]
+        yield say(test)
     if test in ("lamp_test", "test_hit"):
         return
     if not lit:
-        yield say["dark"]
+        yield say("dark")
     else:
-        yield say["lamps"]
+        yield say("lamps")
         for lamp, pattern in lit.items():
             kind = _LAMPS.get(lamp, lamp.partition("_")[0])
-            both = kind == "draw" and patterns["draw_player"] == patterns["draw_banker"] == "steady"
+            both = kind == "draw" and {*draws} == {"steady"}
             why = words.sections["lamp"][kind].get("both" if both else pattern, pattern)
             yield f"  {lamp}: {words.name('pattern', pattern)}: {why}"
 
 
-def _shoe(shoe: dict[str, Any], words: Language) -> Iterator[str]:
-    say = words.sections["say"]
-    line = say["shoe_up"].format(where=shoe["why"]) if shoe["up"] else say["shoe_down"].format(why=shoe["why"])
-    if shoe["bad_bytes"]:
-        bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
-        line += "; " + say["shoe_noise"].format(bad=bad) + f"; {say['noise_waits']}" * shoe["bad_bytes_wait"]
+def _shoe(shoe: ShoeLine, words: Language) -> Iterator[str]:
+    say = partial(words.text, "say")
+    line = say("shoe_up", where=shoe.why) if shoe.up else say("shoe_down", why=shoe.why)
+    if shoe.bad_bytes:
+        bad = ", ".join(f"{count} {reason}" for reason, count in shoe.bad_bytes.items())
+        line += "; " + say("shoe_noise", bad=bad) + f"; {say('noise_waits')}" * shoe.bad_bytes_wait
     yield line
 
 
-def _tail(status: dict[str, Any], words: Language) -> Iterator[str]:
-    say, journal = words.sections["say"], status["journal"]
-    yield from (say["meters"].format(levels=line) for line in [meters_line(status["pit"])] if line)
-    yield say["key"].format(fingerprint=status["key_fingerprint"])
-    line = say["journal"].format(path=journal["path"], boot=journal["boot"])
-    if journal["archived_rows"]:
-        line += "; " + say["archived"].format(rows=journal["archived_rows"])
-    if journal["archive_error"]:
-        line += "; " + say["not_archived"].format(error=journal["archive_error"])
+def _tail(status: Status, words: Language) -> Iterator[str]:
+    say, journal = partial(words.text, "say"), status.journal
+    yield from (say("meters", levels=line) for line in [meters_line(status.pit)] if line)
+    yield say("key", fingerprint=status.key_fingerprint)
+    line = say("journal", path=journal.path, boot=journal.boot)
+    if journal.archived_rows:
+        line += "; " + say("archived", rows=journal.archived_rows)
+    if journal.archive_error:
+        line += "; " + say("not_archived", error=journal.archive_error)
     yield line
-    yield say["version"].format(version=status["version"], up_s=status["up_s"])
+    yield say("version", version=status.version, up_s=status.up_s)
 
 
 def _value(value: str | int, words: Language) -> str:
@@ -276,9 +282,9 @@ def _with_holder(hand: str, squeezing: dict[str, int | None], words: Language) -
     name = hand_name(hand, words)
     if hand not in squeezing:
         return name
-    say, seat = words.sections["waiting"], squeezing[hand]
-    return str(say["held_by"].format(hand=name, seat=seat) if seat else say["held_by_dealer"].format(hand=name))
+    say, seat = partial(words.text, "waiting"), squeezing[hand]
+    return say("held_by", hand=name, seat=seat) if seat else say("held_by_dealer", hand=name)
 
 
-def _listed(seats: list[int]) -> str:
+def _listed(seats: Iterable[int]) -> str:
     return ", ".join(map(str, seats))

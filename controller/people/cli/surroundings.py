@@ -24,7 +24,7 @@ import tomli_w
 
 from controller.basics.errors import TableError
 from controller.daemon.config.table_file import HEADER_PINS
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from drivers import shoe as shoes
 from drivers.devices import PRESENT_INPUT
 
@@ -131,7 +131,7 @@ def await_table(
     deadline = time.monotonic() + _START_PATIENCE_S
     while not stopped():
         with suppress(TableError):
-            if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+            if status_of(table).pit.fresh:
                 return
         if time.monotonic() >= deadline or daemon.poll() is not None:
             what = f"The table did not start, or does not hear its pit. Its log, {log}, ends:\n{log_end(log)}"

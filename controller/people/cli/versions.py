@@ -19,7 +19,7 @@ from pathlib import Path
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
 from controller.daemon.config import load
-from controller.people.cli.client import ask
+from controller.people.cli.client import status_of
 from controller.people.cli.files import default_table
 
 FOLDER = Path("/opt/table-controller")
@@ -222,7 +222,7 @@ def _shoe_is_open() -> bool:
     except TableError:
         return False
     try:
-        phase: str = ask(table, {"do": "status"})["status"]["face"]["phase"]
+        phase = status_of(table).face.phase
     except TableError as error:
         return error.code != "table_not_running" or _left_open(Path(load(table).file.journal.path))
     return phase not in BETWEEN_SHOES

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
+from msgspec.structs import replace
+
+from controller.contract.face.status import Standing, Status
 from controller.daemon.config import load
 from controller.people.cli.client import watch
 from controller.people.cli.status import happening_lines
@@ -40,13 +42,13 @@ def watch_table(table: Path, language_name: str) -> int:
     return 0
 
 
-def changes(statuses: Iterable[dict[str, Any]], table: Path, words: Language) -> Iterator[str]:
+def changes(statuses: Iterable[Status], table: Path, words: Language) -> Iterator[str]:
     """The lines of each status that the status before did not have."""
     shown: list[str] = []
-    before: dict[str, Any] = {}
+    standing: Standing | None = None
     for status in statuses:
-        if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
-            status["pit"]["standing"] = before["pit"]["standing"]  # only the time in its details has grown
-        lines = happening_lines(status, table, words)
+        if standing is None or standing.code != status.pit.standing.code:
+            standing = status.pit.standing  # else only the time in its details has grown
+        lines = happening_lines(replace(status, pit=replace(status.pit, standing=standing)), table, words)
         yield from (line for line in lines if line not in shown)
-        shown, before = lines, status
+        shown = lines

@@ -85,7 +85,9 @@ def _awards(would: dict[str, Any]) -> Iterator[str]:
     for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:
             award = would["worth"][spot][tier]
-            worth = f"the {of_meter(award)}" if award["meter"] else dollars(award["cents"] or 0)
+            worth = (
+                f"the {of_meter(award['meter'], award['share'])}" if award["meter"] else dollars(award["cents"] or 0)
+            )
             yield f"  seat {seat} {spot.replace('_', ' ')}, {tier.replace('_', ' ')}, {worth}: {change}"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+import msgspec
+
+from controller.contract.face.feed import FeedLine
 
 _AGAIN_S = 0.5
 _SILENT_S = 3.0
@@ -35,7 +37,7 @@ class Feed:
         self._path = path
         self._changed = changed
         self.live = False
-        self.said: dict[str, Any] = {}
+        self.said = FeedLine()
         self._told = ""
 
     async def run(self) -> None:
@@ -46,7 +48,7 @@ class Feed:
             except OSError:
                 pass  # the table is gone, or silent
             except _UNREADABLE as error:
-                self.said.clear()
+                self.said = FeedLine()
                 if (told := f"{_OTHER_VERSION} ({type(error).__name__}: {error})") != self._told:
                     print(told, file=sys.stderr, flush=True)
                     self._told = told
@@ -63,11 +65,16 @@ class Feed:
                     line = await reader.readline()
                 if not line.endswith(b"\n"):
                     return
-                for name, said in json.loads(line).items():
-                    self.said[name] = said
+                said = msgspec.json.decode(line, type=FeedLine)
+                self.said = FeedLine(
+                    placard=said.placard or self.said.placard,
+                    rounds=said.rounds or self.said.rounds,
+                    wiring=said.wiring or self.said.wiring,
+                    status=said.status or self.said.status,
+                )
+                self._changed()
+                if said.status is not None and not self.live:
+                    self.live = True
                     self._changed()
-                    if name == "status" and not self.live:
-                        self.live = True
-                        self._changed()
         finally:
             writer.close()

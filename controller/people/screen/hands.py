@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from controller.contract.face.placard import Placard
+from controller.contract.face.status import Status
+from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand, PublicHit, PublicSettled
 from controller.people.screen.placards import award_cents, award_name, bet_name, meters_of
 from controller.people.screen.wording import Text, card_text, dollars, either, joined, knows, same, say
 
@@ -26,28 +29,31 @@ _LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
 """The steps of a hit. Of several hits of a seat, the one is told whose step stands here first."""
 
 
-def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
     """What changes from card to card."""
-    face = status["face"]
-    hands = [] if face["phase"] == "wagers_locked" else face["hands"]
+    face = status.face
+    hands = [] if face.phase == "wagers_locked" else face.hands
     outcome = _outcome(face)
     return {
-        "shoe": face["shoe"],
-        "round": face["round"],
+        "shoe": face.shoe,
+        "round": face.round,
         "outcome": outcome,
-        "marks": [say("label", mark) for mark in ("simulated", "last_hand") if face[mark]],
+        "marks": [
+            *([say("label", "simulated")] if face.simulated else []),
+            *([say("label", "last_hand")] if face.last_hand else []),
+        ],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
         "waits": waits(face),
-        "stop": _stop(face["fault"]),
-        "seats": {seat: _seat(seat, placard, face, status["lamps"]) for seat in face["seats"]},
-        "hits": [_hit(hit, placard, face) for hit in face["hits"]],
+        "stop": _stop(face.fault),
+        "seats": {seat: _seat(seat, placard, face, status.lamps) for seat in face.seats},
+        "hits": [_hit(hit, placard, face) for hit in face.hits],
     }
 
 
-def meters_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
     """The progressive levels that can be won here. `fresh`: wagers on them are taken."""
-    pit = status["pit"]
-    return {"fresh": pit["meters_fresh"], "cents": {meter: pit["meters"].get(meter) for meter in meters_of(placard)}}
+    pit = status.pit
+    return {"fresh": pit.meters_fresh, "cents": {meter: pit.meters.get(meter) for meter in meters_of(placard)}}
 
 
 def hand_label(hand: str) -> Text:
@@ -58,28 +64,28 @@ def hand_label(hand: str) -> Text:
     return say("label", "seat_hand", seat=number, hand=split) if split else say("label", "seat", seat=number)
 
 
-def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], outcome: str | None) -> dict[str, Any]:
-    name, cards = hand["hand"], hand["cards"]
+def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None) -> dict[str, Any]:
+    name, cards = hand.hand, hand.cards
     return {
         "hand": name,
         "label": hand_label(name),
         "seat": int(own[1]) if (own := re.match(r"seat_(\d+)", name)) else None,
-        "result": _result(next((each["result"] for each in face["results"] if each["hand"] == name), None)),
-        "cards": cards,
-        "total": hand["total"] if cards else None,
-        "natural": len(cards) == 2 and hand["total"] in placard["naturals"],
+        "result": _result(next((each.result for each in face.results if each.hand == name), None)),
+        "cards": [*cards],
+        "total": hand.total if cards else None,
+        "natural": len(cards) == 2 and hand.total in placard.naturals,
         "won": outcome == name,
         "tied": outcome == "tie",
         "holder": _holder(name, face),
     }
 
 
-def _holder(hand: str, face: dict[str, Any]) -> Text | None:
+def _holder(hand: str, face: Public) -> Text | None:
     """Who turns the hand's cards, or whose role it was; the roles of a finished round may have moved on."""
-    if hand in face["squeezing"]:
-        seat = face["squeezing"][hand]
+    if hand in face.squeezing:
+        seat = face.squeezing[hand]
         return say("label", "squeezes", seat=seat) if seat else say("label", "dealer_turns")
-    played = {each["hand"]: each["seat"] for each in face["results"]} or face["actives"]
+    played = {each.hand: each.seat for each in face.results} or face.actives
     return say("label", "seat", seat=played[hand]) if hand in played else None
 
 
@@ -88,96 +94,96 @@ def _result(result: str | None) -> dict[str, Any] | None:
     return {"mark": result, "says": say("result", result)} if result else None
 
 
-def _settled(settled: dict[str, Any], placard: dict[str, Any]) -> dict[str, Any]:
+def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
     """What became of all wagers of a seat: "wins Dragon Bonus +1" names what won most, and counts the other bets."""
-    said, won = [say("result", settled["result"])], settled["won"]
-    if settled["result"] == "won":
-        said += [bet_name(placard["bets"], won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
-    return {"mark": settled["result"], "says": joined(said, " ")}
+    said, won = [say("result", settled.result)], settled.won
+    if settled.result == "won":
+        said += [bet_name(placard.bets, won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
+    return {"mark": settled.result, "says": joined(said, " ")}
 
 
-def _outcome(face: dict[str, Any]) -> str | None:
+def _outcome(face: Public) -> str | None:
     """Who won the round that lies on the layout, once that round is over."""
-    in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
-    return None if in_hand or face["simulated"] else face["outcome"]
+    in_hand = face.phase in ("wagers_locked", "hand_in_play")
+    return None if in_hand or face.simulated else face.outcome
 
 
-def waits(face: dict[str, Any]) -> Text:
+def waits(face: Public) -> Text:
     """What the table is waiting for, in a sentence."""
-    phase, over = face["phase"], _over(face)
-    if (choice := face["choice"]) is not None:
+    phase, over = face.phase, _over(face)
+    if (choice := face.choice) is not None:
         return _choice(choice)
-    if face["reveal"]:
-        return say("waits", "reveal", hands=joined([hand_label(hand) for hand in face["reveal"]], say("waits", "and")))
-    if phase == "burning":
-        return say("waits", "burning", card=card_text(face["first_card"]), left=face["burn_left"])
-    if phase == "wagers_open" and face["wagers_stand"] is not None:
+    if face.reveal:
+        return say("waits", "reveal", hands=joined([hand_label(hand) for hand in face.reveal], say("waits", "and")))
+    if face.first_card is not None and face.burn_left is not None:
+        return say("waits", "burning", card=card_text(face.first_card), left=face.burn_left)
+    if phase == "wagers_open" and face.wagers_stand is not None:
         return joined([*over, say("waits", "wagers_stand")], ". ")
     if phase == "wagers_open":
-        opened = say("waits", "wagers_open_last" if face["last_hand"] else "wagers_open")
+        opened = say("waits", "wagers_open_last" if face.last_hand else "wagers_open")
         return joined([*over, opened], ". ")
     if phase == "shoe_ended":
         return joined([*over, say("waits", "shoe_ended")], ". ")
-    if phase in ("wagers_locked", "hand_in_play") and face["next_hand"]:
-        return say("waits", "next_card", hand=hand_label(face["next_hand"]))
+    if phase in ("wagers_locked", "hand_in_play") and face.next_hand:
+        return say("waits", "next_card", hand=hand_label(face.next_hand))
     return say("waits", phase if knows("waits", phase) else "nothing")
 
 
-def _choice(choice: dict[str, Any]) -> Text:
-    hand = choice["hand"]
+def _choice(choice: PublicChoice) -> Text:
+    hand = choice.hand
     who = (
-        say("waits", "choose", seat=choice["seat"])
+        say("waits", "choose", seat=choice.seat)
         if hand.startswith("seat_")
-        else say("waits", "choose_hand", seat=choice["seat"], hand=hand_label(hand))
+        else say("waits", "choose_hand", seat=choice.seat, hand=hand_label(hand))
     )
-    if choice["options"] is None:
+    if choice.options is None:
         return who
-    return joined([who, either([say("choice", option) for option in choice["options"]])], ": ")
+    return joined([who, either([say("choice", option) for option in choice.options])], ": ")
 
 
-def _over(face: dict[str, Any]) -> list[Text]:
+def _over(face: Public) -> list[Text]:
     """Who won the round that lies on the layout; at Lucky 9, where each seat has its own end, that it is over."""
     if (outcome := _outcome(face)) is None:
-        return [say("waits", "over")] if face["results"] and not face["simulated"] else []
+        return [say("waits", "over")] if face.results and not face.simulated else []
     return [say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))]
 
 
-def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
+def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
     """Why the table has stopped, for the players."""
     if fault is None:
         return None
-    code = fault["code"]
+    code = fault.code
     why = say("stop", code if knows("stop", code) else "other")
     return {"code": code, "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
 
 
-def _seat(seat: int, placard: dict[str, Any], face: dict[str, Any], lamps: dict[str, str]) -> dict[str, Any]:
+def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> dict[str, Any]:
     sign = _SIGNS.get(lamps.get(f"seat_{seat}", "dark"))
-    steps = [hit["step"] for hit in face["hits"] if hit["seat"] == seat]
-    settled = face["settled"].get(str(seat))
-    role = next((role for role, active in face["actives"].items() if active == seat), None)
+    steps = [hit.step for hit in face.hits if hit.seat == seat]
+    settled = face.settled.get(str(seat))
+    role = next((role for role, active in face.actives.items() if active == seat), None)
     return {
         "sign": sign,
         "says": say("hit_waits", min(steps, key=_LONGEST_WAIT.index)) if steps else say("sign", sign) if sign else None,
         "role": role,
-        "turns": [hand for hand, holder in face["squeezing"].items() if holder == seat],
+        "turns": [hand for hand, holder in face.squeezing.items() if holder == seat],
         "result": settled and _settled(settled, placard),
-        "empty": bool(face["occupied"]) and seat not in face["occupied"],
+        "empty": bool(face.occupied) and seat not in face.occupied,
     }
 
 
-def _hit(hit: dict[str, Any], placard: dict[str, Any], face: dict[str, Any]) -> dict[str, Any]:
-    cents = hit["cents"] if hit["cents"] is not None else hit["shown_cents"]
-    cents = cents if cents is not None else award_cents(placard, hit["tier"])
-    shoe, round_, tier = hit["shoe"], hit["round"], hit["tier"]
-    shown = (shoe, round_) == (face["shoe"], face["round"])
+def _hit(hit: PublicHit, placard: Placard, face: Public) -> dict[str, Any]:
+    cents = hit.cents if hit.cents is not None else hit.shown_cents
+    cents = cents if cents is not None else award_cents(placard, hit.tier)
+    shoe, round_, tier = hit.shoe, hit.round, hit.tier
+    shown = (shoe, round_) == (face.shoe, face.round)
     return {
-        "key": f"{shoe} {round_} {hit['seat']} {hit['spot']} {tier}",
-        "title": say("hit", "title" if hit["meter"] else "award"),
-        "seat": say("label", "seat", seat=hit["seat"]),
-        "tier": award_name(placard, hit["spot"], tier),
+        "key": f"{shoe} {round_} {hit.seat} {hit.spot} {tier}",
+        "title": say("hit", "title" if hit.meter else "award"),
+        "seat": say("label", "seat", seat=hit.seat),
+        "tier": award_name(placard, hit.spot, tier),
         "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
         "amount": dollars(cents) if cents is not None else "",
-        "waits": say("step", hit["step"]),
-        "progressive": bool(hit["meter"]),
+        "waits": say("step", hit.step),
+        "progressive": bool(hit.meter),
     }

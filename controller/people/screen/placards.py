@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from controller.contract.face.placard import Placard, PlacardBet, PlacardRow, When
 from controller.people.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
 
 _SHORT = 3
@@ -16,66 +20,68 @@ _NAMES = ("player", "banker", "dealer", "tie", "wins", "natural", "next", "turns
 _SIDES = {"player": "banker", "banker": "player"}
 
 
-def placard_view(placard: dict[str, Any]) -> dict[str, Any]:
+def placard_view(placard: Placard) -> dict[str, Any]:
     """What never changes while a shoe is dealt."""
     return {
-        "name": placard["name"],
-        "game": placard["game"],
-        "seat_hands": placard["seat_hands"],
+        "name": placard.name,
+        "game": placard.game,
+        "seat_hands": placard.seat_hands,
         "names": {name: say("label", name) for name in _NAMES},
         "limits": _limits(placard),
-        "seats": [{"seat": seat["seat"], "k9": (seat["k9"] or "").split()} for seat in placard["seats"]],
+        "seats": [{"seat": seat.seat, "k9": (seat.k9 or "").split()} for seat in placard.seats],
         "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],
-        "pays": list(_boards(placard["bets"])),
+        "pays": list(_boards(placard.bets)),
     }
 
 
-def meters_of(placard: dict[str, Any]) -> list[str]:
+def meters_of(placard: Placard) -> list[str]:
     """The progressive meters that the bets award, in the order of their rows."""
-    rows = (row for bet in placard["bets"] for row in bet["rows"])
-    return list(dict.fromkeys(row["meter"] for row in rows if row.get("meter") is not None))
+    rows = (row for bet in placard.bets for row in bet.rows)
+    return list(dict.fromkeys(row.meter for row in rows if row.meter is not None))
 
 
-def bet_name(bets: Sequence[dict[str, Any]], spot: str) -> Text:
+def bet_name(bets: Sequence[PlacardBet], spot: str) -> Text:
     """A bet's name. Two bets that differ only in their side, as Dragon Bonus on either hand, have one name."""
-    bet = next(bet for bet in bets if bet["spot"] == spot)
+    bet = next(bet for bet in bets if bet.spot == spot)
     if _twin(bet, bets) is None:
         return _name("spot", spot)
     stem = spot.rpartition("_")[0]
     return _name("spot", f"{stem}_bonus" if knows("spot", f"{stem}_bonus") else stem)
 
 
-def award_cents(placard: dict[str, Any], award: str) -> int | None:
+def award_cents(placard: Placard, award: str) -> int | None:
     """A fixed award's amount."""
-    rows = (row for bet in placard["bets"] for row in bet["rows"])
-    return next((row.get("cents") for row in rows if row.get("award") == award), None)
+    rows = (row for bet in placard.bets for row in bet.rows)
+    return next((row.cents for row in rows if row.award == award), None)
 
 
-def award_name(placard: dict[str, Any], spot: str, award: str) -> Text:
+def award_name(placard: Placard, spot: str, award: str) -> Text:
     """An award as the bet's pay table calls it, after the bet's name where the house made the award up."""
     if knows("award", award):
         return say("award", award)
-    rows = (row for bet in placard["bets"] if bet["spot"] == spot for row in bet["rows"])
-    when = next((row["when"] for row in rows if row.get("award") == award), None)
+    rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
+    when = next((row.when for row in rows if row.award == award), None)
     return same(plain(award)) if when is None else joined([_name("spot", spot), when_words(when, spot)], ": ")
 
 
-def _limits(placard: dict[str, Any]) -> list[dict[str, Any]]:
+def _limits(placard: Placard) -> list[dict[str, Any]]:
     """Each bet with limits of its own, and the others together: the circles, the side bets, then what has a price."""
-    limits = placard["limits"]
+    limits = placard.limits
     told: list[tuple[Text, str]] = []
-    own = [bet for bet in placard["bets"] if bet["minimum_cents"] is not None or bet["maximum_cents"] is not None]
-    priced = [bet for bet in placard["bets"] if bet["price_cents"] is not None]
-    for kind in ("circle", "side"):
-        least, most = limits[f"{kind}_minimum_cents"], limits[f"{kind}_maximum_cents"]
-        of_kind = [bet for bet in placard["bets"] if bet["limits"] == kind]
+    own = [bet for bet in placard.bets if bet.minimum_cents is not None or bet.maximum_cents is not None]
+    priced = [bet for bet in placard.bets if bet.price_cents is not None]
+    for kind, least, most in (
+        ("circle", limits.circle_minimum_cents, limits.circle_maximum_cents),
+        ("side", limits.side_minimum_cents, limits.side_maximum_cents),
+    ):
+        of_kind = [bet for bet in placard.bets if bet.limits == kind]
         for bet in (bet for bet in of_kind if bet in own):
-            of_bet = (bet["minimum_cents"], least), (bet["maximum_cents"], most)
+            of_bet = (bet.minimum_cents, least), (bet.maximum_cents, most)
             ends = [ours if ours is not None else of_all for ours, of_all in of_bet]
-            told.append((_name("spot", bet["spot"]), _range(*ends)))
-        if spots := [_name("spot", bet["spot"]) for bet in of_kind if bet not in own and bet not in priced]:
+            told.append((_name("spot", bet.spot), _range(*ends)))
+        if spots := [_name("spot", bet.spot) for bet in of_kind if bet not in own and bet not in priced]:
             told.append((joined(spots, ", ") if kind == "circle" else say("limit", kind), _range(least, most)))
-    told += [(_name("spot", bet["spot"]), dollars(bet["price_cents"])) for bet in priced]
+    told += [(_name("spot", bet.spot), dollars(bet.price_cents or 0)) for bet in priced]
     return [{"label": label, "text": same(text)} for label, text in told]
 
 
@@ -87,44 +93,45 @@ def _name(section: str, key: str) -> Text:
     return say(section, key) if knows(section, key) else same(plain(key))
 
 
-def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _boards(bets: Sequence[PlacardBet]) -> Iterator[dict[str, Any]]:
     """The pay tables: one for all short bets, and one for each long bet. Two long bets that differ only in their side,
     as Dragon Bonus on either hand, share a table."""
-    short = [line for bet in bets if len(bet["rows"]) <= _SHORT for line in _short_lines(bet)]
+    short = [line for bet in bets if len(bet.rows) <= _SHORT for line in _short_lines(bet)]
     if short:
         yield {"title": say("label", "pays"), "lines": short}
     shown: list[object] = []
     for bet in bets:
-        if len(bet["rows"]) <= _SHORT or bet["rows"] in shown:
+        if len(bet.rows) <= _SHORT or bet.rows in shown:
             continue
-        title, own_side = bet_name(bets, bet["spot"]), ""
+        title, own_side = bet_name(bets, bet.spot), ""
         if (twin := _twin(bet, bets)) is not None:
-            shown.append(twin["rows"])
-            own_side = bet["spot"].rpartition("_")[2]
-        if any(row["when"].get("natural") for row in bet["rows"]):  # decides before the rows of hands without one
-            bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
-        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in bet["rows"]]
+            shown.append(twin.rows)
+            own_side = bet.spot.rpartition("_")[2]
+        rows: Iterable[PlacardRow] = bet.rows
+        if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
+            rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
+        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in rows]
         yield {"title": title, "lines": lines}
 
 
-def _twin(bet: dict[str, Any], bets: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
     """The bet that differs from this one only in its side."""
-    spot, rows = _other_side(bet["spot"]), _other_side(bet["rows"])
-    sided = "_" in spot and spot != bet["spot"]
-    return next((other for other in bets if sided and (other["spot"], other["rows"]) == (spot, rows)), None)
+    spot, rows = _other_side(bet.spot), _other_side(to_builtins(bet.rows))
+    sided = "_" in spot and spot != bet.spot
+    return next((other for other in bets if sided and other.spot == spot and [*to_builtins(other.rows)] == rows), None)
 
 
-def _without_not_natural(when: dict[str, Any]) -> dict[str, Any]:
+def _without_not_natural(when: When) -> When:
     return {word: said for word, said in when.items() if (word, said) != ("natural", False)}
 
 
-def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
+def _short_lines(bet: PlacardBet) -> Iterator[dict[str, Text]]:
     """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
-    spot = bet["spot"]
-    for row in bet["rows"]:
-        if row.get("result") == "push" and row["when"] == {"winner": ["tie"]}:
+    spot = bet.spot
+    for row in bet.rows:
+        if row.result == "push" and row.when == {"winner": ["tie"]}:
             continue  # the rules of the game say this
-        condition = {word: said for word, said in row["when"].items() if said != [spot]}
+        condition = {word: said for word, said in row.when.items() if said != [spot]}
         name = _name("spot", spot)
         yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
 
@@ -137,32 +144,32 @@ def _other_side(value: Any) -> Any:
             return f"{stem}{part}{_SIDES.get(side, side)}"
         case dict():
             return {_other_side(key): _other_side(said) for key, said in value.items()}
-        case list():
+        case list() | tuple():
             return [_other_side(each) for each in value]
         case _:
             return value
 
 
-def _row_words(row: dict[str, Any], own_side: str) -> Text:
-    if (award := row.get("award")) is not None and knows("award", award):
+def _row_words(row: PlacardRow, own_side: str) -> Text:
+    if (award := row.award) is not None and knows("award", award):
         return say("award", award)
-    return when_words(row["when"], own_side)
+    return when_words(row.when, own_side)
 
 
-def _row_pays(row: dict[str, Any]) -> Text:
+def _row_pays(row: PlacardRow) -> Text:
     """What the row pays. An award that has its meter's name need not repeat that name."""
-    if (meter := row.get("meter")) is not None:
-        if meter == row["award"]:
-            return say("pays", "meter") if row["share"] == "1:1" else same(_percent(row["share"]))
-        return say("pays", "share", share=_percent(row["share"]), meter=_name("award", meter))
-    if row.get("cents") is not None:
-        return same(dollars(row["cents"]))
-    if row.get("result") is not None:
-        return say("pays", row["result"])
-    commission = row.get("commission_taken") or row.get("commission_owed")
+    if (meter := row.meter) is not None:
+        if meter == row.award:
+            return say("pays", "meter") if row.share == "1:1" else same(_percent(row.share))
+        return say("pays", "share", share=_percent(row.share), meter=_name("award", meter))
+    if row.cents is not None:
+        return same(dollars(row.cents))
+    if row.result is not None:
+        return say("pays", row.result)
+    commission = row.commission_taken or row.commission_owed
     if commission is None:
-        return same(str(row["pays"]))
-    return say("pays", "commission", ratio=row["pays"], percent=_percent(commission).rstrip("%"))
+        return same(row.pays or "")
+    return say("pays", "commission", ratio=row.pays or "", percent=_percent(commission).rstrip("%"))
 
 
 def _percent(ratio: str) -> str:
@@ -170,7 +177,7 @@ def _percent(ratio: str) -> str:
     return f"{float(part):g}%"
 
 
-def when_words(when: dict[str, Any], own_side: str = "") -> Text:
+def when_words(when: When, own_side: str = "") -> Text:
     """A row's condition in words. `own_side` is the side that the bet is on, which then needs no name."""
     said: list[Text] = []
     for word, value in when.items():

@@ -17,8 +17,10 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVarTuple
 
+import msgspec
+from msgspec import to_builtins
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -26,6 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from controller.contract.face.answers import Answer
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
@@ -44,6 +47,7 @@ from controller.words.language import LANGUAGES, language
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
+_Sources = TypeVarTuple("_Sources")
 _PATIENCE_S = 20.0
 _MOST_ANSWER_BYTES = 10_000_000
 
@@ -68,7 +72,7 @@ class Screen:
         self._ages = Ages()
         self._faults = FaultCount(language().sections["fault"])
         self._now: dict[str, Any] | None = None
-        self._made_of: dict[str, list[object]] = {}
+        self._made_of: dict[str, tuple[object, ...]] = {}
         self._looked_back: tuple[str, int] | None = None
         self._one_look = asyncio.Lock()
         self._changed()
@@ -76,9 +80,9 @@ class Screen:
     async def look_back(self) -> None:
         """Get the past as far as the table tells it. What is known stays known where nobody answers."""
         async with self._one_look:
-            if (status := self.feed.said.get("status")) is None:
+            if (status := self.feed.said.status) is None:
                 return
-            head = status["pit"]["epoch"], status["pit"]["head_seq"]
+            head = status.pit.epoch, status.pit.head_seq
             if head != self._looked_back:
                 with contextlib.suppress(OSError, ValueError, TimeoutError):
                     await self.past.catch_up(head[0])
@@ -94,35 +98,34 @@ class Screen:
 
     def metrics(self) -> str:
         """The table's metrics, as Prometheus reads them."""
-        return table_metrics(self.feed.live, self.feed.said.get("status"), self._now, self._faults)
+        return table_metrics(self.feed.live, self.feed.said.status, self._now, self._faults)
 
     def _changed(self) -> None:
         said = self.feed.said
         for audience in (self.players, self.technicians):
             audience.show("link", {"live": self.feed.live})
-        for part, (view, *names) in _PLAYERS_PARTS.items():
-            sources = [said.get(name) for name in names]
-            if None not in sources and not _same(self._made_of.get(part), sources):
-                self._made_of[part] = sources
-                self.players.show(part, view(*sources))
-        if "wiring" in said:
-            self.technicians.show("wiring", said["wiring"])
-        if {"placard", "status"} <= said.keys():
-            self._faults.see(said["status"]["face"]["fault"])
-            self._now = technician_view(said["placard"], said["status"], self._ages)
+        placard, rounds, status = said.placard, said.rounds, said.status
+        if placard is not None:
+            self._show("placard", placard_view, placard)
+        if rounds is not None:
+            self._show("shoe", shoe_view, rounds)
+        if said.wiring is not None:
+            self.technicians.show("wiring", to_builtins(said.wiring))
+        if placard is not None and status is not None:
+            self._show("meters", meters_view, placard, status)
+            self._show("hand", hand_view, placard, status)
+            self._faults.see(status.face.fault)
+            self._now = technician_view(placard, status, self._ages)
             self.technicians.show("now", self._now)
 
-
-_PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
-    "placard": (placard_view, "placard"),
-    "shoe": (shoe_view, "rounds"),
-    "meters": (meters_view, "placard", "status"),
-    "hand": (hand_view, "placard", "status"),
-}
-"""What the players' page gets, and the lines of the feed from which it is made."""
+    def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
+        """Show players a part of the page, made anew only where its sources are other lines of the feed."""
+        if not _same(self._made_of.get(part), sources):
+            self._made_of[part] = sources
+            self.players.show(part, view(*sources))
 
 
-def _same(before: list[object] | None, now: list[object]) -> bool:
+def _same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:
     return before is not None and all(map(is_, before, now))
 
 
@@ -167,10 +170,10 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             answer = await _asked(control, {"do": "replay", "round": request.query_params.get("round", "")})
         except (OSError, ValueError, TimeoutError) as error:
             return PlainTextResponse(f"The table does not answer: {error}\n", 503)
-        if not answer["ok"]:
-            return PlainTextResponse(f"{answer['what']} {answer['do']}\n", 404)
+        if answer.hand is None:
+            return PlainTextResponse(f"{answer.what} {answer.do}\n", 404)
         inline = web.HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
-        return HTMLResponse(hand_page(answer["hand"]), headers={"Content-Security-Policy": inline})
+        return HTMLResponse(hand_page(answer.hand), headers={"Content-Security-Policy": inline})
 
     async def alive(request: Request) -> Response:
         screen.kiosks.painted(request.path_params["kiosk"])
@@ -188,7 +191,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
     async def help_(request: Request) -> Response:
         chosen = request.query_params.get("lang", "both")
         shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
-        return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
+        return HTMLResponse(rules_page(screen.feed.said.placard, shown))
 
     return Starlette(
         routes=[
@@ -209,14 +212,13 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
     )
 
 
-async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
+async def _asked(control: Path, request: dict[str, str]) -> Answer:
     """The table's answer. Raises OSError, ValueError or TimeoutError where no answer comes."""
     reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
     try:
         writer.write(json.dumps(request).encode() + b"\n")
         async with asyncio.timeout(_PATIENCE_S):
-            answer: dict[str, Any] = json.loads(await reader.readline())
-            return answer
+            return msgspec.json.decode(await reader.readline(), type=Answer)
     finally:
         writer.close()
 

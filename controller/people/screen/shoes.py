@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.contract.face.feed import Rounds
 from controller.rules.roads.marks import Roads, rounds_of
 
 
-def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
+def shoe_view(rounds: Rounds) -> dict[str, Any]:
     """The open shoe's rounds on the roads. Simulated hands are not on the roads, and not counted."""
-    finished = [one for one in rounds["hands"] if not one["simulated"]]
-    roads = Roads(rounds_of(rounds["hands"]))
+    finished = [one for one in rounds.hands if not one.simulated]
+    roads = Roads(rounds_of(rounds.hands))
     decided = [bead.round for bead in roads.beads]
     return {
         "counts": {
             **{side: sum(one.winner == side for one in decided) for side in ("player", "banker", "tie")},
-            "natural": sum(one["natural"] for one in finished),
+            "natural": sum(one.natural for one in finished),
             "player_pair": sum(one.player_pair for one in decided),
             "banker_pair": sum(one.banker_pair for one in decided),
             "rounds": len(finished),

@@ -8,6 +8,9 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from controller.contract.face.placard import Placard
+from controller.contract.face.status import MetersRefused, PitLink, Status
+from controller.contract.face.table import Public, PublicFault
 from controller.people.screen.hands import waits
 from controller.people.screen.placards import meters_of
 from controller.words.events import asked, counted
@@ -41,66 +44,66 @@ class Ages:
         return int(time.monotonic() - since_s)
 
 
-def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages) -> dict[str, Any]:
+def technician_view(placard: Placard, status: Status, ages: Ages) -> dict[str, Any]:
     """The state of the table now, all at once: it changes every second anyway."""
-    face, shoe, pit, journal = status["face"], status["shoe"], status["pit"], status["journal"]
+    face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
     return {
-        "title": f"{placard['name']}: {placard['game']}",
-        "waits": "Stopped" if face["fault"] else waits(face)["en"],
-        "fault": _fault(face["fault"]),
+        "title": f"{placard.name}: {placard.game}",
+        "waits": "Stopped" if face.fault else waits(face)["en"],
+        "fault": _fault(face.fault),
         "links": [
-            _link("Card shoe", shoe["up"], shoe["why"], ages),
-            _link("Pit", pit["stream"] == "streaming", pit["stream"].replace("_", " ") + _why(pit["why"]), ages),
-            _link("Progressive levels", pit["meters_fresh"], "fresh" if pit["meters_fresh"] else "not fresh", ages),
-            _link("Clock", status["clock_set"], _CLOCK[status["clock_set"]], ages) | {"down": "not set"},
-            _link("Journal", journal["error"] is None, journal["error"] or "written", ages),
+            _link("Card shoe", shoe.up, shoe.why, ages),
+            _link("Pit", pit.stream == "streaming", pit.stream.replace("_", " ") + _why(pit.why), ages),
+            _link("Progressive levels", pit.meters_fresh, "fresh" if pit.meters_fresh else "not fresh", ages),
+            _link("Clock", status.clock_set, _CLOCK[status.clock_set], ages) | {"down": "not set"},
+            _link("Journal", journal.error is None, journal.error or "written", ages),
         ],
         "facts": {
-            "Phase": face["phase"].replace("_", " "),
-            "Shoe and round": f"{face['shoe'] or '–'} / {face['round'] or '–'}",
-            "Events acknowledged": f"{pit['acked_seq']} of {pit['head_seq']}",
+            "Phase": face.phase.replace("_", " "),
+            "Shoe and round": f"{face.shoe or '–'} / {face.round or '–'}",
+            "Events acknowledged": f"{pit.acked_seq} of {pit.head_seq}",
             "Events that wait": _waiting(pit, ages),
-            "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe["bad_bytes"].items()) or "none",
-            "Second person": asked(status["second_person"], language()) if status["second_person"] else "nothing waits",
-            "Covered sensors": ", ".join(map(str, status["sensors"])) or "none",
-            "Rows in archives": str(journal["archived_rows"]),
-            "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",
-            "The table's key": status["key_fingerprint"],
-            "The pit's key": _shown(pit["key"]["pinned"]),
+            "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe.bad_bytes.items()) or "none",
+            "Second person": asked(status.second_person, language()) if status.second_person else "nothing waits",
+            "Covered sensors": ", ".join(map(str, status.sensors)) or "none",
+            "Rows in archives": str(journal.archived_rows),
+            "Version": f"{status.version}, up {status.up_s // 3600} h {status.up_s // 60 % 60} min",
+            "The table's key": status.key_fingerprint,
+            "The pit's key": _shown(pit.key.pinned),
             "Messages refused: not signed by the pit's key": ", ".join(
-                f"{many} on {kind}" for kind, many in pit["key"]["forged"].items()
+                f"{many} on {kind}" for kind, many in pit.key.forged.items()
             )
             or "none",
         },
         "shoe": _shoe(placard, face),
-        "fresh": pit["meters_fresh"],
+        "fresh": pit.meters_fresh,
         "meters": [_meter(meter, pit) for meter in meters_of(placard)],
-        "meters_refused": _meters_refused(pit["meters_refused"]),
-        "lamps": status["lamps"],
-        "inputs": status["inputs"],
+        "meters_refused": _meters_refused(pit.meters_refused),
+        "lamps": status.lamps,
+        "inputs": [*status.inputs],
     }
 
 
-def _shoe(placard: dict[str, Any], face: dict[str, Any]) -> dict[str, str]:
+def _shoe(placard: Placard, face: Public) -> dict[str, str]:
     """The open shoe by count: what was burned, where the cutting card came, and what is left."""
-    if face["shoe"] is None:
+    if face.shoe is None:
         return {"Shoe": "none yet"}
-    to_come = f", and {face['burn_left']} to come" if face["burn_left"] else ""
-    left = face["left_at_cut_card"]
+    to_come = f", and {face.burn_left} to come" if face.burn_left else ""
+    left = face.left_at_cut_card
     cut = "to come" if left is None else f"came with {counted(left, 'card')} left"
     return {
-        "Shoe": f"{face['shoe']}, of {counted(placard['decks'], 'deck')}: {52 * placard['decks']} cards",
-        "Turned up and burned at the beginning": f"{counted(face['burned'], 'card')}{to_come}",
-        "Cutting card": f"{cut}; its place is {counted(placard['cut_card_from_end'], 'card')} from the end",
-        "Cards left": _shown(face["cards_left"]),
+        "Shoe": f"{face.shoe}, of {counted(placard.decks, 'deck')}: {52 * placard.decks} cards",
+        "Turned up and burned at the beginning": f"{counted(face.burned or 0, 'card')}{to_come}",
+        "Cutting card": f"{cut}; its place is {counted(placard.cut_card_from_end, 'card')} from the end",
+        "Cards left": _shown(face.cards_left),
         "Last round of the shoe": _last_round(face),
     }
 
 
-def _last_round(face: dict[str, Any]) -> str:
-    if face["phase"] == "shoe_ended":
+def _last_round(face: Public) -> str:
+    if face.phase == "shoe_ended":
         return "over"
-    return "now" if face["last_hand"] else "to come"
+    return "now" if face.last_hand else "to come"
 
 
 def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:
@@ -112,24 +115,24 @@ def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:
     return told.getvalue()
 
 
-def _waiting(pit: dict[str, Any], ages: Ages) -> str:
+def _waiting(pit: PitLink, ages: Ages) -> str:
     """How many events wait for the pit's acknowledgement, and for how long the first one has waited at least."""
-    waits_s = ages.of("acknowledgement", (pit["acked_seq"], pit["unacknowledged"] > 0))
-    many = f"{pit['unacknowledged']} ({pit['most_unacknowledged']} may wait)"
-    return f"{many}; the first for {waits_s} s" if pit["unacknowledged"] else many
+    waits_s = ages.of("acknowledgement", (pit.acked_seq, pit.unacknowledged > 0))
+    many = f"{pit.unacknowledged} ({pit.most_unacknowledged} may wait)"
+    return f"{many}; the first for {waits_s} s" if pit.unacknowledged else many
 
 
-def _meter(meter: str, pit: dict[str, Any]) -> dict[str, Any]:
+def _meter(meter: str, pit: PitLink) -> dict[str, Any]:
     """A meter as the table shows it, and as the pit's last word has it, whether or not that word is taken."""
-    refused, here = pit["meters_refused"], pit["meters"].get(meter)
-    return {"meter": meter, "here_cents": here, "pit_cents": refused["meters"].get(meter) if refused else here}
+    refused, here = pit.meters_refused, pit.meters.get(meter)
+    return {"meter": meter, "here_cents": here, "pit_cents": refused.meters.get(meter) if refused else here}
 
 
-def _meters_refused(refused: dict[str, Any] | None) -> str | None:
+def _meters_refused(refused: MetersRefused | None) -> str | None:
     if refused is None:
         return None
-    said = f"The pit's last word on the meters, number {refused['seq']} of {refused['at'][:19].replace('T', ' ')} UTC"
-    return f"{said}, is refused: {refused['why']}. The table shows the word before."
+    said = f"The pit's last word on the meters, number {refused.seq} of {refused.at[:19].replace('T', ' ')} UTC"
+    return f"{said}, is refused: {refused.why}. The table shows the word before."
 
 
 def _link(name: str, up: bool, why: str, ages: Ages) -> dict[str, Any]:
@@ -144,15 +147,15 @@ def _shown(value: object) -> str:
     return "–" if value is None else str(value)
 
 
-def _fault(fault: dict[str, Any] | None) -> dict[str, Any] | None:
+def _fault(fault: PublicFault | None) -> dict[str, Any] | None:
     if fault is None:
         return None
-    what, do = language().fault(fault["code"])
+    what, do = language().fault(fault.code)
     return {
-        "code": fault["code"],
+        "code": fault.code,
         "what": what,
         "do": do,
-        "details": ", ".join(f"{name.replace('_', ' ')} {said}" for name, said in fault["details"].items()),
-        "exits": [f"tablectl {_ACTS.get(exit_, exit_)} --fault {fault['id']} --by NAME" for exit_ in fault["exits"]],
-        "held_cards": fault["held_cards"],
+        "details": ", ".join(f"{name.replace('_', ' ')} {said}" for name, said in fault.details.items()),
+        "exits": [f"tablectl {_ACTS.get(exit_, exit_)} --fault {fault.id} --by NAME" for exit_ in fault.exits],
+        "held_cards": fault.held_cards,
     }

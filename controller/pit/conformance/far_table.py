@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.face.state import Links, State
 from controller.contract.keys import SigningKey
 from controller.contract.old_events import NEW_IN_4
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
@@ -67,25 +68,30 @@ class FarTable:
 
     def say_state(self, key: SigningKey | None = None) -> None:
         """Say the state; with another key, as a thief of the table's name would."""
-        now = {
-            "version": "conformance",
-            "program_digest": NO_CHAIN,
-            "config_digest": NO_CHAIN,
-            "digest": NO_CHAIN,
-            "public_key": (key or self.key).public.hex(),
-            "phase": "wagers_open",
-            "shoe": self.shoe,
-            "round": self.round or None,
-            "next_round": self.round + 1,
-            "fault": None,
-            "links": {"shoe": True, "journal": True},
-            "pit": "well",
-            "head_seq": len(self.made),
-            "unacknowledged": 0,
-            "oldest_unacknowledged_at": None,
-            "broker": f"{self._address.host}:{self._address.port}",
-        }
-        self.wire.say(self.topics.state, online_state(self.table, self.epoch, self._boot, now), retain=True)
+        now = State(
+            version="conformance",
+            program_digest=NO_CHAIN,
+            config_digest=NO_CHAIN,
+            digest=NO_CHAIN,
+            public_key=(key or self.key).public.hex(),
+            phase="wagers_open",
+            shoe=self.shoe,
+            round=self.round or None,
+            next_round=self.round + 1,
+            fault=None,
+            links=Links(shoe=True, journal=True),
+            pit="well",
+            head_seq=len(self.made),
+            unacknowledged=0,
+            oldest_unacknowledged_at=None,
+            broker=f"{self._address.host}:{self._address.port}",
+            online=True,
+            table=self.table,
+            epoch=self.epoch,
+            boot=self._boot,
+            contract=CONTRACT_VERSION,
+        )
+        self.wire.say(self.topics.state, online_state(now), retain=True)
 
     # Making events.
 

@@ -10,9 +10,9 @@ Simulated and void rounds are on no road.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, Protocol, cast
 
 from controller.rules.roads.layout import Grid, Place, bead_place
 
@@ -33,12 +33,25 @@ class Round:
     banker_pair: bool = False
 
 
-def rounds_of(rounds: Iterable[Mapping[str, Any]]) -> list[Round]:
+class Finished(Protocol):
+    """A shoe's finished round as the table's feed tells it. `outcome` is None in games without one."""
+
+    @property
+    def simulated(self) -> bool: ...
+    @property
+    def outcome(self) -> str | None: ...
+    @property
+    def player_pair(self) -> bool: ...
+    @property
+    def banker_pair(self) -> bool: ...
+
+
+def rounds_of(rounds: Iterable[Finished]) -> list[Round]:
     """The rounds for the roads, from a shoe's finished rounds as the table's feed tells them."""
     return [
-        Round(each["outcome"], each["player_pair"], each["banker_pair"])
+        Round(cast(Winner, each.outcome), each.player_pair, each.banker_pair)
         for each in rounds
-        if each["outcome"] is not None and not each["simulated"]
+        if each.outcome is not None and not each.simulated
     ]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from controller import __version__
 from controller.basics.digest import program_digest
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key, signature_holds
 from controller.contract.signing import signed
@@ -28,7 +29,7 @@ _BEGIN, _END = '<script type="application/json" id="report">', "</script>"
 
 
 def made_report(
-    config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None, rows: Iterable[Row]
+    config: Config, by: str, found: Mapping[str, str], status: Status | None, rows: Iterable[Row]
 ) -> dict[str, Any]:
     """The results of a setup: the table, its wiring, what was found, the table's `status` (None: the table does not
     run), and what each check of the machine said."""
@@ -55,11 +56,11 @@ def made_report(
         "status": None
         if status is None
         else {
-            "table_key": status["key_fingerprint"],
-            "pit_key_offered": status["pit"]["key"]["offered"] or "",
-            "pit_key_pinned": status["pit"]["key"]["pinned"] or "",
-            "shoe": status["shoe"]["why"],
-            "pit": status["pit"]["standing"]["code"],
+            "table_key": status.key_fingerprint,
+            "pit_key_offered": status.pit.key.offered or "",
+            "pit_key_pinned": status.pit.key.pinned or "",
+            "shoe": status.shoe.why,
+            "pit": status.pit.standing.code,
         },
     }
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.status import Status
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import write_whole
 from controller.daemon.config import Config, load
 from controller.daemon.config.problems import ConfigError
 from controller.people.care.row import Verdict
-from controller.people.cli.client import ask
+from controller.people.cli.client import ask, status_of
 from controller.people.cli.doctor import examine_here, row_lines
 from controller.people.cli.files import writing
 from controller.people.cli.setup.broker import ask_broker, ask_networks
@@ -82,8 +83,8 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     by = dialogue.ask("setup.by", "Your name, for the report", "The report shows this name.", "technician", str)
     if status is not None:
         _compare(dialogue, table, by, status)
-        status = ask(table, {"do": "status"})["status"]
-        dialogue.say("", *status_lines(dict(status), table), "")
+        status = status_of(table)
+        dialogue.say("", *status_lines(status, table), "")
     rows = [*examine_here(table)]
     dialogue.say(*row_lines(rows))
     explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
@@ -152,7 +153,7 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
     if not table.exists():
         return
     try:
-        phase = ask(table, {"do": "status"})["status"]["face"]["phase"]
+        phase = status_of(table).face.phase
     except TableError as error:
         if error.code in ("table_not_running", "config_invalid"):
             return
@@ -181,7 +182,7 @@ def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
         dialogue.keep(name, values[section][key])
 
 
-def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
+def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Status | None:
     """Start the table under its unit. Returns the table's status once shoe and pit were found, at the latest after
     `_PATIENCE_S`; None where the table stays off."""
     if not machine.has_unit():
@@ -199,30 +200,30 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
     if not machine.start():
         do = "See why: journalctl -u table-controller. Then run `tablectl setup` again."
         raise TableError("table_not_started", "The file is written, but the table did not become ready.", do)
-    return _status(table, lambda status: status["shoe"]["up"] and status["pit"]["key"]["offered"] is not None)
+    return _status(table, lambda status: status.shoe.up and status.pit.key.offered is not None)
 
 
-def _status(table: Path, enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
+def _status(table: Path, enough: Callable[[Status], bool]) -> Status:
     """The table's status as soon as `enough` takes it, at the latest after `_PATIENCE_S`."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
-        status: Mapping[str, Any] = ask(table, {"do": "status"})["status"]
+        status = status_of(table)
         if enough(status) or time.monotonic() > deadline:
             return status
         time.sleep(_POLL_S)
 
 
-def _compare(dialogue: Dialogue, table: Path, by: str, status: Mapping[str, Any]) -> None:
+def _compare(dialogue: Dialogue, table: Path, by: str, status: Status) -> None:
     """Show both fingerprints, and pin the pit's key where a person has compared it."""
-    key = status["pit"]["key"]
-    dialogue.say(f"The table's key: {status['key_fingerprint']}. The pit shows the same when it adopts the table.")
-    if key["offered"] is None or key["offered"] == key["pinned"]:
+    key = status.pit.key
+    dialogue.say(f"The table's key: {status.key_fingerprint}. The pit shows the same when it adopts the table.")
+    if key.offered is None or key.offered == key.pinned:
         return
-    dialogue.say(f"The pit's key:   {key['offered']}. `sudo pitctl key` at the pit shows the same.")
+    dialogue.say(f"The pit's key:   {key.offered}. `sudo pitctl key` at the pit shows the same.")
     explains = "Read the pit's key at the pit, or have it read to you. Only a key that was compared can be believed."
     says = "Have you compared the pit's key, and is it the same"
     if dialogue.terminal is not None and dialogue.agrees("setup.pit_key", says, explains, False):
         try:
-            ask(table, {"do": "pit_key", "trust": key["offered"], "by": by})
+            ask(table, {"do": "pit_key", "trust": key.offered, "by": by})
         except TableError as error:
             dialogue.say(str(error))

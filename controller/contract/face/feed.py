@@ -1,0 +1,39 @@
+"""The lines of the feed, which everybody on the table's machine may read. `controller/daemon/control/feed.py` makes
+them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.contract.face.placard import Placard
+from controller.contract.face.status import Status
+from controller.contract.face.table import PublicRound
+
+
+class Rounds(msgspec.Struct, frozen=True):
+    """The finished rounds of the open shoe."""
+
+    shoe: int
+    """How many shoes the table has opened."""
+
+    hands: tuple[PublicRound, ...]
+
+
+class Wiring(msgspec.Struct, frozen=True):
+    """The BCM number and the header place of each lamp and input. The place is None for a pin that is not on the
+    header."""
+
+    digest: str
+    """SHA-256 of the configuration."""
+
+    lamps: dict[str, tuple[int, int | None]]
+    inputs: dict[str, tuple[int, int | None]]
+
+
+class FeedLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A line of the feed: one of these, whenever it differs from what was told last."""
+
+    placard: Placard | None = None
+    rounds: Rounds | None = None
+    wiring: Wiring | None = None
+    status: Status | None = None

@@ -1,0 +1,112 @@
+"""What is on a table's placard: its game, limits, bets and pays. `controller/table/placard.py` makes the placard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+When = dict[str, Any]
+"""A row's condition: only the words of `game/bets.py` that the row has, and what each asks."""
+
+
+class SeatK9(msgspec.Struct, frozen=True):
+    """A seat, and the King and 9 printed there where a bet of the game needs them."""
+
+    seat: int
+    k9: str | None
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits of all wagers, as a game's file has them."""
+
+    circle_minimum_cents: int
+    circle_maximum_cents: int
+    side_minimum_cents: int
+    side_maximum_cents: int
+    increment_cents: int
+    tie_only_meets_minimum: bool
+    back_bettors: bool
+    one_of: tuple[tuple[str, ...], ...]
+    counted_together: str
+    back_bets_beside: str
+    largest_circle_counts: str
+    equal_circles_squeezed_by: str
+
+
+class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row of a bet: its condition, and what becomes of the wager. What the row does not have, its JSON leaves out."""
+
+    when: When
+    pays: str | None = None
+    """What the wager wins to one, such as "8:1"."""
+
+    commission_taken: str | None = None
+    """The part of the win that the house keeps, such as "1:20"."""
+
+    commission_owed: str | None = None
+    """The part of the win that the seat owes from now on."""
+
+    result: str | None = None
+    award: str | None = None
+    """The name of an award."""
+
+    cents: int | None = None
+    """The amount of a fixed award."""
+
+    meter: str | None = None
+    """The progressive meter that the award pays."""
+
+    share: str = ""
+    """How much of that meter the award pays: "1:1" is all of it."""
+
+
+class PlacardBet(msgspec.Struct, frozen=True):
+    """A bet of the game: its place on the layout, its limits and its rows."""
+
+    spot: str
+    limits: str
+    """Which limits hold where the bet has none of its own: "circle" or "side"."""
+
+    minimum_cents: int | None
+    maximum_cents: int | None
+    price_cents: int | None
+    """The single price of a wager, instead of limits."""
+
+    optional: bool
+    between_actives: bool
+    """Whether only the two active seats make this wager, against each other."""
+
+    unequal_stakes: str
+    rows: tuple[PlacardRow, ...]
+
+
+class Placard(msgspec.Struct, frozen=True):
+    """The rules that players go by. Money is cents, odds are text."""
+
+    name: str
+    """What people call the table."""
+
+    table: str
+    """The table's id."""
+
+    game: str
+    dealt_face_down: bool
+    roles: bool
+    """Whether two active seats play the two hands."""
+
+    house_ways: dict[str, str]
+    """How the dealer plays the house's hand, where the house chose."""
+
+    seat_hands: bool
+    """Whether each seat plays a hand of its own."""
+
+    naturals: tuple[int, ...]
+    """The two-card totals that are naturals."""
+
+    decks: int
+    burn_counts_first_card: bool
+    cut_card_from_end: int
+    seats: tuple[SeatK9, ...]
+    limits: Limits
+    bets: tuple[PlacardBet, ...]

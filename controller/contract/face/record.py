@@ -1,0 +1,76 @@
+"""A finished round as its journal has it, step by step. `controller/daemon/hand_record.py` makes the record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from controller.contract.face.table import PublicHand, PublicWager
+
+
+class RowTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the journal."""
+
+    row: int
+    at: str
+    """When the fact came: RFC 3339 in UTC, to the millisecond."""
+
+    clock_set: bool
+    """Whether the network had set the clock by which that is."""
+
+    via: str
+    """Where the fact came from."""
+
+    fact: str
+    """The fact in words."""
+
+    events: tuple[dict[str, Any], ...]
+    """The events that the fact made, as the contract has them."""
+
+
+class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
+    """A row of the round, and the table after it."""
+
+    failed: bool
+    """Whether the program failed on this row."""
+
+    frame: str | None
+    """The shoe's own bytes in hex; None where the fact came without, or tells a card that nobody saw."""
+
+    again: str | None
+    """What those bytes read today."""
+
+    hands: tuple[PublicHand, ...]
+    then: str
+    """What the table waited for afterwards."""
+
+    lamps: dict[str, str]
+    wagers: tuple[PublicWager, ...] | None = None
+    """The wagers that lay, at the first step alone."""
+
+
+class HandRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of a finished round."""
+
+    round: str
+    """The shoe and the round: "3/12"."""
+
+    table: str
+    game: str
+    epoch: str
+    key: str
+    """The fingerprint of the key that signed the events."""
+
+    rows: tuple[int, int]
+    """The first row and the last."""
+
+    chain: tuple[str, str]
+    """The chain's head before each of these rows."""
+
+    events: tuple[int, int]
+    """The first event and the last, by number."""
+
+    acked_seq: int
+    steps: tuple[Step, ...]
+    corrections: tuple[RowTold, ...]
