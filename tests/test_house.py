@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -183,10 +184,11 @@ def _within(name: str, rooms: tuple[str, ...]) -> bool:
 
 
 @cache
-def _nodes(module: str) -> list[ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant]:
-    """Every import, every name after a dot and every constant in the module's text."""
+def _nodes(module: str) -> list[ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant | ast.Subscript]:
+    """Every import, every name after a dot, every constant and every subscript in the module's text."""
     nodes = ast.walk(ast.parse(MODULES[module].read_text("utf-8")))
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant)]
+    kinds = ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant | ast.Subscript
+    return [node for node in nodes if isinstance(node, kinds)]
 
 
 def _imports(module: str) -> set[str]:
@@ -310,3 +312,43 @@ def test_no_two_files_of_tests_have_one_name() -> None:
     """The folders are no packages: pytest would take the second file for the first, and stop."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name, count in names.items() if count > 1} == set()
+
+
+MOST_SUBSCRIPTS = 1024
+"""A bound that falls: how often the product's text reads a value by a name in quotes, as in `event["seq"]`. No type
+checker sees such a name. What the table says of itself is read by its types alone: mypy refuses `status["face"]`."""
+
+
+def test_few_values_are_read_by_a_name_in_quotes() -> None:
+    by_file: Counter[str] = Counter()
+    for module in MODULES:
+        for node in _nodes(module):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                by_file[module] += isinstance(node.slice.value, str)
+    assert MOST_SUBSCRIPTS - 25 < by_file.total() <= MOST_SUBSCRIPTS, by_file.most_common(10)
+
+
+CONSUMER = """\
+import msgspec
+from controller.contract.face.feed import FeedLine
+from controller.contract.face.status import Status
+
+def says(status: Status, line: bytes) -> tuple[str, int | None]:
+    placard = msgspec.json.decode(line, type=FeedLine).placard
+    return status.face.phase, placard.decks if placard is not None else None
+"""
+
+
+def test_a_type_checker_reads_a_status_and_a_feed_from_outside(tmp_path: Path) -> None:
+    """As a repository of its own does that installed the package. One wrong name is one error."""
+    (tmp_path / "right.py").write_text(CONSUMER, "utf-8")
+    (tmp_path / "wrong.py").write_text(CONSUMER.replace("face.phase", "face.phrase"), "utf-8")
+    assert all((ROOT / package / "py.typed").exists() for package in ("controller", "drivers"))
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache" / "outside")]
+    found = os.environ | {"MYPYPATH": str(ROOT)}
+    run = subprocess.run(
+        [*mypy, "right.py", "wrong.py"], cwd=tmp_path, env=found, capture_output=True, text=True, check=False
+    )
+    told = [line for line in run.stdout.splitlines() if ": error:" in line]
+    assert [line.partition(":")[0] for line in told] == ["wrong.py"], run.stdout + run.stderr
+    assert '"phrase"' in told[0]

@@ -31,6 +31,7 @@ from controller.words.language import LANGUAGES, language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
+from tests.documents.face_page import SCHEMA, face_page, face_schema
 from tests.documents.header_picture import header_picture
 from tests.documents.plug_page import A_PLUG_PULLED
 from tests.documents.table_picture import table_picture
@@ -75,6 +76,7 @@ def pages() -> dict[str, str]:
         "wiring.md": _wiring(),
         "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
         "configuration.md": _text(*configuration_page()),
+        "face.md": _text(*face_page()),
         "table.svg": table_picture(),
     }
 
@@ -472,6 +474,7 @@ def main() -> int:
     """Write every made document, the examples in the contract's, and its file of sentences."""
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
+    SCHEMA.write_text(face_schema(), "utf-8")
     DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")

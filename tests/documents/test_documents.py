@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.documents.face_page import SCHEMA, face_schema
 from tests.documents.pages import DOCS, SENTENCES, pages, sentences
 
 
@@ -14,3 +15,7 @@ def test_a_made_document_is_fresh(name: str) -> None:
 
 def test_the_contract_has_the_sentences_that_people_are_told() -> None:
     assert SENTENCES.read_text("utf-8") == sentences(), "controller/contract/sentences.json is stale: run `make pages`"
+
+
+def test_the_faces_schema_is_that_of_its_types() -> None:
+    assert SCHEMA.read_text("utf-8") == face_schema(), "controller/contract/face/face.schema.json: run `make pages`"
