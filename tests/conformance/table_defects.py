@@ -50,8 +50,8 @@ TABLE_DEFECTS = (
         "the state does not tell acks",
         "T05",
         _STREAM,
-        '"unacknowledged": self._delivery.unacknowledged,\n            "pit"',
-        '"unacknowledged": self._delivery.head_seq,\n            "pit"',
+        "                unacknowledged=self._delivery.unacknowledged,\n                pit=",
+        "                unacknowledged=self._delivery.head_seq,\n                pit=",
     ),
     Defect(
         "an event that is read from the disk has other bytes",
@@ -242,9 +242,9 @@ TABLE_DEFECTS = (
     Defect(
         "the state has a field more",
         "T30",
-        _STREAM,
-        "            **self._state(),\n",
-        '            **self._state(),\n            "mood": "good",\n',
+        "controller/contract/state.py",
+        "canonical(to_builtins(state))",
+        'canonical(to_builtins(state) | {"mood": "good"})',
     ),
     Defect(
         "an event is changed after it was signed",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from controller.bench.daemon import Broker, ExistingBroker, Table
+from controller.daemon.control.lines import line
 from tests.hil.bench import Bench
 from tests.support.brokers import Peer
 
@@ -46,7 +47,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, 
     assert (at.table.phase, at.table.fault) == ("wagers_open", None)
     at.eventually(lambda: at.table.unacknowledged() == 0)
     assert [event["details"] for event in at.pit.told("fault")] == [{}] * 3
-    told = b"\n".join([*everything(), json.dumps(at.table.status()).encode(), at.table.log.encode()])
+    told = b"\n".join([*everything(), line(at.table.status()), at.table.log.encode()])
     assert set(_CARD.findall(_SIGNATURE.sub(b"", told))) <= _BURNED
     assert b"tie" not in json.dumps(at.pit.told("fault")).encode()
 
@@ -55,7 +56,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, 
 def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench) -> None:
     def seen() -> set[bytes]:
         """Every card in what was sent, shown over the socket, or logged."""
-        told = [*everything(), json.dumps(at.table.status()).encode(), at.table.log.encode()]
+        told = [*everything(), line(at.table.status()), at.table.log.encode()]
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 
     at.dealer.open_shoe()

@@ -32,6 +32,7 @@ from controller.contract.signing import signed
 from controller.contract.topics import Topics
 from controller.daemon.config import Config
 from controller.daemon.control.feed import feed_lines
+from controller.daemon.control.lines import line
 from controller.daemon.control.watchers import Watchers
 from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Entry, Journal, Message
@@ -388,7 +389,7 @@ class _Table:
             case "wager", (int(seat), str(spot), int(cents)):
                 self.broker.says(self.topics.wager, self._wager(seat, spot, cents))
             case "status", ():
-                self._leaves("status", json.dumps(self.runtime.status()).encode())
+                self._leaves("status", line(self.runtime.status()))
             case "ask", (str(what), *args):
                 self._asked.append(self.loop.create_task(self._ask(_request(what, args))))
             case _:
