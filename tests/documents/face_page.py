@@ -41,6 +41,7 @@ Python reads a line into a type, and a type checker sees each field:
 import msgspec
 from controller.contract.face.feed import FeedLine
 
+
 def waits(line: bytes) -> str | None:
     said = msgspec.json.decode(line, type=FeedLine)
     return said.status.face.phase if said.status else None

@@ -225,10 +225,10 @@ def test_the_thief_of_a_former_key_is_not_pinned_at_a_table_that_was_away_and_a_
     at.pit.come()
     for _ in range(2):
         at.pit.say_on("pit-key", theft)
-        at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(THIEF))
-        now = at.table.status()["pit"]
-        assert (now["key"]["pinned"], now["standing"]["code"]) == (print_of(stolen), "key_handed_over")
-        assert not now["fresh"]
+        at.eventually(lambda: at.table.status().pit.key.offered == print_of(THIEF))
+        now = at.table.status().pit
+        assert (now.key.pinned, now.standing.code) == (print_of(stolen), "key_handed_over")
+        assert not now.fresh
         at.pit.say_on("meters", at.pit.signed("meters", signer=stolen, seq=HIGHEST // 2**20, meters=at.pit.levels))
         at.dealer.play(PLAYER_WINS)
     assert at.table.unacknowledged() > 0
@@ -236,10 +236,10 @@ def test_the_thief_of_a_former_key_is_not_pinned_at_a_table_that_was_away_and_a_
     assert "while this table was away" in shown
     assert f'--trust "{print_of(THIEF)}"' in shown, "the person compares it, and the pit shows another"
     assert at.table.tablectl("pit-key", "--trust", print_of(at.pit.key), "--by", "Ann").returncode == 0
-    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status().pit.fresh))
     at.pit.say_on("pit-key", theft)
-    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(THIEF))
-    assert at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key)
+    at.eventually(lambda: at.table.status().pit.key.offered == print_of(THIEF))
+    assert at.table.status().pit.key.pinned == print_of(at.pit.key)
     assert alarms(at.pit)[0] == "pit_key_differs"
 
 
