@@ -13,3 +13,8 @@ def fingerprint(public_key: bytes) -> str:
     """The first 16 bytes of the raw key's SHA-256 as 8 groups of 4 hex digits: "ab12 cd34 …"."""
     digits = hashlib.sha256(public_key).digest()[:_BYTES].hex()
     return " ".join(digits[place : place + 4] for place in range(0, len(digits), 4))
+
+
+def shown(key: bytes | None) -> str | None:
+    """A key as the fingerprint that people compare; None where there is none."""
+    return None if key is None else fingerprint(key)

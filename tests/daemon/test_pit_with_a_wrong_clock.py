@@ -32,7 +32,11 @@ class Clocks:
         self.pit_ahead_ms = 0
         self.recorded: list[tuple[str | None, bytes]] = []
         patch.setattr(clock, "_now_ms", lambda: time.time_ns() // 1_000_000 + self.pit_ahead_ms)
-        for room in ("controller.daemon.delivery.stream", "controller.daemon.clock"):
+        for room in (
+            "controller.daemon.delivery.pit_said",
+            "controller.daemon.delivery.recognition_said",
+            "controller.daemon.clock",
+        ):
             patch.setattr(f"{room}.stamp_now", self.stamp)
 
     def stamp(self) -> Stamp:

@@ -25,7 +25,7 @@ from controller.contract.keys import SigningKey
 from controller.contract.signing import signed
 from controller.contract.wager_words import WagerWord
 from controller.daemon.clock import stamp_now
-from controller.daemon.delivery import stream
+from controller.daemon.delivery import recognition_said as recognition_room
 from controller.daemon.record.replay import replay
 from controller.pit.reference.clock import now_text
 from controller.rules.game.wagers import Wager
@@ -221,7 +221,7 @@ async def test_another_tables_word_counts_nothing_here_and_people_hear_of_it(tmp
 async def test_a_number_or_a_time_that_cannot_be_yet_makes_no_true_word_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "stamp_now", lambda: replace(stamp_now(), synchronised=True))
+    monkeypatch.setattr(recognition_room, "stamp_now", lambda: replace(stamp_now(), synchronised=True))
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)

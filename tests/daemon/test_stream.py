@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -191,7 +190,7 @@ async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_b
 ) -> None:
     async with running(tmp_path, pit={"stale_after_s": 10}) as world:
         now_s = time.monotonic() + 1_000
-        monkeypatch.setattr("controller.daemon.delivery.stream.time", SimpleNamespace(monotonic=lambda: now_s))
+        monkeypatch.setattr("controller.daemon.clock.monotonic_s", lambda: now_s)
         world.broker.has_others = True
         world.broker.levels = None
         world.broker.disconnect()
@@ -267,7 +266,7 @@ async def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk
 async def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("controller.daemon.delivery.stream._RETRY_READ_S", 0.01)
+    monkeypatch.setattr("controller.daemon.delivery.sending._RETRY_READ_S", 0.01)
     async with running(tmp_path) as first:
         first.pit.acks = False
         await first.open_shoe()

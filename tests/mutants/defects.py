@@ -66,7 +66,7 @@ MUTANTS = (
         "acked_before_the_pit",
         "all that was sent is marked as acknowledged",
         (
-            "controller.daemon.delivery.stream",
+            "controller.daemon.delivery.sending",
             "        seq = self._delivery.acked_seq\n",
             "        seq = self._delivery.head_seq\n",
         ),
@@ -90,8 +90,8 @@ MUTANTS = (
         "the pit's word for another journal is believed",
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
         (
-            "controller.daemon.delivery.stream",
-            "        if not self._heard.adopted:\n",
+            "controller.daemon.delivery.pit_said",
+            "        if not self.heard.adopted:\n",
             "        if False:\n",
         ),
     ),
@@ -244,8 +244,8 @@ MUTANTS = (
         "strange_award_believed",
         "a step of an award of another table or epoch is believed",
         (
-            "controller.daemon.delivery.stream",
-            "(said.table, said.epoch) == (self._table_id, self._journal.epoch)",
+            "controller.daemon.delivery.pit_said",
+            "(said.table, said.epoch) == (self._table_id, self._delivery.epoch)",
             "True",
         ),
     ),
@@ -284,13 +284,18 @@ MUTANTS = (
         "how old the levels are is told by the wall clock, which may be set",
         (
             "controller.daemon.delivery.stream",
-            "import time\n",
-            "import time\n\nimport controller.pit.reference.clock as wall\n",
+            "import logging\n",
+            "import logging\n\nimport controller.pit.reference.clock as wall\n",
         ),
         (
-            "controller.daemon.delivery.stream",
-            "self.levels.heard(said, now_s, now)",
-            "self.levels.heard(said, wall._now_ms() / 1000, now)",
+            "controller.daemon.delivery.pit_said",
+            "import logging\n",
+            "import logging\n\nimport controller.pit.reference.clock as wall\n",
+        ),
+        (
+            "controller.daemon.delivery.pit_said",
+            "self._levels.heard(said, now_s, now)",
+            "self._levels.heard(said, wall._now_ms() / 1000, now)",
         ),
         (
             "controller.daemon.delivery.stream",

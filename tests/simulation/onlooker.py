@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import controller.daemon.clock
+import controller.daemon.delivery.pit_said
 import controller.daemon.delivery.pit_trust
+import controller.daemon.delivery.recognition_said
 import controller.daemon.delivery.recognition_trust
-import controller.daemon.delivery.stream
 import controller.daemon.record.journal
 import drivers.line.shoe_on_line
 from controller.contract.envelope import Stamp
@@ -434,17 +434,16 @@ class _Table:
     @contextmanager
     def _in_this_time(self) -> Iterator[None]:
         loop = self.loop
-        clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
         log = _LogLines(lambda line: self._leaves("log", line.encode()))
         root = logging.getLogger()
         with (
             patch.object(controller.daemon.clock, "monotonic_s", loop.time),
             patch.object(controller.daemon.clock, "monotonic_ms", lambda: round(loop.now_s * 1e9) // 1_000_000),
-            patch.object(controller.daemon.delivery.stream, "time", clock),
             patch.object(controller.daemon.clock, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.daemon.clock, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.daemon.clock, "slept_ms", lambda: 0),
-            patch.object(controller.daemon.delivery.stream, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.daemon.delivery.pit_said, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.daemon.delivery.recognition_said, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.recognition_trust, "signature_holds", signature_holds),

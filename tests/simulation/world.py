@@ -21,8 +21,9 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 import controller.daemon.clock
+import controller.daemon.delivery.pit_said
 import controller.daemon.delivery.pit_trust
-import controller.daemon.delivery.stream
+import controller.daemon.delivery.recognition_said
 import controller.daemon.folding
 import controller.daemon.record.journal
 import controller.pit.reference.clock
@@ -251,18 +252,17 @@ class World:
     @contextmanager
     def _in_this_world(self) -> Iterator[None]:
         loop = self.loop
-        clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
         with (
             patch.object(controller.daemon.clock, "monotonic_s", loop.time),
             patch.object(controller.daemon.clock, "monotonic_ms", lambda: round(loop.now_s * 1e9) // 1_000_000),
-            patch.object(controller.daemon.delivery.stream, "time", clock),
             patch.object(
                 controller.pit.reference.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)
             ),
             patch.object(controller.pit.reference.ledger, "signature_holds", signature_holds),
             patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
-            patch.object(controller.daemon.delivery.stream, "stamp_now", self.stamp),
+            patch.object(controller.daemon.delivery.pit_said, "stamp_now", self.stamp),
+            patch.object(controller.daemon.delivery.recognition_said, "stamp_now", self.stamp),
             patch.object(controller.daemon.clock, "stamp_now", self._stamp_now),
             patch.object(controller.daemon.clock, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.daemon.clock, "slept_ms", lambda: 0),

@@ -1,0 +1,32 @@
+"""People are told at once of what goes on and on, and then at most every ten minutes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from controller.daemon import clock
+from controller.table.facts import OwnFact
+
+_log = logging.getLogger(__name__)
+
+_AGAIN_AFTER_S = 600.0
+"""Two clients of one id push each other off the broker for as long as they run, and a forger forges on and on. People
+are told of each at most so often."""
+
+
+class Alarms:
+    """What people were told of lately, by its kind. `tell` takes the fact that becomes the alarm."""
+
+    def __init__(self, tell: Callable[[OwnFact], None]) -> None:
+        self._tell = tell
+        self._told_at_s: dict[str, float] = {}
+
+    def alarm(self, kind: str, fact: OwnFact, what: str) -> None:
+        """Tell people, unless they were told lately of this kind."""
+        now_s = clock.monotonic_s()
+        told_s = self._told_at_s.get(kind)
+        if told_s is None or now_s - told_s >= _AGAIN_AFTER_S:
+            self._told_at_s[kind] = now_s
+            _log.error("%s: %s", kind, what)
+            self._tell(fact)

@@ -1,0 +1,261 @@
+"""What the pit says, judged: its key, its acknowledgements, the steps of awards, and the meters."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from controller.contract.canonical import parse_object
+from controller.contract.envelope import Stamp
+from controller.contract.face.status import Standing
+from controller.contract.fingerprint import shown
+from controller.contract.old_events import as_now
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord
+from controller.contract.topics import Topics
+from controller.daemon import clock
+from controller.daemon.answer import Answer
+from controller.daemon.clock import stamp_now
+from controller.daemon.delivery.alarms import Alarms
+from controller.daemon.delivery.guarantee import (
+    Behind,
+    Delivery,
+    Older,
+    TookBack,
+)
+from controller.daemon.delivery.levels import Levels
+from controller.daemon.delivery.pit_trust import Offer, PitClock, PitTrust, latest_at, leaps
+from controller.daemon.delivery.sending import Sending
+from controller.daemon.delivery.standing import PitHeard
+from controller.rules.game.bets import ratio
+from controller.table.acts.entry import Request
+from controller.table.acts.pit import PinPitKey, SeeAward
+from controller.table.facts import (
+    AwardStepped,
+    JournalFoundBehindPit,
+    OwnFact,
+    PitKeyDiffers,
+    PitKeyRotated,
+    PitTookBack,
+    PitWordForged,
+)
+
+_log = logging.getLogger(__name__)
+
+_TRUSTED_UNASKED = "trust_first_key"
+"""The name under which the first offered key is pinned where the table's file has `trust_first_key`."""
+
+
+class PitSaid:
+    """Judges the messages of the pit for one table.
+
+    `heard` is what was heard of the pit, `clock` the pit's clock by its own words. `forged` counts the messages that
+    the pinned key has not signed, by the topic's last word. `unbelieved_ack` is the last acknowledgement, while no key
+    is pinned to judge it by, and whether the broker had retained it.
+    """
+
+    def __init__(
+        self,
+        topics: Topics,
+        table_id: str,
+        trust_first_key: bool,
+        trust: PitTrust,
+        delivery: Delivery,
+        levels: Levels,
+        sending: Sending,
+        tell: Callable[[OwnFact], None],
+        ask: Callable[[Request], asyncio.Future[Answer]],
+        alarms: Alarms,
+    ) -> None:
+        self._topics = topics
+        self._table_id = table_id
+        self._trust_first_key = trust_first_key
+        self._trust = trust
+        self._delivery = delivery
+        self._levels = levels
+        self._sending = sending
+        self._tell = tell
+        self._ask = ask
+        self._alarms = alarms
+        self.heard = PitHeard(clock.monotonic_s())
+        self.clock = PitClock()
+        self.forged: Counter[str] = Counter()
+        self.unbelieved_ack: tuple[bytes, bool] | None = None
+
+    def see_pit_key(self, payload: bytes, retained: bool) -> bool:
+        """A key is offered as the pit's. Where a pit begins to listen, the pit says its key, and then its acks.
+
+        Returns whether a pit began to listen.
+        """
+        before = self._trust.pinned
+        offer = self._trust.offer(payload, not retained and self.heard.present(clock.monotonic_s()))
+        came = offer in (Offer.ANEW, Offer.ROTATED) and not retained
+        if came:
+            self._delivery.pit_came(clock.monotonic_s())
+        match offer:
+            case Offer.MALFORMED:
+                _log.warning("a message on %s is refused: it is no key with its own signature", self._topics.pit_key)
+            case Offer.UNPINNED if self._trust_first_key:
+                self._ask(PinPitKey(shown(self._trust.offered) or "", _TRUSTED_UNASKED))
+            case Offer.ROTATED:
+                assert before is not None
+                assert self._trust.pinned is not None
+                _log.info("the pit has rotated its key: %s", shown(self._trust.pinned))
+                self._tell(PitKeyRotated(self._trust.pinned.hex(), before.hex()))
+            case Offer.DIFFERS | Offer.HANDED_OVER:
+                offered, pinned = shown(self._trust.offered) or "", shown(before) or ""
+                what = f"the key {offered} is offered as the pit's, and {pinned} is pinned"
+                self._alarms.alarm("pit_key_differs", PitKeyDiffers(offered, pinned), what)
+            case _:
+                pass
+        return came
+
+    def see_meters(self, payload: bytes, retained: bool) -> None:
+        message = parse_object(payload)
+        said = MetersWord.read(message)
+        if said is not None and not self._is_the_pits(self._topics.meters, message):
+            return
+        malformed = "it is no message of the meters"
+        now_s = clock.monotonic_s()
+        now = self.clock.now(stamp_now(), now_s)
+        why = malformed if said is None else self._levels.heard(said, now_s, now)
+        if why is not None or said is None:
+            _log.warning("a message on %s is refused: %s", self._topics.meters, why)
+            if said is not None and not retained:
+                self._refused_for_its_time("meters", payload, said.at, self._levels.last_at, now)
+        elif self.heard.is_news("meters", payload) and not retained:
+            self.heard.meters_old = None if self._levels.said_lately(said, now) else said.at
+            if self.heard.meters_old is None:
+                self.heard.word(now_s)
+
+    async def judge_ack(self, payload: bytes, retained: bool, is_over: Callable[[], bool]) -> None:
+        """Follow the pit's acknowledgement, unless the connection that brought it `is_over`.
+
+        The next connection begins with the acknowledgement that the broker retains.
+        """
+        message = parse_object(payload)
+        ack = AckWord.read(message)
+        if ack is None:
+            _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
+            return
+        if self._trust.undecided:
+            self.unbelieved_ack = payload, retained
+            return
+        if not self._is_the_pits(self._topics.ack, message):
+            return
+        self.heard.adopted = (ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)
+        if not self.heard.adopted:
+            if self.heard.is_news("ack", payload) and not retained:
+                self.heard.word(clock.monotonic_s())
+            told = f"{ack.table}/{ack.epoch}"
+            _log.warning("an acknowledgement of epoch %.40r is refused: that is not this journal's epoch", told)
+            return
+        ours = ack.seq <= self._delivery.head_seq
+        own = await self._sending.message(ack.seq) if ours else None
+        own_chain = None if own is None else str(own.says["chain"])
+        if is_over() or (own is None and ours and ack.seq > 0):
+            return  # the event of this ack is altered, so the ack cannot be judged
+        now_s = clock.monotonic_s()
+        if self._delivery.certainly_later(ack, own_chain):
+            self.clock.heard(ack.at, now_s)
+        now = stamp_now()
+        if (why := leaps(ack, now)) is not None:
+            _log.warning("an acknowledgement is refused: %s", why)
+            if not retained:
+                self._refused_for_its_time("ack", payload, ack.at, "", now)
+            return
+        before_seq = self._delivery.acked_seq
+        followed = self._delivery.acked(ack, own_chain, now_s, latest_at(now))
+        if not isinstance(followed, Older) and self.heard.is_news("ack", payload) and not retained:
+            self.heard.word(now_s)
+        match followed:
+            case Behind(acked_seq, head_seq, chain_differs, at):
+                self._tell(JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at))
+            case TookBack(acked_seq, at):
+                self._tell(PitTookBack(acked_seq, at))
+            case Older(last_at):
+                _log.warning(
+                    "an acknowledgement of %s is refused: a later one, of %s, was believed before", ack.at, last_at
+                )
+                if not retained:
+                    self._refused_for_its_time("ack", payload, ack.at, last_at, now)
+            case None if self._delivery.acked_seq < before_seq:
+                _log.warning(
+                    "the pit went back from event %d to %d: the events between are sent again", before_seq, ack.seq
+                )
+        self._sending.let_go()
+
+    async def see_award(self, payload: bytes) -> None:
+        """Judge a step of an award: the step must be the pit's, and of a hit that this journal holds."""
+        message = parse_object(payload)
+        said = AwardStep.read(message)
+        hit = None
+        if said is not None:
+            if not self._is_the_pits(self._topics.award, message):
+                return
+            if (why := leaps(said, self.clock.now(stamp_now(), clock.monotonic_s()))) is not None:
+                _log.warning("a message on %s is refused: %s", self._topics.award, why)
+                return
+            if (said.table, said.epoch) == (self._table_id, self._delivery.epoch):
+                hit = await self._sending.message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
+        event = {} if hit is None else as_now(hit.says)
+        if said is None or not _is_of_hit(said, event):
+            _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
+            return
+        step = AwardStepped(
+            seq=said.seq,
+            award=said.award,
+            hit=said.hit,
+            shoe=event["shoe"],
+            round=event["round"],
+            spot=event["spot"],
+            seat=said.seat,
+            tier=said.tier,
+            meter=said.meter,
+            cents=said.cents,
+            step=said.step,
+            by=said.by,
+        )
+        self._ask(SeeAward(step, *self._possible_cents(event)))
+
+    def _possible_cents(self, hit: dict[str, Any]) -> tuple[int, int]:
+        """The least and the most cents that the award of this hit, an event, can be."""
+        if hit["fixed"] is not None:
+            return hit["fixed"]["cents"], hit["fixed"]["cents"]
+        won = hit["progressive"]
+        return 0, int(ratio(won["share"]) * self._levels.most_cents(won["meter"], won["shown_cents"], hit["seq"]))
+
+    def _is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
+        """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
+        if self._trust.signed(message):
+            return True
+        if not self._trust.undecided:
+            self.heard.other_s = clock.monotonic_s()
+            kind = topic.rpartition("/")[2]
+            self.forged[kind] += 1
+            self._alarms.alarm(
+                f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed this message"
+            )
+        return False
+
+    def _refused_for_its_time(self, kind: str, payload: bytes, at: str, last_at: str, now: Stamp) -> None:
+        """A word of the pit was refused. Where its time is the reason, people are told how the clocks stand.
+
+        `last_at` is the time of a word that was believed before. `now` is the time by which the word was judged.
+        """
+        if not self.heard.is_news(kind, payload):
+            return
+        if at > latest_at(now):
+            self.heard.refuses(Standing("clock_ahead", {"at": at, "now": now.text()}), clock.monotonic_s())
+        elif at < last_at:
+            self.heard.refuses(Standing("clock_behind", {"at": at, "last_at": last_at}), clock.monotonic_s())
+
+
+def _is_of_hit(step: AwardStep, event: dict[str, Any]) -> bool:
+    """Whether the event is the hit that the step is of."""
+    if (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", step.seat, step.tier):
+        return False
+    meter = None if event["progressive"] is None else event["progressive"]["meter"]
+    return bool(meter == step.meter)
