@@ -2,77 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from controller.contract import events
+from controller.contract.event_reading import read
 from controller.contract.face.status import PitLink, Waits
 from controller.contract.face.table import Public, PublicHit
 from controller.words.language import Language, language
 
 
-def event_line(event: dict[str, Any]) -> str:
+def event_line(event: Mapping[str, Any]) -> str:
     """An event of the stream in one line for people."""
-    where = f"{event['seq']:>5} shoe {event['shoe'] or '-'} round {event['round'] or '-'}"
-    return f"{where}  {event['type']:<13} {event_sentence(event)}"
+    seq, type_, shoe, round_ = (event.get(name) for name in ("seq", "type", "shoe", "round"))
+    return f"{seq:>5} shoe {shoe or '-'} round {round_ or '-'}  {type_:<13} {event_sentence(event)}"
 
 
-def event_sentence(event: dict[str, Any]) -> str:
+def event_sentence(event: Mapping[str, Any]) -> str:
     """An event in words, without its number and place. A fault or an alarm begins with its code."""
-    match event["type"]:
-        case "round" if "dealer" in event:
-            return _seats_round(event) + _house(event) + _typed(event)
-        case "round":
-            marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
-            return _hands(event) + (f" ({', '.join(marks)})" if marks else "") + _house(event) + _typed(event)
-        case "correction":
-            hands = _seats_round(event) if "dealer" in event else _hands(event)
-            return f"{hands} (by {event['by']} and {event['witness']})"
-        case "wagers_locked":
-            wagers = [counted(len(event["wagers"]), "wager")] if event["wagers"] else []
-            on = [bet for bet in event["progressive"] if bet["seats"] or bet["refused_seats"]]
+    match read(event):
+        case events.Round() as it:
+            marks = ["natural"] * it.natural + ["simulated"] * it.simulated + ["last_hand"] * it.last_hand
+            return _hands(it) + (f" ({', '.join(marks)})" if marks else "") + _house(it) + _typed(it)
+        case events.SeatsRound() as it:
+            return _seats_round(it) + _house(it) + _typed(it)
+        case events.Correction() as it:
+            return f"{_hands(it)} (by {it.by} and {it.witness})"
+        case events.SeatsCorrection() as it:
+            return f"{_seats_round(it)} (by {it.by} and {it.witness})"
+        case events.WagersLocked() as it:
+            wagers = [counted(len(it.wagers), "wager")] if it.wagers else []
+            on = [bet for bet in it.progressive if bet.seats or bet.refused_seats]
             return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
-        case "hit":
-            fixed, meter = event["fixed"], event["progressive"]
-            pays = dollars(fixed["cents"]).removesuffix(".00") if fixed else of_meter(meter["meter"], meter["share"])
-            return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}{_typed(event)}"
-        case "void":
-            return _void(event)
-        case "odd_card":
-            fate = event["fate"].replace("_", " ")
-            return f"{counted(event['cards'], 'card')} drawn in error: {fate}, by {_people(event)}"
-        case "fault":
-            return f"{event['code']}: {language().fault(event['code']).what}"
-        case "alarm":
-            return f"{event['code']}: {language().alarm(event['code']).what}"
-        case "test_hit":
-            return f"seat {event['seat']}, a test by {event['by']}: nothing was won"
-        case "award":
-            what = f"seat {event['seat']} {event['spot']}, {event['tier']}"
-            return f"{what}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
-        case "commission":
-            return f"seat {event['seat']} paid {dollars(event['cents'])}, by {event['by']}"
-        case "fault_cleared" if event.get("cards_unheard") is not None:
-            return f"by {event['by']}, who counted the cards: {event['cards_unheard']} left the shoe unheard"
-        case "shoe_closed":
-            return f"{event['reason']}, {counted(event['rounds'], 'round')}"
+        case events.Hit() as it:
+            return f"seat {it.seat} {it.spot}, {it.tier}: {_pays(it)}{_typed(it)}"
+        case events.Void() as it:
+            return _void(it)
+        case events.OddCard() as it:
+            return f"{counted(it.cards, 'card')} drawn in error: {it.fate.replace('_', ' ')}, by {_people(it)}"
+        case events.Fault() as it:
+            return f"{it.code}: {language().fault(it.code).what}"
+        case events.Alarm() as it:
+            return f"{it.code}: {language().alarm(it.code).what}"
+        case events.TestHit() as it:
+            return f"seat {it.seat}, a test by {it.by}: nothing was won"
+        case events.Award() as it:
+            return f"seat {it.seat} {it.spot}, {it.tier}: {dollars(it.cents)} {it.step}, by {it.by}"
+        case events.Commission() as it:
+            return f"seat {it.seat} paid {dollars(it.cents)}, by {it.by}"
+        case events.FaultCleared(by=by, cards_unheard=int(unheard)):
+            return f"by {by}, who counted the cards: {unheard} left the shoe unheard"
+        case events.ShoeClosed() as it:
+            return f"{it.reason}, {counted(it.rounds, 'round')}"
         case _:
-            return f"by {event['by']}"
+            return f"by {event.get('by', '-')}"
 
 
-def _people(event: dict[str, Any]) -> str:
-    return f"{event['by']} and {event['witness']}" if event["witness"] else str(event["by"])
+def _people(it: events.OddCard | events.Void | events.NotRead) -> str:
+    return f"{it.by} and {it.witness}" if it.witness else it.by
 
 
-def _void(event: dict[str, Any]) -> str:
+def _pays(hit: events.Hit) -> str:
+    if hit.fixed is not None:
+        return dollars(hit.fixed.cents).removesuffix(".00")
+    won = hit.progressive
+    return "" if won is None else of_meter(won.meter, won.share)
+
+
+def _void(it: events.Void) -> str:
     """Who ended the round, the cards that were seen, and the awards that they had won."""
-    hands = [f"{hand['hand'].replace('_', ' ')} {' '.join(hand['cards'])}" for hand in event["hands"] if hand["cards"]]
-    held = [f"held {' '.join(event['held'])}"] if event["held"] else []
-    awards = [f"seat {won['seat']} had won {won['spot']} {won['tier']}" for won in event["awards"]]
-    return "; ".join([f"by {_people(event)}", *hands, *held, *awards])
+    hands = [f"{hand.hand.replace('_', ' ')} {' '.join(hand.cards)}" for hand in it.hands if hand.cards]
+    held = [f"held {' '.join(it.held)}"] if it.held else []
+    awards = [f"seat {won.seat} had won {won.spot} {won.tier}" for won in it.awards]
+    return "; ".join([f"by {_people(it)}", *hands, *held, *awards])
 
 
-def _typed(event: dict[str, Any]) -> str:
+def _typed(it: events.Round | events.SeatsRound | events.Hit) -> str:
     """The cards that people typed, and who they are."""
-    return "".join(f"; card {each['drawn']}, {each['card']}, typed by {_people(each)}" for each in event["not_read"])
+    return "".join(f"; card {each.drawn}, {each.card}, typed by {_people(each)}" for each in it.not_read)
 
 
 def counted(number: int, what: str) -> str:
@@ -80,9 +87,9 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _progressive(bet: dict[str, Any]) -> str:
-    refused = f", refused {bet['refused_seats']}" if bet["refused_seats"] else ""
-    return f"{bet['spot']} at seats {bet['seats']}{refused}"
+def _progressive(bet: events.ProgressiveLocked) -> str:
+    refused = f", refused {[*bet.refused_seats]}" if bet.refused_seats else ""
+    return f"{bet.spot} at seats {[*bet.seats]}{refused}"
 
 
 def of_meter(meter: str, share: str) -> str:
@@ -135,71 +142,92 @@ def asked(waits: Waits, words: Language) -> str:
     return words.name("asks", waits.act).format(**details)
 
 
-def locked_lines(event: dict[str, Any]) -> list[str]:
+def locked_lines(event: Mapping[str, Any]) -> list[str]:
     """Who plays the round after the lock, and which wagers are refused and why, a line each."""
-    actives = event["actives"]
+    it = read(event)
+    if not isinstance(it, events.WagersLocked):
+        return []
+    actives = it.actives
     return [
-        *([f"seat {actives['player']} plays Player's hand, seat {actives['banker']} Banker's"] if actives else []),
-        *([f"in play: seat {', '.join(map(str, event['in_play']))}"] if event["in_play"] else []),
-        *(f"{_lying(wager)}  plays" for wager in event["wagers"]),
-        *(f"{_lying(wager)}  refused: {language().refusal(wager['code'])}" for wager in event["refused"]),
-        *_refused_seats(event),
+        *([f"seat {actives.player} plays Player's hand, seat {actives.banker} Banker's"] if actives else []),
+        *([f"in play: seat {', '.join(map(str, it.in_play))}"] if it.in_play else []),
+        *(f"{_lying(wager)}  plays" for wager in it.wagers),
+        *(f"{_lying(wager)}  refused: {language().refusal(wager.code)}" for wager in it.refused),
+        *_refused_seats(it),
     ]
 
 
-def _refused_seats(event: dict[str, Any]) -> list[str]:
+def _refused_seats(it: events.WagersLocked) -> list[str]:
     """The refused progressive wagers, where the table knows only the wagers that its sensors see."""
     return [
-        f"seat {', '.join(map(str, bet['refused_seats']))} {bet['spot']}: refused: {language().refusal(bet['refusal'])}"
-        for bet in event["progressive"]
-        if bet["refused_seats"] and not event["refused"]
+        f"seat {', '.join(map(str, bet.refused_seats))} {bet.spot}: refused: {language().refusal(bet.refusal or '')}"
+        for bet in it.progressive
+        if bet.refused_seats and not it.refused
     ]
 
 
-def _lying(wager: dict[str, Any]) -> str:
-    return f"seat {wager['seat']}{' back' * wager['back']:<8} {wager['spot']:<13} {dollars(wager['cents']):>10}"
+def _lying(wager: events.WagerShown | events.RefusedShown) -> str:
+    return f"seat {wager.seat}{' back' * wager.back:<8} {wager.spot:<13} {dollars(wager.cents):>10}"
 
 
-def settlement_lines(event: dict[str, Any]) -> list[str]:
+def settlement_lines(event: Mapping[str, Any]) -> list[str]:
     """The result of each wager of a round, void or correction, a line each, and the totals."""
-    settlement = event.get("settlement")
+    match read(event):
+        case events.Round(settlement=settlement) | events.SeatsRound(settlement=settlement):
+            return settled_lines(settlement)
+        case events.Correction(settlement=settlement) | events.SeatsCorrection(settlement=settlement):
+            return settled_lines(settlement)
+        case events.Void(settlement=settlement):
+            return settled_lines(settlement)
+        case _:
+            return []
+
+
+def settled_lines(settlement: events.SettlementShown | None) -> list[str]:
+    """The result of each wager, a line each, and the totals."""
     if settlement is None:
         return []
-    totals = {name.removesuffix("_cents"): dollars(cents) for name, cents in settlement["totals"].items()}
+    totals = settlement.totals
+    moved = {
+        "staked": totals.staked_cents,
+        "returned": totals.returned_cents,
+        "house": totals.house_cents,
+        "commission taken": totals.commission_taken_cents,
+        "owed": totals.commission_owed_cents,
+    }
     return [
-        *map(_settled, settlement["wagers"]),
-        "staked {staked}, returned {returned}, house {house}, commission taken {commission_taken}, "
-        "owed {commission_owed}".format(**totals),
+        *map(_settled, settlement.wagers),
+        ", ".join(f"{name} {dollars(cents)}" for name, cents in moved.items()),
     ]
 
 
-def _settled(wager: dict[str, Any]) -> str:
-    who = f"seat {wager['seat']}{' back' * wager['back']}"
-    if wager["hand"]:
-        who += f" hand {wager['hand']}"
-    line = f"{who:<14} {wager['spot']:<13} {dollars(wager['cents']):>10}  {wager['result'].replace('_', ' ')}"
-    if wager["meter"]:
-        line += f", the meter {wager['meter']}"
-    if wager["pays_cents"]:
-        line += f", wins {dollars(wager['pays_cents'])}"
-    return line + (f", commission {dollars(wager['commission_cents'])}" if wager["commission_cents"] else "")
+def _settled(wager: events.SettledShown) -> str:
+    who = f"seat {wager.seat}{' back' * wager.back}"
+    if wager.hand:
+        who += f" hand {wager.hand}"
+    line = f"{who:<14} {wager.spot:<13} {dollars(wager.cents):>10}  {wager.result.replace('_', ' ')}"
+    if wager.meter:
+        line += f", the meter {wager.meter}"
+    if wager.pays_cents:
+        line += f", wins {dollars(wager.pays_cents)}"
+    return line + (f", commission {dollars(wager.commission_cents)}" if wager.commission_cents else "")
 
 
-def _house(event: dict[str, Any]) -> str:
-    settlement = event["settlement"]
-    return f"; house {dollars(settlement['totals']['house_cents'])}" if settlement else ""
+def _house(it: events.Round | events.SeatsRound) -> str:
+    return f"; house {dollars(it.settlement.totals.house_cents)}" if it.settlement else ""
 
 
-def _seats_round(event: dict[str, Any]) -> str:
-    dealer = event["dealer"]
-    return "; ".join([f"dealer {' '.join(dealer['cards'])} = {dealer['total']}", *map(_seat_hand, event["hands"])])
+def _seats_round(it: events.SeatsRound | events.SeatsCorrection) -> str:
+    dealer = f"dealer {' '.join(it.dealer.cards)} = {it.dealer.total}"
+    return "; ".join([dealer, *map(_seat_hand, it.hands)])
 
 
-def _seat_hand(hand: dict[str, Any]) -> str:
-    number = f"/{hand['hand']}" if hand["hand"] > 1 else ""
-    return f"seat {hand['seat']}{number} {' '.join(hand['cards'])} = {hand['total']} {hand['result']}"
+def _seat_hand(hand: events.SeatHandShown) -> str:
+    number = f"/{hand.hand}" if hand.hand > 1 else ""
+    return f"seat {hand.seat}{number} {' '.join(hand.cards)} = {hand.total} {hand.result}"
 
 
-def _hands(event: dict[str, Any]) -> str:
-    hands = (f"{side} {' '.join(event[side]['cards'])} = {event[side]['total']}" for side in ("player", "banker"))
-    return "  ".join(hands) + f"  -> {event['outcome']}"
+def _hands(it: events.Round | events.Correction) -> str:
+    sides = (("player", it.player), ("banker", it.banker))
+    hands = (f"{side} {' '.join(hand.cards)} = {hand.total}" for side, hand in sides)
+    return "  ".join(hands) + f"  -> {it.outcome}"

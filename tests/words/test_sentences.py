@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from controller.contract.events import Fixed, HandShown, Hit, ProgressiveLocked, WagersLocked
 from controller.contract.face.status import Waits
 from controller.daemon.record.replay import replay
 from controller.people.screen import wording
@@ -263,17 +264,17 @@ def stopped_in_a_hand() -> TableUnderTest:
 
 
 def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet() -> None:
-    bets = [
-        {"spot": "grand", "seats": [1], "refused_seats": [], "refusal": None},
-        {"spot": "fortune", "seats": [], "refused_seats": [2, 5], "refusal": "pit_stale"},
-    ]
-    told = locked_lines({"actives": None, "in_play": [], "wagers": [], "refused": [], "progressive": bets})
+    bets = (
+        ProgressiveLocked("grand", 500, ("grand",), (1,), (), None),
+        ProgressiveLocked("fortune", 500, ("fortune",), (), (2, 5), "pit_stale"),
+    )
+    told = locked_lines(WagersLocked(1, 1, "dealer", bets, (), (), (), None).body())
     assert told == [f"seat 2, 5 fortune: refused: {language().refusal('pit_stale')}"]
 
 
 @pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
     """An award of $12.50 was shown as $12."""
-    hit = {"type": "hit", "seat": 3, "spot": "pairs", "tier": "suited", "fixed": {"cents": cents}, "progressive": None}
-    hit["not_read"] = []
-    assert event_sentence(hit) == f"seat 3 pairs, suited: {line}"
+    hand = HandShown(("KS", "9H"), 9)
+    hit = Hit(1, 1, "pairs", 3, "suited", hand, hand, None, Fixed(cents), ())
+    assert event_sentence(hit.body()) == f"seat 3 pairs, suited: {line}"

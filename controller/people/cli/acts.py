@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.face.foreseen import would
 from controller.people.cli import client
 from controller.people.cli.colours import painted
 from controller.people.cli.command import Command, File
@@ -57,7 +58,7 @@ def _run(act: Act, options: Namespace) -> int:
         request |= client.answered_fault(options.table, options.fault)
     while act.shows:
         foreseen = client.ask(options.table, {"do": "foresee", "act": request})
-        for line in would_lines(foreseen.would or {}):
+        for line in would_lines(would(foreseen.would or {})):
             print(painted(line, "red", sys.stdout) if "WARNING" in line else line)
         if foreseen.would and not options.yes and not _confirmed():
             print("Nothing was done.")

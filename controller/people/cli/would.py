@@ -3,103 +3,102 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from controller.words.events import dollars, of_meter, settlement_lines
+from controller.contract.events import AwardWon, SettledShown
+from controller.contract.face.foreseen import Would, WouldClose, WouldCorrect, WouldVoid
+from controller.contract.face.table import PublicHand
+from controller.words.events import dollars, of_meter, settled_lines
 
 
-def would_lines(would: dict[str, Any]) -> list[str]:
-    """The lines for what the table foresees of an act, by the event that the act would make."""
-    match would.get("type"):
-        case "correction":
+def would_lines(would: Would | None) -> list[str]:
+    """The lines for what the table foresees of an act."""
+    match would:
+        case WouldCorrect():
             return [*_correction(would)]
-        case "void":
+        case WouldVoid():
             return [*_void(would), *_returned(would)]
-        case "shoe_closed":
+        case WouldClose():
             return [*_closed(would)]
-        case _:
+        case None:
             return []
 
 
-def _void(would: dict[str, Any]) -> Iterator[str]:
-    yield f"Round {would['round']} of shoe {would['shoe']} ends without a result."
-    for won in would["awards"]:
-        award = f"{won['spot']} {won['tier']}".replace("_", " ")
-        yield f"  WARNING: seat {won['seat']} has won {award}, whatever card comes. The void takes that award away."
+def _void(would: WouldVoid) -> Iterator[str]:
+    yield f"Round {would.round} of shoe {would.shoe} ends without a result."
+    for won in would.awards:
+        award = f"{won.spot} {won.tier}".replace("_", " ")
+        yield f"  WARNING: seat {won.seat} has won {award}, whatever card comes. The void takes that award away."
 
 
-def _correction(would: dict[str, Any]) -> Iterator[str]:
-    yield f"Round {would['round']} of shoe {would['shoe']}"
-    yield f"  was told:   {_hands(would['hands_before'])}"
-    yield f"  would be:   {_hands(would['hands'])}" + (f" -> {would['outcome']}" if "outcome" in would else "")
-    if not would["by_the_rules"]:
+def _correction(would: WouldCorrect) -> Iterator[str]:
+    yield f"Round {would.round} of shoe {would.shoe}"
+    yield f"  was told:   {_hands(would.hands_before)}"
+    yield f"  would be:   {_hands(would.hands)}" + ("" if would.outcome is None else f" -> {would.outcome}")
+    if not would.by_the_rules:
         yield "  WARNING: the rules do not deal these cards so. Check again which card went to which hand."
     yield from _wagers(would)
     yield from _awards(would)
 
 
-def _hands(hands: list[dict[str, Any]]) -> str:
-    return ", ".join(f"{each['hand'].replace('_', ' ')} {' '.join(each['cards'])} = {each['total']}" for each in hands)
+def _hands(hands: Iterable[PublicHand]) -> str:
+    return ", ".join(f"{hand.hand.replace('_', ' ')} {' '.join(hand.cards)} = {hand.total}" for hand in hands)
 
 
-def _wagers(would: dict[str, Any]) -> Iterator[str]:
+def _wagers(would: WouldCorrect) -> Iterator[str]:
     """What changes for each wager, and by how much for its bettor."""
-    before, after = would.get("settlement_before"), would.get("settlement")
+    before, after = would.settlement_before, would.settlement
     if before is None or after is None:
         yield "  The table does not know this round's wagers: pay and take by hand."
         return
-    unsettled = {_wager(each): each for each in before["wagers"]}
+    unsettled = {_wager(wager): wager for wager in before.wagers}
     same = True
-    for each in after["wagers"]:
-        was = unsettled.pop(_wager(each), None)
-        cents = each["returned_cents"] - (was["returned_cents"] if was else 0)
-        if was is None or (was["result"], cents) != (each["result"], 0):
+    for wager in after.wagers:
+        was = unsettled.pop(_wager(wager), None)
+        cents = wager.returned_cents - (was.returned_cents if was else 0)
+        if was is None or (was.result, cents) != (wager.result, 0):
             same = False
-            result = f"{was['result']} -> {each['result']}" if was else each["result"]
-            yield f"  {_wager(each)}: {result.replace('_', ' ')}, {_difference(cents)}"
-    for wager, was in unsettled.items():
+            result = f"{was.result} -> {wager.result}" if was else wager.result
+            yield f"  {_wager(wager)}: {result.replace('_', ' ')}, {_difference(cents)}"
+    for name, was in unsettled.items():
         same = False
-        yield f"  {wager}: {was['result']} -> not there, {_difference(-was['returned_cents'])}"
+        yield f"  {name}: {was.result} -> not there, {_difference(-was.returned_cents)}"
     if same:
         yield "  Nothing changes for any wager."
-    house = after["totals"]["house_cents"] - before["totals"]["house_cents"]
+    house = after.totals.house_cents - before.totals.house_cents
     yield f"  The house: {_difference(house)}."
 
 
-def _wager(wager: dict[str, Any]) -> str:
-    hand = f" hand {wager['hand']}" if wager["hand"] else ""
-    return f"seat {wager['seat']}{' back' * wager['back']}{hand} {wager['spot']} {dollars(wager['cents'])}"
+def _wager(wager: SettledShown) -> str:
+    hand = f" hand {wager.hand}" if wager.hand else ""
+    return f"seat {wager.seat}{' back' * wager.back}{hand} {wager.spot} {dollars(wager.cents)}"
 
 
 def _difference(cents: int) -> str:
     return f"{dollars(abs(cents))} {'more' if cents > 0 else 'less'}" if cents else "no money"
 
 
-def _awards(would: dict[str, Any]) -> Iterator[str]:
+def _awards(would: WouldCorrect) -> Iterator[str]:
     """The hits that would no longer be won, and the hits that would now be won."""
-    before, after = (
-        Counter((won["spot"], won["seat"], won["tier"]) for won in would.get(key, ()))
-        for key in ("awards_before", "awards")
-    )
+    before, after = _counted(would.awards_before), _counted(would.awards)
     for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:
-            award = would["worth"][spot][tier]
-            worth = (
-                f"the {of_meter(award['meter'], award['share'])}" if award["meter"] else dollars(award["cents"] or 0)
-            )
+            award = would.worth[spot][tier]
+            worth = f"the {of_meter(award.meter, award.share)}" if award.meter else dollars(award.cents or 0)
             yield f"  seat {seat} {spot.replace('_', ' ')}, {tier.replace('_', ' ')}, {worth}: {change}"
 
 
-def _returned(would: dict[str, Any]) -> Iterator[str]:
-    yield from (f"  {line}" for line in settlement_lines(would))
-    for bet in would["progressive"]:
-        yield f"  The {bet['spot'].replace('_', ' ')} wagers go back: seat {', '.join(map(str, bet['seats']))}."
+def _counted(awards: Iterable[AwardWon]) -> Counter[tuple[str, int, str]]:
+    return Counter((won.spot, won.seat, won.tier) for won in awards)
 
 
-def _closed(would: dict[str, Any]) -> Iterator[str]:
-    yield (
-        f"Shoe {would['shoe']} ends here, after {would['rounds']} rounds, with {would['cards_left']} cards left in it."
-    )
-    for owes in would["commission_owed"]:
-        yield f"  seat {owes['seat']} owes commission: {dollars(owes['cents'])}"
+def _returned(would: WouldVoid) -> Iterator[str]:
+    yield from (f"  {line}" for line in settled_lines(would.settlement))
+    for bet in would.progressive:
+        yield f"  The {bet.spot.replace('_', ' ')} wagers go back: seat {', '.join(map(str, bet.seats))}."
+
+
+def _closed(would: WouldClose) -> Iterator[str]:
+    yield f"Shoe {would.shoe} ends here, after {would.rounds} rounds, with {would.cards_left} cards left in it."
+    for owes in would.commission_owed:
+        yield f"  seat {owes.seat} owes commission: {dollars(owes.cents)}"

@@ -1,0 +1,40 @@
+"""An event of the stream, read into the type that it was made as. Whoever reads an event reads it through `read`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec import convert
+
+from controller.contract import events
+from controller.contract.events import Event
+
+_T = TypeVar("_T")
+
+_NOT_THERE: dict[str, Any] = {
+    **dict.fromkeys(("settlement", "settlement_before", "dragon_bonus", "actives", "would_settle"), None),
+    **dict.fromkeys(("exits", "not_read", "awards", "awards_before", "progressive"), ()),
+}
+"""What an event is read with that has no such field: an event of an earlier version, or one whose teller left it out
+(`control/past.py`)."""
+
+
+def _by_type() -> dict[tuple[str, bool], type[Event]]:
+    made = [type_ for type_ in vars(events).values() if isinstance(type_, type) and issubclass(type_, Event)]
+    return {(type_.TYPE, "dealer" in type_.__annotations__): type_ for type_ in made if type_ is not Event}
+
+
+_TYPES = _by_type()
+
+
+def read(event: Mapping[str, Any]) -> Event | None:
+    """The event as its type; None for an event of a type that this version does not know, or of another form."""
+    seats = "dealer" in event
+    type_ = _TYPES.get((str(event.get("type")), seats))
+    if type_ is None:
+        return None
+    try:
+        return convert(_NOT_THERE | dict(event), type=type_)
+    except ValueError:
+        return None
