@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from controller.basics.errors import TableError
-from drivers.sim import rules
-from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd
-from drivers.sim.felt import Dealt, Game
-from drivers.sim.house import ShoeProcedure
-from drivers.sim.punto_banco import PuntoBanco
+from drivers.sim.felt import Dealt
 from drivers.sim.screen import Screen
-from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Bets
-
-CUT = "CUT"
 
 # A person's times at speed 1. A round takes some eight seconds.
 _SHUFFLE_S = 5.0
@@ -41,7 +33,6 @@ _HOLD_S = 0.25  # how long a press without an answer is held: many times what a 
 _FAST_BLINK_S = 0.35  # a stopped table's fault lamp changes faster than this; for a lost link it changes more slowly
 _FLASH_S = 0.25  # a flash is shorter than this
 _FLASHED_S = 2.1  # and comes again within this
-_A_HAND = 6  # the most cards of a simulated hand
 
 _OUTCOMES = ("player", "banker", "tie")
 # The lamps draw_player and draw_banker, by the hand that the next card goes to.
@@ -57,44 +48,9 @@ _LAMPS_OF = {"player": "draw_player", "banker": "draw_banker", "dealer": "draw_b
 Lamps = Mapping[str, bool]
 
 
-class Deck:
-    """The cards of one shoe in their order, with the cutting card `cut_card_from_end` cards before the end.
-
-    `slips`: whether the dealer may draw a card in error.
-    """
-
-    def __init__(self, cards: Sequence[str], cut_card_from_end: int, *, slips: bool = True) -> None:
-        at = len(cards) - cut_card_from_end
-        self.slips = slips
-        self._next = list(reversed([*cards[:at], CUT, *cards[at:]]))
-
-    @property
-    def cards_left(self) -> int:
-        """How many cards are still in the shoe, without the cutting card."""
-        return len(self._next) - (CUT in self._next)
-
-    def draw(self) -> str:
-        """The next card, or CUT."""
-        return self._next.pop()
-
-
 def paused_s(human_s: float, speed: float) -> float:
     """How long a pause is in a run of this speed: 2 is twice as fast as people, 0 has no pauses."""
     return human_s / speed if speed else 0.0
-
-
-def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
-    """The cards of shoe after shoe without end, each of so many 52-card decks."""
-    rng = random.Random(f"{seed} cards")
-    while True:
-        cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * decks
-        rng.shuffle(cards)
-        yield cards
-
-
-def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
-    """Shoe after shoe without end, each of so many 52-card decks."""
-    return (Deck(cards, cut_card_from_end) for cards in shuffled(seed, decks))
 
 
 class Players:
@@ -469,175 +425,3 @@ def _guides(to: str | None) -> Callable[[Lamps], bool]:
 
 def _shows(outcome: str) -> Callable[[Lamps], bool]:
     return lambda lamps: _guides(None)(lamps) and [lamp for lamp in _OUTCOMES if lamps[lamp]] == [outcome]
-
-
-@dataclass
-class _Shoe:
-    """The shoe being dealt."""
-
-    number: int
-    deck: Deck
-    rounds: int = 0
-    wagered_hands: int = 0  # begun
-    last_wagered_hand: int | None = None  # known once the cutting card was seen
-    in_wagered_hand: bool = False
-
-
-class Dealer:
-    """Deals shoe after shoe by the sheet, whatever the shoe or the controller says, and keeps the account.
-
-    `error_rate` is the chance that the dealer draws a card in error after a finished round. The house's `procedure`
-    says whether that card opens a simulated hand or is burned.
-    """
-
-    def __init__(
-        self,
-        shoe: CardShoe,
-        decks: Iterable[Deck],
-        cues: Cues,
-        account: Account,
-        *,
-        game: Game | None = None,
-        procedure: ShoeProcedure | None = None,
-        seed: int = 0,
-        error_rate: float = 0.0,
-    ) -> None:
-        self._card_shoe = shoe
-        self._decks = decks
-        self._cues = cues
-        self._account = account
-        self._game = game or PuntoBanco()
-        self._procedure = procedure or ShoeProcedure()
-        self._slips = random.Random(f"{seed} slips")
-        self._error_rate = error_rate
-
-    def play(self, rounds: int | None = None) -> None:
-        """Deal until so many wagered rounds are finished. None: as long as there are decks."""
-        self._rounds_to_go = rounds
-        for number, deck in enumerate(self._decks, 1):
-            self._play_shoe(_Shoe(number, deck))
-            if self._rounds_to_go == 0:
-                return
-
-    def _play_shoe(self, shoe: _Shoe) -> None:
-        self._shoe = shoe
-        self._open()
-        while self._rounds_to_go != 0:
-            self._wagered_hand()
-            if shoe.wagered_hands == shoe.last_wagered_hand:
-                self._account.shoe_closed(
-                    shoe=shoe.number,
-                    rounds=shoe.rounds,
-                    wagered_hands=shoe.wagered_hands,
-                    cards_left=shoe.deck.cards_left,
-                )
-                self._cues.shoe_over()
-                return
-            while self._rounds_to_go != 0 and self._draws_in_error():
-                self._slip()
-
-    def _open(self) -> None:
-        self._card_shoe.new_shoe()
-        self._cues.announce_shoe()
-        self._cues.card_due("burn")
-        first_card = self._draw()
-        for _ in range(rules.burn_count(first_card)):
-            self._cues.card_due("burn")
-            self._draw()
-        self._account.shoe_opened(
-            shoe=self._shoe.number,
-            first_card=first_card,
-            burned=rules.burn_count(first_card),
-            cards_left=self._shoe.deck.cards_left,
-        )
-
-    def _wagered_hand(self) -> None:
-        bets = self._cues.take_wagers()
-        self._cues.lock_wagers()
-        self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
-        self._hand(_Felt(self._cues, self._draw, self._begin), bets)
-        if self._rounds_to_go is not None:
-            self._rounds_to_go -= 1
-
-    def _begin(self) -> None:
-        """A wagered round has begun with its first card."""
-        self._shoe.wagered_hands += 1
-        self._shoe.in_wagered_hand = True
-
-    def _draws_in_error(self) -> bool:
-        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round."""
-        takes = 1 if self._procedure.slips_are_burned else _A_HAND
-        enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
-        return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
-
-    def _slip(self) -> None:
-        """A card that nobody needed: it is burned, or opens a round without wagers."""
-        if self._procedure.slips_are_burned:
-            self._draw()
-        else:
-            self._hand(_Felt(self._cues, self._draw, already_drawn=self._draw()), None)
-
-    def _hand(self, felt: _Felt, bets: Bets | None) -> None:
-        shoe = self._shoe
-        shoe.rounds += 1
-        dealt = self._game.deal(felt, bets)
-        shoe.in_wagered_hand = False
-        self._account.round(
-            shoe=shoe.number,
-            round_=shoe.rounds,
-            simulated=bets is None,
-            last_hand=shoe.wagered_hands == shoe.last_wagered_hand,
-            cards_left=shoe.deck.cards_left,
-            dealt=dealt,
-        )
-        self._cues.hand_over(dealt)
-
-    def _draw(self) -> str:
-        """Draw a card. Where the cutting card comes first, draw the cutting card too."""
-        shoe = self._shoe
-        card = shoe.deck.draw()
-        if card == CUT:
-            self._card_shoe.cut_card()
-            if not self._card_shoe.tells_cut_card:
-                self._cues.cut_card_out()
-            says = self._procedure
-            more = says.hands_after_cut_card if shoe.in_wagered_hand else says.hands_after_cut_card_first
-            shoe.last_wagered_hand = shoe.wagered_hands + more
-            card = shoe.deck.draw()
-        self._card_shoe.draw(card)
-        return card
-
-
-class _Felt:
-    """Where one round is dealt: on the cues, from the shoe. `begin` is called once the round's first card is drawn.
-
-    A card drawn in error, `already_drawn`, is the first card of its round: nobody waited for that card.
-    """
-
-    def __init__(
-        self, cues: Cues, draw: Callable[[], str], begin: Callable[[], None] | None = None, already_drawn: str = ""
-    ) -> None:
-        self._cues = cues
-        self._draw = draw
-        self._begin = begin
-        self._already_drawn = already_drawn
-
-    def card(self, to: str) -> str:
-        """Deal the next card."""
-        card, self._already_drawn = self._already_drawn, ""
-        if card:
-            return card
-        self._cues.card_due(to)
-        card = self._draw()
-        if self._begin is not None:
-            self._begin()
-            self._begin = None
-        return card
-
-    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let a seat choose."""
-        return self._cues.choice(seat, options, points)
-
-    def reveal(self, *hands: str) -> None:
-        """Have the cards of these hands turned up."""
-        self._cues.reveal(hands)

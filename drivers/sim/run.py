@@ -16,11 +16,13 @@ from drivers.devices import PRESENT_INPUT
 from drivers.sim.account import Account
 from drivers.sim.baccarat_royal import BaccaratRoyal
 from drivers.sim.crowd import Crowd
+from drivers.sim.dealer import Dealer
+from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.felt import Game
 from drivers.sim.house import House, ShoeProcedure, read_house
 from drivers.sim.line import Line, PtyLine
 from drivers.sim.lucky9 import Lucky9
-from drivers.sim.people import Clock, Cues, Dealer, Deck, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.people import Clock, Cues, Pace, Players, TableCues
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.screen import Screen

@@ -16,10 +16,11 @@ from controller.basics.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd, wise_choice
+from drivers.sim.deck import Deck, shuffled
 from drivers.sim.felt import Dealt, Game
 from drivers.sim.house import House, Limits
 from drivers.sim.line import Line, PtyLine
-from drivers.sim.people import Clock, Cues, Deck, Players, paused_s, shuffled
+from drivers.sim.people import Clock, Cues, Players, paused_s
 from drivers.sim.screen import Screen
 from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager

@@ -27,8 +27,8 @@ from controller.contract.wire.mqtt_link import await_thread
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask
 from drivers.sim import rules
+from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.line import PtyLine
-from drivers.sim.people import Deck, shuffled_decks
 from drivers.sim.pins import PinsPage, SimulatedPins
 from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from tests.bench import floor

@@ -32,7 +32,7 @@ from controller.daemon.record.replay import replay
 from controller.people.cli.main import main
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, ShoeResult, ShoeResultReported, StepFailed, Target
 from drivers.sim import rules
-from drivers.sim.people import shuffled_decks
+from drivers.sim.deck import shuffled_decks
 from tests.daemon.daemon_world import LEVELS
 from tests.daemon.test_history import Recorded
 from tests.daemon.test_journal import CONFIG, KEY, OTHER_KEY, RULES, TABLE, entries, opened, shoe, tampering

@@ -21,7 +21,7 @@ from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Eventually
 from drivers.sim import rules
-from drivers.sim.people import shuffled_decks
+from drivers.sim.deck import shuffled_decks
 from tests.support.felt import Hand
 from tests.support.second_person import agree
 

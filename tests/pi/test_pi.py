@@ -41,7 +41,7 @@ from controller.bench.plugin import Dealer, Eventually
 from controller.contract.fingerprint import fingerprint
 from controller.people.cli.main import main
 from drivers.sim import rules
-from drivers.sim.people import shuffled
+from drivers.sim.deck import shuffled
 from drivers.sim.rules import Side
 from drivers.sim.signing import public_hex
 from tests.deploy.clean_debian import ROOT, alone, layer, make_package

@@ -17,8 +17,8 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from drivers.sim import rules
+from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.line import PtyLine
-from drivers.sim.people import Deck, shuffled_decks
 from drivers.sim.pins import SimulatedPins
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY
 from tests.support.felt import Hand

@@ -20,7 +20,9 @@ import tomli_w
 from controller.people.cli.client import status_of
 from controller.people.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
 from drivers.sim.account import Account
-from drivers.sim.people import Dealer, Deck, Players, TableCues
+from drivers.sim.dealer import Dealer
+from drivers.sim.deck import Deck
+from drivers.sim.people import Players, TableCues
 from drivers.sim.run import run_shoe_alone
 from drivers.sim.shoe.beetek import SimulatedBeeTek
 from tests.support.waiting import PATIENCE_S, eventually_now

@@ -21,8 +21,8 @@ import pytest
 from controller.people.cli import surroundings
 from controller.people.cli.main import main
 from drivers.sim import rules
+from drivers.sim.deck import CUT
 from drivers.sim.house import read_house
-from drivers.sim.people import CUT
 from drivers.sim.run import game_of
 from drivers.sim.story import planned
 from tests.support.forks import take_terminal

@@ -19,7 +19,9 @@ import pytest
 from controller.basics.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
-from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.dealer import Dealer
+from drivers.sim.deck import Deck, shuffled_decks
+from drivers.sim.people import Pace, Players, TableCues
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.run import Habits, run_shoe_alone, run_table
 from drivers.sim.shoe.angel_eye import SimulatedAngelEye

@@ -1,0 +1,191 @@
+"""The dealer of the simulated house: opens shoes, deals rounds, and slips now and then."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from drivers.sim import rules
+from drivers.sim.account import Account
+from drivers.sim.deck import CUT, Deck
+from drivers.sim.felt import Game
+from drivers.sim.house import ShoeProcedure
+from drivers.sim.people import Cues
+from drivers.sim.punto_banco import PuntoBanco
+from drivers.sim.shoe import CardShoe
+from drivers.sim.wagers import Bets
+
+_A_HAND = 6  # the most cards of a simulated hand
+
+
+@dataclass
+class _Shoe:
+    """The shoe being dealt."""
+
+    number: int
+    deck: Deck
+    rounds: int = 0
+    wagered_hands: int = 0  # begun
+    last_wagered_hand: int | None = None  # known once the cutting card was seen
+    in_wagered_hand: bool = False
+
+
+class Dealer:
+    """Deals shoe after shoe by the sheet, whatever the shoe or the controller says, and keeps the account.
+
+    `error_rate` is the chance that the dealer draws a card in error after a finished round. The house's `procedure`
+    says whether that card opens a simulated hand or is burned.
+    """
+
+    def __init__(
+        self,
+        shoe: CardShoe,
+        decks: Iterable[Deck],
+        cues: Cues,
+        account: Account,
+        *,
+        game: Game | None = None,
+        procedure: ShoeProcedure | None = None,
+        seed: int = 0,
+        error_rate: float = 0.0,
+    ) -> None:
+        self._card_shoe = shoe
+        self._decks = decks
+        self._cues = cues
+        self._account = account
+        self._game = game or PuntoBanco()
+        self._procedure = procedure or ShoeProcedure()
+        self._slips = random.Random(f"{seed} slips")
+        self._error_rate = error_rate
+
+    def play(self, rounds: int | None = None) -> None:
+        """Deal until so many wagered rounds are finished. None: as long as there are decks."""
+        self._rounds_to_go = rounds
+        for number, deck in enumerate(self._decks, 1):
+            self._play_shoe(_Shoe(number, deck))
+            if self._rounds_to_go == 0:
+                return
+
+    def _play_shoe(self, shoe: _Shoe) -> None:
+        self._shoe = shoe
+        self._open()
+        while self._rounds_to_go != 0:
+            self._wagered_hand()
+            if shoe.wagered_hands == shoe.last_wagered_hand:
+                self._account.shoe_closed(
+                    shoe=shoe.number,
+                    rounds=shoe.rounds,
+                    wagered_hands=shoe.wagered_hands,
+                    cards_left=shoe.deck.cards_left,
+                )
+                self._cues.shoe_over()
+                return
+            while self._rounds_to_go != 0 and self._draws_in_error():
+                self._slip()
+
+    def _open(self) -> None:
+        self._card_shoe.new_shoe()
+        self._cues.announce_shoe()
+        self._cues.card_due("burn")
+        first_card = self._draw()
+        for _ in range(rules.burn_count(first_card)):
+            self._cues.card_due("burn")
+            self._draw()
+        self._account.shoe_opened(
+            shoe=self._shoe.number,
+            first_card=first_card,
+            burned=rules.burn_count(first_card),
+            cards_left=self._shoe.deck.cards_left,
+        )
+
+    def _wagered_hand(self) -> None:
+        bets = self._cues.take_wagers()
+        self._cues.lock_wagers()
+        self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
+        self._hand(_Felt(self._cues, self._draw, self._begin), bets)
+        if self._rounds_to_go is not None:
+            self._rounds_to_go -= 1
+
+    def _begin(self) -> None:
+        """A wagered round has begun with its first card."""
+        self._shoe.wagered_hands += 1
+        self._shoe.in_wagered_hand = True
+
+    def _draws_in_error(self) -> bool:
+        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round."""
+        takes = 1 if self._procedure.slips_are_burned else _A_HAND
+        enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
+        return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
+
+    def _slip(self) -> None:
+        """A card that nobody needed: it is burned, or opens a round without wagers."""
+        if self._procedure.slips_are_burned:
+            self._draw()
+        else:
+            self._hand(_Felt(self._cues, self._draw, already_drawn=self._draw()), None)
+
+    def _hand(self, felt: _Felt, bets: Bets | None) -> None:
+        shoe = self._shoe
+        shoe.rounds += 1
+        dealt = self._game.deal(felt, bets)
+        shoe.in_wagered_hand = False
+        self._account.round(
+            shoe=shoe.number,
+            round_=shoe.rounds,
+            simulated=bets is None,
+            last_hand=shoe.wagered_hands == shoe.last_wagered_hand,
+            cards_left=shoe.deck.cards_left,
+            dealt=dealt,
+        )
+        self._cues.hand_over(dealt)
+
+    def _draw(self) -> str:
+        """Draw a card. Where the cutting card comes first, draw the cutting card too."""
+        shoe = self._shoe
+        card = shoe.deck.draw()
+        if card == CUT:
+            self._card_shoe.cut_card()
+            if not self._card_shoe.tells_cut_card:
+                self._cues.cut_card_out()
+            says = self._procedure
+            more = says.hands_after_cut_card if shoe.in_wagered_hand else says.hands_after_cut_card_first
+            shoe.last_wagered_hand = shoe.wagered_hands + more
+            card = shoe.deck.draw()
+        self._card_shoe.draw(card)
+        return card
+
+
+class _Felt:
+    """Where one round is dealt: on the cues, from the shoe. `begin` is called once the round's first card is drawn.
+
+    A card drawn in error, `already_drawn`, is the first card of its round: nobody waited for that card.
+    """
+
+    def __init__(
+        self, cues: Cues, draw: Callable[[], str], begin: Callable[[], None] | None = None, already_drawn: str = ""
+    ) -> None:
+        self._cues = cues
+        self._draw = draw
+        self._begin = begin
+        self._already_drawn = already_drawn
+
+    def card(self, to: str) -> str:
+        """Deal the next card."""
+        card, self._already_drawn = self._already_drawn, ""
+        if card:
+            return card
+        self._cues.card_due(to)
+        card = self._draw()
+        if self._begin is not None:
+            self._begin()
+            self._begin = None
+        return card
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """Let a seat choose."""
+        return self._cues.choice(seat, options, points)
+
+    def reveal(self, *hands: str) -> None:
+        """Have the cards of these hands turned up."""
+        self._cues.reveal(hands)
