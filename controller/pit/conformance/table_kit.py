@@ -157,6 +157,15 @@ def waiting(kit: TableKit, count: int = 1) -> tuple[FarPit, range]:
     return pit, range(head + 1, len(pit.taken) + 1)
 
 
+def believed(pit: FarPit, seq: int) -> bool:
+    """Whether the table believes the ack of event `seq`: a state that knows the event says that none waits."""
+
+    def none_waits() -> bool:
+        return pit.state.get("unacknowledged") == 0 and int(str(pit.state.get("head_seq"))) >= seq
+
+    return pit.wait(none_waits, ANSWERS_WITHIN_S)
+
+
 def alarmed(pit: FarPit, code: str) -> None:
     """The stream must tell this alarm. A table may tell an alarm once in ten minutes: an earlier alarm counts."""
     pit.acks = True

@@ -19,6 +19,7 @@ from controller.pit.conformance.table_kit import (
     TableKit,
     again,
     alarmed,
+    believed,
     heard,
     not_believed,
     quiet,
@@ -217,7 +218,7 @@ def _ack_proves_itself(kit: TableKit) -> None:
     pit, numbers = waiting(kit)
     ack = pit.ack()
     pit.say_ack(replace(ack, at=at_text((moment_ms(ack.at) or 0) - 60_000)))
-    if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
+    if not believed(pit, numbers[-1]):
         raise BrokenError(
             f"The ack of event {numbers[-1]} was not believed. Its time is a minute before that of the last ack, and"
             " its event was first sent after that ack."
@@ -301,7 +302,7 @@ def _hand_over(kit: TableKit) -> None:
     pit, numbers = waiting(kit)
     former = pit.hand_over()
     pit.say_ack()
-    if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
+    if not believed(pit, numbers[-1]):
         raise BrokenError(f"The ack of event {numbers[-1]} by the new key was not believed after the hand-over.")
     not_believed(kit, lambda pit: pit.say(pit.topics.ack, pit.ack(), former), "an ack by the key that was handed over")
 
@@ -321,5 +322,5 @@ def _hand_over_to_an_absent_table(kit: TableKit) -> None:
         raise BrokenError(f"An ack of event {numbers[-1]} by a key that nobody has compared was believed.")
     kit.deeds.do("pin", fingerprint=fingerprint(pit.key.public))
     pit.say_ack()
-    if not pit.wait(lambda: pit.state.get("unacknowledged") == 0, ANSWERS_WITHIN_S):
+    if not believed(pit, numbers[-1]):
         raise BrokenError("A person pinned the key to which the pit handed over, and an ack by it was not believed.")
