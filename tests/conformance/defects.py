@@ -46,6 +46,7 @@ _SERVICE, _LEDGER, _BOOKS = (
     "controller/pit/reference/ledger.py",
     "controller/pit/reference/books.py",
 )
+_CLOCK = "controller/pit/reference/clock.py"
 _INCOMING, _INTAKE, _AWARDS = (
     "controller/pit/reference/incoming.py",
     "controller/pit/reference/intake.py",
@@ -57,6 +58,16 @@ def _at_a_start(name: str, clause: str, statement: str) -> Defect:
     """What the pit does to its ledger at each start of its program."""
     begins = "            self._session.begin(token)\n"
     return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
+
+
+def _noted(name: str) -> str:
+    """A number that the pit has in a file of its machine, or 0."""
+    return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
+
+
+def _note(name: str) -> str:
+    """A function that writes such a number."""
+    return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 
 PIT_DEFECTS = (
@@ -277,9 +288,34 @@ PIT_DEFECTS = (
     Defect(
         "the time of acks goes back",
         "P21",
-        "controller/pit/reference/clock.py",
+        _CLOCK,
         "return Stamp(self._last_ms, True).text()",
         "self._less = getattr(self, '_less', 0) + 1000\n        return Stamp(self._last_ms - self._less, True).text()",
+    ),
+    Defect(
+        "the time of acks begins anew at a start",
+        "P21",
+        _CLOCK,
+        "return Stamp(self._last_ms, True).text()",
+        "self._count = getattr(self, '_count', 0) + 1\n        return Stamp(self._count, True).text()",
+    ),
+    Defect(
+        "the time of acks is the clock's at a start",
+        "P21",
+        _CLOCK,
+        "self._last_ms = self._held_ms = held_ms",
+        "self._last_ms = self._held_ms = 0",
+        "self._last_ms = max(self._last_ms, at_ms)",
+        "pass",
+    ),
+    Defect(
+        "the time of acks is kept on the machine and not in the ledger",
+        "P21",
+        _SERVICE,
+        "Moments(ledger.held_ack_time(), ledger.hold_ack_time)",
+        f"Moments({_noted('ack_time')}, {_note('ack_time')})",
+        "self._moments.heard(at_ms)",
+        "pass",
     ),
     Defect("the meters come late", "P22", _SERVICE, "_METERS_AT_LEAST_EVERY_S = 1.5", "_METERS_AT_LEAST_EVERY_S = 4.0"),
     Defect(
@@ -295,6 +331,20 @@ PIT_DEFECTS = (
         _SERVICE,
         "payload = MetersWord(seq,",
         "self._count = getattr(self, '_count', 0) + 1\n        payload = MetersWord(self._count,",
+    ),
+    Defect(
+        "the meters' numbers are the clock's at a start",
+        "P23",
+        _LEDGER,
+        "first = next_number(next_seq - 1)",
+        "first = next_number(0)",
+    ),
+    Defect(
+        "the meters' numbers are kept on the machine and not in the ledger",
+        "P23",
+        _LEDGER,
+        "first = next_number(next_seq - 1)",
+        f"first = next_number({_noted('next')} - 1)\n            ({_note('next')})(first + count)",
     ),
     Defect(
         "parts of a cent are lost",

@@ -20,12 +20,27 @@ from tests.pit.house import ROOT
 from tests.support.brokers import Broker
 from tests.support.waiting import PATIENCE_S
 
+_ON_ITS_MACHINE = """\
+import runpy, sys, time
+behind_s = int(sys.argv.pop(1))
+true_ns = time.time_ns
+time.time_ns = lambda: true_ns() - behind_s * 10**9
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+"""Runs a module of Python on a machine whose clock stands so many seconds behind."""
+
 
 class RunningPit:
-    """A pit's program on `broker`. It is started again whenever it ends, until `close`."""
+    """A pit's program, a module of Python. It is started again whenever it ends, until `close`.
+
+    The file `behind` in `folder` says how many seconds the clock of its next start stands behind. Each clock stands on
+    a machine of its own: a pit that starts with another clock finds no file that it wrote outside of its ledger.
+    """
 
     def __init__(self, command: Sequence[str], folder: Path, home: Path) -> None:
         self._pid, self._home, self._command = folder / "pit.pid", home, command
+        self._folder = folder
         self._log = (folder / "pit.log").open("wb")
         self._ends = False
         self._start()
@@ -34,9 +49,12 @@ class RunningPit:
 
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(self._home)}
-        self._process = subprocess.Popen(
-            self._command, cwd=self._home, env=environment, stdout=self._log, stderr=self._log
-        )
+        behind = self._folder / "behind"
+        behind_s = behind.read_text("utf-8").strip() if behind.exists() else "0"
+        machine = self._folder / f"machine-{behind_s}"
+        machine.mkdir(exist_ok=True)
+        started = [sys.executable, "-c", _ON_ITS_MACHINE, behind_s, *self._command]
+        self._process = subprocess.Popen(started, cwd=machine, env=environment, stdout=self._log, stderr=self._log)
         self._pid.write_text(str(self._process.pid))
 
     def _keep(self) -> None:
@@ -65,23 +83,24 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
         for deed in ("verify", "pay", "reject")
     }
     adopt = f"{act} adopt --ledger {shlex.quote(ledger)} {{table}} {{epoch}} {{key}} --yes"
-    return try_program(
-        [*program, "run", "--broker", "{broker}", "--ledger", ledger], {"adopt": adopt, **awards}, folder, home, only
-    )
+    run = [program[-1], "run", "--broker", "{broker}", "--ledger", ledger]
+    return try_program(run, {"adopt": adopt, **awards}, folder, home, only)
 
 
 def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
-    """What the kit says of this program; {broker} in its command is where the broker is."""
+    """What the kit says of this module with its arguments; {broker} among them is where the broker is."""
     broker = Broker(folder).start()
     pit = RunningPit([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
+    clock = f"echo {{behind_s}} >{shlex.quote(str(folder / 'behind'))} && {kill}"
     wanted = [clause for clause in clauses("P") if not only or clause.number in only]
     try:
         address = Address("127.0.0.1", broker.port, "pit/v1")
         up = Wire(address, ["pit/v1/pit-key"])
         assert up.wait(lambda: bool(up.heard), PATIENCE_S), "the pit does not come"
         up.close()
-        return try_pit(address, Deeds(PIT_DEEDS, {**deeds, "restart": kill}, asks=False), wanted, lambda line: None)
+        ends = {"restart": kill, "clock": clock}
+        return try_pit(address, Deeds(PIT_DEEDS, {**deeds, **ends}, asks=False), wanted, lambda line: None)
     finally:
         pit.close()
         broker.stop()
@@ -95,4 +114,4 @@ def try_tiny_pit(folder: Path, only: Sequence[str] = ()) -> Report:
     steps = {"verify": "verified", "pay": "paid", "reject": "rejected"}
     decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}
     adopt = f"{act} adopt {shlex.quote(ledger)} {{table}} {{epoch}} {{key}}"
-    return try_program([*program, "run", ledger, "{broker}"], {"adopt": adopt, **decisions}, folder, ROOT, only)
+    return try_program([program[-1], "run", ledger, "{broker}"], {"adopt": adopt, **decisions}, folder, ROOT, only)

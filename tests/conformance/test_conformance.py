@@ -18,13 +18,14 @@ from controller.contract.canonical import parse_object
 from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AwardStep
-from controller.pit.conformance import pit_stream_checks
-from controller.pit.conformance.checking import Checks
+from controller.pit.conformance import pit_kit, pit_stream_checks
+from controller.pit.conformance.checking import BrokenError, Checks
 from controller.pit.conformance.clauses import clauses
-from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, NotTriedError, read_commands
 from controller.pit.conformance.far_table import FarTable, in_words_of
 from controller.pit.conformance.main import main
 from controller.pit.conformance.pit_checks import CHECKS as PIT_CHECKS
+from controller.pit.conformance.pit_kit import PitKit, over_starts
 from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.table_checks import CHECKS as TABLE_CHECKS
 from controller.pit.conformance.wire import Address, Wire, now_text
@@ -39,6 +40,8 @@ from tests.support.waiting import PATIENCE_S
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 """Clauses of a pit that are tried in a few seconds."""
+
+_NOWHERE = Address("127.0.0.1", 1, "pit/v1")
 
 _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "shoe"}
 
@@ -132,6 +135,48 @@ def test_a_deed_that_is_refused_breaks_its_clause_and_a_deed_that_nobody_can_do_
     assert "the award kit-1.1 is paid" in lines[0].why
     assert deeds.refusal("verify", award="kit-1.1") is None
     assert "is paid" in (deeds.refusal("pay", award="kit-1.1") or "")
+
+
+@pytest.mark.parametrize(
+    ("commands", "why", "looks"),
+    [({}, "while the pit runs, .* 'restart'", 0), ({"restart": "true"}, "over a restart, .* 'clock'", 1)],
+)
+def test_where_nobody_can_start_a_pit_so_the_report_says_what_was_tried(
+    commands: dict[str, str], why: str, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pit_kit, "repeated", lambda *_: None)
+    looked: list[None] = []
+    with pytest.raises(NotTriedError, match=why):
+        over_starts(
+            PitKit(_NOWHERE, Deeds(PIT_DEEDS, commands, asks=False)),
+            _table_that_hears_nothing(),
+            lambda: looked.append(None),
+        )
+    assert len(looked) == looks
+
+
+def test_a_pit_that_breaks_a_clause_with_its_clock_behind_gets_its_clock_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pit_kit, "repeated", lambda *_: None)
+    clocks = tmp_path / "clocks"
+    deeds = Deeds(PIT_DEEDS, {"restart": "true", "clock": f"echo {{behind_s}} >>{clocks}"}, asks=False)
+
+    def look() -> None:
+        if clocks.exists():
+            raise BrokenError("The times went back.")
+
+    with pytest.raises(BrokenError):
+        over_starts(PitKit(_NOWHERE, deeds), _table_that_hears_nothing(), look)
+    assert clocks.read_text("utf-8").split() == ["60", "0"]
+
+
+def _table_that_hears_nothing() -> FarTable:
+    """A table without a broker."""
+    table = object.__new__(FarTable)
+    table.wire = object.__new__(Wire)
+    table.wire.heard = []
+    return table
 
 
 def _do(deed: str, deeds: Deeds) -> None:

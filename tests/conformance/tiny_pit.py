@@ -40,7 +40,16 @@ class Books:
         self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
         self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
         self.awards, self.steps = list[Row](), list[Row]()
+        self.last = self.held = 0
         self.catch_up()
+        self.last = self.held
+
+    def moment(self) -> int:
+        """A time of a word: later than every time before, over a restart too, however the clock stands."""
+        self.last = max(self.last + 1, time.time_ns() // 1_000_000)
+        if self.last > self.held:
+            self.write(passed_by_none=self.last + 900)
+        return self.last
 
     def level(self) -> Fraction:
         seeds = SEED * (1 + sum(win["stands"] and win["share"] == 1 for win in self.wins))
@@ -66,6 +75,8 @@ class Books:
             bet = {"price_cents": event.get("royal9_price_cents"), "seats": event["royal9_seats"]}
             event["progressive"] = [{"meters": [METER], **bet}]
         match line | event:
+            case {"passed_by_none": held}:
+                self.held = held
             case {"adopt": [table, epoch, key]}:
                 self.adopted[table] = epoch, key
             case {"decided": award, "as": step}:
@@ -174,7 +185,7 @@ class Pit:
         seq, chain = self.books.head.get((table, epoch), (0, "0" * 64))
         self.say(
             f"{table}/ack",
-            {"table": table, "epoch": epoch, "seq": seq, "chain": chain, "at": at()},
+            {"table": table, "epoch": epoch, "seq": seq, "chain": chain, "at": at(self.books.moment())},
         )
         self.acked[table] = epoch
 
@@ -222,7 +233,6 @@ class Pit:
                 self.send(0x40, body[end : end + 2])
 
     async def tell(self) -> None:
-        seq = 0
         while True:
             self.books.catch_up()
             for table, (epoch, _) in self.books.adopted.items():
@@ -232,7 +242,7 @@ class Pit:
                 if step["seq"] not in (0, self.said.get(table)):
                     self.said[table] = step["seq"]
                     self.say(f"{table}/award", step, retain=False)
-            seq = max(seq + 1, time.time_ns() // 1_000_000)
+            seq = self.books.moment()
             self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}})
             await asyncio.sleep(0.3)
 

@@ -20,6 +20,8 @@ PIT_DEEDS = {
     "pay": "Pay the award {award} of table {table}.",
     "reject": "Reject the award {award} of table {table}.",
     "restart": "End the pit as a power cut would (kill -9), and start the pit again on the same books.",
+    "clock": "End the pit as a power cut would, and start the pit again on the same books with a clock that stands"
+    " {behind_s} s behind: on the pit's other machine where there is one, with 0 on this machine.",
 }
 """The deeds at a pit, and what a person is asked to do. A command may use the names in braces too."""
 

@@ -23,6 +23,7 @@ _WINDOW = 50
 _STREAM_EVERY_S = 0.005
 _AGAIN_AFTER_S = 2.0
 _HEARD_AGAIN = 10  # events that the pit has acknowledged, and hears again after its start
+_BEHIND_S = 60  # far more than a pit may count ahead of its clock, and no day
 _STREAMED = 20  # events that are acknowledged before the program's end comes
 
 
@@ -93,6 +94,12 @@ class PitKit:
         self.deeds.do("restart")
         repeated(table, since, "its restart")
 
+    def set_clock(self, table: FarTable, behind_s: int) -> None:
+        """Have the pit start again with a clock that stands so far behind, and wait for its ack of the table."""
+        since = len(table.wire.heard)
+        self.deeds.do("clock", behind_s=str(behind_s))
+        repeated(table, since, f"a start with its clock {behind_s} s behind")
+
     def share(self, table: FarTable, meter: str) -> Fraction:
         """The part of a wager on a bet of the meter that goes on the meter: 12/100. The meter is left as it was."""
         if self._share is None:
@@ -112,6 +119,28 @@ class PitKit:
         if word is None:
             raise BrokenError("No word in the form of pit_key.schema.json came on the topic pit-key.")
         return bytes.fromhex(word.public_key)
+
+
+def over_starts(kit: PitKit, table: FarTable, look: Callable[[], None]) -> None:
+    """Look after a restart of the pit, after a start with a clock that stands behind, and after one with a right clock.
+
+    Raises NotTriedError where nobody can start the pit so, once all that can be tried is kept.
+    """
+    try:
+        kit.restart(table)
+    except NotTriedError as not_tried:
+        raise NotTriedError(f"while the pit runs, the clause is kept; {not_tried}") from None
+    look()
+    try:
+        kit.deeds.need("clock")
+    except NotTriedError as not_tried:
+        raise NotTriedError(f"over a restart, the clause is kept; {not_tried}") from None
+    try:
+        kit.set_clock(table, _BEHIND_S)
+        look()
+    finally:
+        kit.set_clock(table, 0)
+    look()
 
 
 def _adoption(table: FarTable) -> dict[str, str]:
