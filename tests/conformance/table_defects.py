@@ -9,6 +9,8 @@ _LEVELS, _TRUST = "controller/daemon/delivery/levels.py", "controller/daemon/del
 _AWARDS, _ACTS = "controller/table/awards.py", "controller/table/acts/pit.py"
 _DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
 _VOIDING = "controller/table/voiding.py"
+_SENDING, _PIT_SAID = "controller/daemon/delivery/sending.py", "controller/daemon/delivery/pit_said.py"
+_RECOGNITION_SAID = "controller/daemon/delivery/recognition_said.py"
 _RECOGNITION_TRUST = "controller/daemon/delivery/recognition_trust.py"
 _RECOGNITION = "controller/table/acts/recognition.py"
 _FRESH = "not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
@@ -35,7 +37,7 @@ TABLE_DEFECTS = (
     Defect(
         "events are sent again from the last to the first",
         "T04",
-        _STREAM,
+        _SENDING,
         "for seq in due:\n            message",
         "for seq in reversed(due):\n            message",
     ),
@@ -56,7 +58,7 @@ TABLE_DEFECTS = (
     Defect(
         "an event that is read from the disk has other bytes",
         "T06",
-        _STREAM,
+        _SENDING,
         "len(due))):\n                self._outbox[message.seq] = message",
         "len(due))):\n"
         '                message = __import__("dataclasses").replace(message, body=message.body + b" ")\n'
@@ -79,18 +81,20 @@ TABLE_DEFECTS = (
         "        self.acked_seq = ack.seq\n",
         "        self.acked_seq = max(self.acked_seq, ack.seq)\n",
     ),
-    Defect("signatures are not looked at", "T10", _STREAM, "if self._trust.signed(message):", "if True:"),
+    Defect("signatures are not looked at", "T10", _PIT_SAID, "if self._trust.signed(message):", "if True:"),
     Defect(
         "nobody is told of forged words",
         "T10",
-        _STREAM,
-        'self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit\'s key has not signed this message")',
+        _PIT_SAID,
+        "self._alarms.alarm(\n"
+        '                f"pit_word_forged on {topic}", PitWordForged(kind),'
+        ' "the pit\'s key has not signed this message"\n            )',
         "pass",
     ),
     Defect(
         "the table of an ack is not looked at",
         "T11",
-        _STREAM,
+        _PIT_SAID,
         "(ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)",
         "ack.epoch == self._delivery.epoch",
     ),
@@ -133,7 +137,7 @@ TABLE_DEFECTS = (
     Defect(
         "bytes that are no ack end the program",
         "T15",
-        _STREAM,
+        _PIT_SAID,
         '_log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)\n            return',
         'raise ValueError("no acknowledgement")',
     ),
@@ -155,8 +159,8 @@ TABLE_DEFECTS = (
     Defect(
         "nobody is told of another key",
         "T17",
-        _STREAM,
-        'self._alarm("pit_key_differs", PitKeyDiffers(offered, pinned), what)',
+        _PIT_SAID,
+        'self._alarms.alarm("pit_key_differs", PitKeyDiffers(offered, pinned), what)',
         "pass",
     ),
     Defect("no hand-over is followed", "T18", _TRUST, "key = bytes.fromhex(rotation.public_key)", "pass"),
@@ -176,7 +180,7 @@ TABLE_DEFECTS = (
     Defect(
         "levels need no signature",
         "T22",
-        _STREAM,
+        _PIT_SAID,
         "if said is not None and not self._is_the_pits(self._topics.meters, message):",
         "if False:",
     ),
@@ -207,15 +211,15 @@ TABLE_DEFECTS = (
     Defect(
         "the hit of a step is not looked at",
         "T26",
-        _STREAM,
+        _PIT_SAID,
         'if (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", step.seat, step.tier):',
         'if event.get("type") != "hit":',
     ),
     Defect(
         "the table of a step is not looked at",
         "T26",
-        _STREAM,
-        "if (said.table, said.epoch) == (self._table_id, self._journal.epoch):",
+        _PIT_SAID,
+        "if (said.table, said.epoch) == (self._table_id, self._delivery.epoch):",
         "if True:",
     ),
     Defect(
@@ -249,26 +253,33 @@ TABLE_DEFECTS = (
     Defect(
         "an event is changed after it was signed",
         "T31",
-        _STREAM,
+        _SENDING,
         "message.body, event_type=",
         """message.body.replace(b'"shoe":1', b'"shoe":9'), event_type=""",
     ),
-    Defect("events are not canonical", "T31", _STREAM, "message.body, event_type=", 'message.body + b" ", event_type='),
+    Defect(
+        "events are not canonical", "T31", _SENDING, "message.body, event_type=", 'message.body + b" ", event_type='
+    ),
     Defect(
         "ids do not fit",
         "T32",
-        _STREAM,
+        _SENDING,
         "message.body, event_type=",
         """message.body.replace(f'/{seq}"'.encode(), f'/{seq + 7}"'.encode()), event_type=""",
     ),
     Defect(
         "every event has one chain",
         "T33",
-        _STREAM,
+        _SENDING,
         "message.body, event_type=",
         'message.body.replace(message.says["chain"].encode(), b"ab" * 32), event_type=',
-        'own_chain = None if own is None else str(own.says["chain"])',
-        'own_chain = None if own is None else "ab" * 32',
+        "        if seq in self._outbox:\n"
+        "            return self._outbox[seq]\n"
+        "        message = await self._read(lambda: self._journal.message(seq))\n",
+        "        message = self._outbox.get(seq) or await self._read(lambda: self._journal.message(seq))\n"
+        "        if message is not None:\n"
+        '            says = {**message.says, "chain": "ab" * 32}\n'
+        '            message = __import__("dataclasses").replace(message, says=says)\n',
     ),
     Defect(
         "messages have QoS 2", "T34", _MQTT, "publish(topic, payload, 1, retain,", "publish(topic, payload, 2, retain,"
@@ -276,14 +287,14 @@ TABLE_DEFECTS = (
     Defect(
         "events are retained",
         "T34",
-        _STREAM,
+        _SENDING,
         'message.body, event_type=message.says["type"])',
         'message.body, True, event_type=message.says["type"])',
     ),
     Defect(
         "events do not name their type",
         "T34",
-        _STREAM,
+        _SENDING,
         'event_type=message.says["type"]',
         "event_type=None",
     ),
@@ -297,16 +308,16 @@ TABLE_DEFECTS = (
     Defect(
         "nobody is told of forged wagers",
         "T36",
-        _STREAM,
+        _RECOGNITION_SAID,
         "fact = WagerWordForged(doubt.value)",
         "return",
     ),
     Defect(
         "a second key of bet recognition is not believed",
         "T37",
-        _STREAM,
-        "self._recognition.adopted = recognition_key\n",
-        "self._recognition.adopted = self._recognition.adopted or recognition_key\n",
+        _RECOGNITION_SAID,
+        "self._trust.adopted = key\n",
+        "self._trust.adopted = self._trust.adopted or key\n",
     ),
     Defect("a wager counts as often as it comes", "T38", _RECOGNITION, "if self.seq <= table.wager_seq:", "if False:"),
     Defect(
