@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from msgspec import convert
+from msgspec import Struct, convert
 
 from controller.contract import events
 from controller.contract.events import Event
@@ -38,3 +38,22 @@ def read(event: Mapping[str, Any]) -> Event | None:
         return convert(_NOT_THERE | dict(event), type=type_)
     except ValueError:
         return None
+
+
+class Sent(Struct, frozen=True):
+    """An event as the stream tells it: with its number, its name, its time and the chain's head before it."""
+
+    seq: int
+    id: str
+    at: str
+    chain: str
+    event: Event
+
+
+def sent(message: Mapping[str, Any]) -> Sent | None:
+    """The event of a message of the stream; None as in `read`."""
+    seq, id_, at, chain = (message.get(name) for name in ("seq", "id", "at", "chain"))
+    event = read(message)
+    if event is None or not isinstance(seq, int):
+        return None
+    return Sent(seq, str(id_), str(at), str(chain), event)

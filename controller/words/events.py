@@ -43,7 +43,7 @@ def event_sentence(event: Mapping[str, Any]) -> str:
         case events.Fault() as it:
             return f"{it.code}: {language().fault(it.code).what}"
         case events.Alarm() as it:
-            return f"{it.code}: {language().alarm(it.code).what}"
+            return alarm_sentence(it)
         case events.TestHit() as it:
             return f"seat {it.seat}, a test by {it.by}: nothing was won"
         case events.Award() as it:
@@ -56,6 +56,11 @@ def event_sentence(event: Mapping[str, Any]) -> str:
             return f"{it.reason}, {counted(it.rounds, 'round')}"
         case _:
             return f"by {event.get('by', '-')}"
+
+
+def alarm_sentence(alarm: events.Alarm) -> str:
+    """An alarm in words, after its code."""
+    return f"{alarm.code}: {language().alarm(alarm.code).what}"
 
 
 def _people(it: events.OddCard | events.Void | events.NotRead) -> str:

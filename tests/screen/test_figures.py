@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from controller.contract.events import Alarm, Award
 from controller.people.screen.figures import ONCE_IN_SHOES, RANKS, FairShoe, past_view, rounds_of
 from controller.people.screen.technicians import rounds_csv
 from controller.table.acts.corrections import CorrectRound
@@ -29,13 +30,13 @@ def test_a_round_stands_as_corrected_and_a_void_one_as_void() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("8H").void()
     table.do(CorrectRound(1, tuple(cards("9H 9S")), tuple(cards("2C 5D")), "Smith", "Jones"))
     first, second = rounds_of(table.events)
-    assert (first["outcome"], first["cards"]) == ("player", "player 9H 9S = 8; banker 2C 5D = 7")
-    assert "corrected" in first["marks"]
-    assert (second["outcome"], second["cards"]) == ("void", "player 8H")
+    assert (first.outcome, first.cards) == ("player", "player 9H 9S = 8; banker 2C 5D = 7")
+    assert "corrected" in first.marks
+    assert (second.outcome, second.cards) == ("void", "player 8H")
     assert rounds_csv([first, second]).splitlines() == [
         "shoe,round,at,outcome,marks,cards,left",
-        f"1,1,{first['at']},player,natural corrected,player 9H 9S = 8; banker 2C 5D = 7,409",
-        f"1,2,{second['at']},void,,player 8H,",
+        f"1,1,{first.at},player,natural corrected,player 9H 9S = 8; banker 2C 5D = 7,409",
+        f"1,2,{second.at},void,,player 8H,",
     ]
 
 
@@ -68,17 +69,13 @@ def test_a_shown_progressive_stands_beside_what_the_pit_awarded() -> None:
     )
     (hit,) = past_view(table.events)["awards"]
     assert (hit["seat"], hit["tier"], hit["here_cents"], hit["pit_cents"]) == (4, "banker_personal", 1_000_160, None)
-    award = {
-        "type": "award",
-        "hit": next(e["id"] for e in table.events if e["type"] == "hit"),
-        "cents": 999,
-        "step": "verified",
-    }
-    more = [*table.events, table.events[-1] | award]
+    of_hit = next(event["id"] for event in table.events if event["type"] == "hit")
+    award = Award(1, 1, "t.1", of_hit, "royal9", 4, "banker_personal", "banker_personal", 999, "verified", "Ann")
+    more = [*table.events, table.events[-1] | award.body()]
     told = past_view(more)["awards"][0]
     assert (told["pit_cents"], told["says"]) == (999, "verified: waits to be paid")
-    impossible = {"type": "alarm", "code": "award_impossible", "details": {"hit": award["hit"], "cents": 5_000_000}}
-    (told,) = past_view([*more, table.events[-1] | impossible])["awards"]
+    impossible = Alarm(1, 1, "award_impossible", {"hit": of_hit, "cents": 5_000_000})
+    (told,) = past_view([*more, table.events[-1] | impossible.body()])["awards"]
     assert (told["pit_cents"], told["step"]) == (5_000_000, "disputed")
 
 

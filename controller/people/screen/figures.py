@@ -14,11 +14,30 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict, replace
+
+from controller.contract.event_reading import Sent, sent
+from controller.contract.events import (
+    Alarm,
+    Award,
+    Correction,
+    Fault,
+    FaultCleared,
+    Hit,
+    Round,
+    SeatsCorrection,
+    SeatsRound,
+    ShoeClosed,
+    ShoeOpened,
+    Void,
+)
 from controller.people.screen.wording import say
-from controller.words.events import event_sentence
+from controller.words.events import alarm_sentence
 from controller.words.language import language
 
 RANKS = "A23456789TJQK"
+_Named = list[tuple[str, tuple[str, ...], int]]
 _MISREADS = ("unreadable_card", "impossible_card")
 _HOURS = 24
 _SECONDS_SHOWN = 120
@@ -32,92 +51,135 @@ ONCE_IN_SHOES = 10_000
 """A fair table is suspected less often than once in this many shoes."""
 
 
-def rounds_of(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+class RoundRow(Struct, frozen=True):
+    """A round that is over. `cards` are shown; `hands` are counted. `left`: how many cards were left in the shoe."""
+
+    shoe: int | None
+    round: int | None
+    at: str
+    outcome: str
+    cards: str
+    marks: tuple[str, ...]
+    hands: tuple[tuple[str, ...], ...]
+    left: int | None
+
+
+def rounds_of(messages: Iterable[Mapping[str, Any]]) -> list[RoundRow]:
     """The rounds as corrected, void rounds too, the first one first."""
-    rounds: dict[tuple[int, int], dict[str, Any]] = {}
-    for event in events:
-        where = event["shoe"], event["round"]
-        if event["type"] in ("round", "void"):
-            rounds[where] = _row(event)
-        elif event["type"] == "correction" and where in rounds:
-            rounds[where] |= {name: said for name, said in _row(event).items() if name in ("outcome", "hands", "cards")}
-            rounds[where]["marks"] = [*rounds[where]["marks"], "corrected"]
-    return list(rounds.values())
+    return _rounds(_sent(messages))
 
 
-def past_view(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def past_view(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What the technician's page gets of the past."""
-    rounds = rounds_of(events)
-    stops = list(_stops(events))
-    last = events[-1] if events else None
+    told = _sent(messages)
+    rounds = _rounds(told)
+    stops = list(_stops(told))
+    last = told[-1] if told else None
     return {
-        "head": None if last is None else {"seq": last["seq"], "chain": last["chain"], "at": last["at"]},
-        "rounds": [{name: said for name, said in row.items() if name != "hands"} for row in reversed(rounds)],
+        "head": None if last is None else {"seq": last.seq, "chain": last.chain, "at": last.at},
+        "rounds": [_row_told(row) for row in reversed(rounds)],
         "hours": _hours(rounds, stops),
         "seconds": _seconds(rounds),
         "stops": _by_code(stops),
-        "rates": _rates(events, rounds, stops),
-        "alarms": [_alarm(event) for event in events if event["type"] == "alarm"][:-11:-1],
-        "awards": _awards(events),
-        "cards": _cards(events, rounds),
-        "shoes": _shoes(events, rounds),
+        "rates": _rates(told, rounds, stops),
+        "alarms": [
+            {"at": each.at, "says": alarm_sentence(each.event)} for each in told if isinstance(each.event, Alarm)
+        ][:-11:-1],
+        "awards": _awards(told),
+        "cards": _cards(told, rounds),
+        "shoes": _shoes(told, rounds),
     }
 
 
-def _row(event: Mapping[str, Any]) -> dict[str, Any]:
-    if event["type"] == "void":
-        hands = [hand for hand in event["hands"] if hand["cards"]]
-        seen = "; ".join(f"{hand['hand'].replace('_', ' ')} {' '.join(hand['cards'])}" for hand in hands)
-        return _ended(event, "void", seen, [], [])
-    named = [(name, event[name]) for name in ("player", "banker", "dealer") if name in event]
-    named += [
-        (f"seat {hand['seat']}" + (f" hand {hand['hand']}" if hand["hand"] > 1 else ""), hand)
-        for hand in event.get("hands", ())
+def _row_told(row: RoundRow) -> dict[str, Any]:
+    """The row without its hands, as JSON values."""
+    return {name: said for name, said in asdict(row).items() if name != "hands"} | {"marks": [*row.marks]}
+
+
+def _sent(messages: Iterable[Mapping[str, Any]]) -> list[Sent]:
+    return [each for each in map(sent, messages) if each is not None]
+
+
+def _rounds(told: Iterable[Sent]) -> list[RoundRow]:
+    rounds: dict[tuple[int | None, int | None], RoundRow] = {}
+    for each in told:
+        event = each.event
+        where = event.shoe, event.round
+        match event:
+            case Round() | SeatsRound():
+                rounds[where] = _row(each.at, event)
+            case Void():
+                rounds[where] = _void_row(each.at, event)
+            case Correction(outcome=outcome) if where in rounds:
+                rounds[where] = _corrected(rounds[where], outcome, _hands(event))
+            case SeatsCorrection() if where in rounds:
+                rounds[where] = _corrected(rounds[where], "", _hands(event))
+            case _:
+                pass
+    return list(rounds.values())
+
+
+def _void_row(at: str, event: Void) -> RoundRow:
+    hands = [hand for hand in event.hands if hand.cards]
+    seen = "; ".join(f"{hand.hand.replace('_', ' ')} {' '.join(hand.cards)}" for hand in hands)
+    return RoundRow(event.shoe, event.round, at, "void", seen, (), (), None)
+
+
+def _row(at: str, event: Round | SeatsRound) -> RoundRow:
+    marks = ["natural"] if isinstance(event, Round) and event.natural else []
+    marks += ["simulated"] * event.simulated + ["last_hand"] * event.last_hand
+    outcome = ""
+    if isinstance(event, Round):
+        outcome = event.outcome
+        marks += ["player_pair"] * event.pairs.player + ["banker_pair"] * event.pairs.banker
+    named = _hands(event)
+    hands = tuple(cards for _, cards, _ in named)
+    return RoundRow(event.shoe, event.round, at, outcome, _shown(named), tuple(marks), hands, event.cards_left)
+
+
+def _corrected(row: RoundRow, outcome: str, named: _Named) -> RoundRow:
+    hands = tuple(cards for _, cards, _ in named)
+    return replace(row, outcome=outcome, cards=_shown(named), hands=hands, marks=(*row.marks, "corrected"))
+
+
+def _hands(event: Round | SeatsRound | Correction | SeatsCorrection) -> _Named:
+    """Each hand's name, cards and total."""
+    if isinstance(event, Round | Correction):
+        return [(name, hand.cards, hand.total) for name, hand in (("player", event.player), ("banker", event.banker))]
+    seats = [
+        (f"seat {hand.seat}" + (f" hand {hand.hand}" if hand.hand > 1 else ""), hand.cards, hand.total)
+        for hand in event.hands
     ]
-    pairs = event.get("pairs") or {}
-    marks = [name for name in ("natural", "simulated", "last_hand") if event.get(name)]
-    marks += [f"{side}_pair" for side, there in pairs.items() if there]
-    shown = "; ".join(f"{name} {' '.join(hand['cards'])} = {hand['total']}" for name, hand in named)
-    return _ended(event, event.get("outcome", ""), shown, marks, [hand["cards"] for _, hand in named])
+    return [("dealer", event.dealer.cards, event.dealer.total), *seats]
 
 
-def _ended(event: Mapping[str, Any], outcome: str, cards: str, marks: list[str], hands: list[Any]) -> dict[str, Any]:
-    """A round that is over. `cards` are shown; `hands` are counted."""
-    return {
-        "shoe": event["shoe"],
-        "round": event["round"],
-        "at": event["at"],
-        "outcome": outcome,
-        "cards": cards,
-        "marks": marks,
-        "hands": hands,
-        "left": event.get("cards_left"),
-    }
+def _shown(named: _Named) -> str:
+    return "; ".join(f"{name} {' '.join(cards)} = {total}" for name, cards, total in named)
 
 
-def _moment(event: Mapping[str, Any]) -> datetime:
-    return datetime.fromisoformat(event["at"].replace("Z", "+00:00"))
+def _moment(at: str) -> datetime:
+    return datetime.fromisoformat(at.replace("Z", "+00:00"))
 
 
 # Pace and stops.
 
 
-def _stops(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, datetime, float]]:
+def _stops(told: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
     """Each stop that a person has ended: its code, when it began, its minutes."""
-    standing: Mapping[str, Any] | None = None
-    for event in events:
-        if event["type"] == "fault":
-            standing = standing or event
-        elif event["type"] == "fault_cleared" and standing is not None:
-            began = _moment(standing)
-            yield standing["code"], began, max(0.0, (_moment(event) - began).total_seconds() / 60)
+    standing: tuple[str, datetime] | None = None
+    for each in told:
+        if isinstance(each.event, Fault):
+            standing = standing or (each.event.code, _moment(each.at))
+        elif isinstance(each.event, FaultCleared) and standing is not None:
+            code, began = standing
+            yield code, began, max(0.0, (_moment(each.at) - began).total_seconds() / 60)
             standing = None
 
 
-def _hours(rounds: Iterable[Mapping[str, Any]], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
+def _hours(rounds: Iterable[RoundRow], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
     """For each clock hour in which the table dealt or stood: its rounds, and the minutes of the stops that began
     then."""
-    ended = Counter(row["at"][:13] for row in rounds if row["outcome"] != "void")
+    ended = Counter(row.at[:13] for row in rounds if row.outcome != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
         minutes[began.strftime("%Y-%m-%dT%H")] += lasted
@@ -125,12 +187,12 @@ def _hours(rounds: Iterable[Mapping[str, Any]], stops: Iterable[tuple[str, datet
     return [{"hour": hour, "rounds": ended[hour], "stopped_min": round(minutes[hour], 1)} for hour in hours]
 
 
-def _seconds(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _seconds(rounds: Sequence[RoundRow]) -> dict[str, Any]:
     """How long a round takes, from the end of the round before; and the last of these times, for a plot."""
     apart = [
-        (_moment(after) - _moment(before)).total_seconds()
+        (_moment(after.at) - _moment(before.at)).total_seconds()
         for before, after in pairwise(rounds)
-        if before["shoe"] == after["shoe"]
+        if before.shoe == after.shoe
     ]
     lasted = [seconds for seconds in apart if 0 <= seconds <= _LONGEST_ROUND_S]
     return {
@@ -150,77 +212,89 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
     ]
 
 
-def _rates(
-    events: Iterable[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]], stops: Sequence[object]
-) -> dict[str, Any]:
+def _rates(told: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
     """The number for each thousand rounds."""
-    counted = Counter(
-        "misreads" if event.get("code") in _MISREADS else "corrections"
-        for event in events
-        if event["type"] == "correction" or (event["type"] == "fault" and event["code"] in _MISREADS)
-    )
+    misreads = corrections = 0
+    for each in told:
+        misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
+        corrections += isinstance(each.event, Correction | SeatsCorrection)
 
     def thousandth(times: int) -> float | None:
         return round(1000 * times / len(rounds), 1) if rounds else None
 
     return {
         "rounds": len(rounds),
-        "misreads": thousandth(counted["misreads"]),
-        "corrections": thousandth(counted["corrections"]),
+        "misreads": thousandth(misreads),
+        "corrections": thousandth(corrections),
         "stops": thousandth(len(stops)),
     }
 
 
-def _alarm(event: Mapping[str, Any]) -> dict[str, str]:
-    return {"at": event["at"], "says": event_sentence(dict(event))}
+class _AwardRow(Struct, frozen=True):
+    """A hit: what the table showed for it, and what the pit awarded, if it has."""
+
+    at: str
+    seat: int
+    tier: str
+    here_cents: int | None
+    pit_cents: object
+    step: str
 
 
-def _awards(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each hit: what the table showed for it, and what the pit awarded, if it has. The last hit first."""
-    hits: dict[str, dict[str, Any]] = {}
-    for event in events:
-        if event["type"] == "hit":
-            hits[event["id"]] = {
-                **{name: event[name] for name in ("at", "seat", "tier")},
-                "here_cents": _shown_cents(event),
-                "pit_cents": None,
-                "step": "hit",
-            }
-        elif event["type"] == "award" and event["hit"] in hits:
-            hits[event["hit"]] |= {"pit_cents": event["cents"], "step": event["step"]}
-        elif event.get("code") == "award_impossible" and (hit := event["details"]["hit"]) in hits:
-            hits[hit] |= {"pit_cents": event["details"]["cents"], "step": "disputed"}
-    return [hit | {"says": say("step", hit["step"])["en"]} for hit in list(hits.values())[:-21:-1]]
+def _awards(told: Iterable[Sent]) -> list[dict[str, Any]]:
+    """Each hit with its award, the last hit first."""
+    hits: dict[object, _AwardRow] = {}
+    for each in told:
+        match each.event:
+            case Hit(seat=seat, tier=tier) as hit:
+                hits[each.id] = _AwardRow(each.at, seat, tier, _shown_cents(hit), None, "hit")
+            case Award(hit=id_, cents=cents, step=step) if id_ in hits:
+                hits[id_] = replace(hits[id_], pit_cents=cents, step=step)
+            case Alarm(code="award_impossible", details={"hit": id_, "cents": cents}) if id_ in hits:
+                hits[id_] = replace(hits[id_], pit_cents=cents, step="disputed")
+            case _:
+                pass
+    last = list(hits.values())[:-21:-1]
+    return [to_builtins(row) | {"says": say("step", row.step)["en"]} for row in last]
 
 
-def _shown_cents(hit: Mapping[str, Any]) -> int | None:
-    if hit["fixed"] is not None:
-        return int(hit["fixed"]["cents"])
-    won = hit["progressive"]
-    part, whole = map(int, won["share"].split(":"))
-    return None if won["shown_cents"] is None else won["shown_cents"] * part // whole
+def _shown_cents(hit: Hit) -> int | None:
+    if hit.fixed is not None:
+        return hit.fixed.cents
+    won = hit.progressive
+    if won is None or won.shown_cents is None:
+        return None
+    part, whole = map(int, won.share.split(":"))
+    return won.shown_cents * part // whole
 
 
 # Shoes.
 
 
-def _shoes(events: Iterable[Mapping[str, Any]], rounds: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _shoes(told: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
     """Each shoe in the events, the last shoe first: its rounds, who won them, and how the shoe ended."""
-    shoes: dict[int, dict[str, Any]] = {}
-    for event in events:
-        if event["type"] == "shoe_opened":
-            nothing = {"rounds": 0, "player": 0, "banker": 0, "tie": 0, "left": None, "closed": None}
-            shoes[event["shoe"]] = {"shoe": event["shoe"], "at": event["at"], **nothing}
-        elif event["type"] == "shoe_closed" and event["shoe"] in shoes:
-            shoes[event["shoe"]]["closed"] = event["reason"].replace("_", " ")
+    opened: dict[int | None, str] = {}
+    closed: dict[int | None, str] = {}
+    for each in told:
+        if isinstance(each.event, ShoeOpened):
+            opened[each.event.shoe] = each.at
+        elif isinstance(each.event, ShoeClosed):
+            closed[each.event.shoe] = each.event.reason.replace("_", " ")
+    of_shoe: dict[int | None, list[RoundRow]] = {}
     for row in rounds:
-        if row["shoe"] in shoes and row["outcome"] != "void" and "simulated" not in row["marks"]:
-            its = shoes[row["shoe"]]
-            its["rounds"] += 1
-            its["left"] = row["left"]
-            if row["outcome"]:
-                its[row["outcome"]] += 1
-    return list(shoes.values())[::-1]
+        if row.outcome != "void" and "simulated" not in row.marks:
+            of_shoe.setdefault(row.shoe, []).append(row)
+    return [
+        {
+            "shoe": shoe,
+            "at": at,
+            "rounds": len(its := of_shoe.get(shoe, [])),
+            **{winner: sum(row.outcome == winner for row in its) for winner in ("player", "banker", "tie")},
+            "left": its[-1].left if its else None,
+            "closed": closed.get(shoe),
+        }
+        for shoe, at in reversed(opened.items())
+    ]
 
 
 # The cards, compared with what a fair shoe deals.
@@ -274,11 +348,11 @@ class FairShoe:
         return self.most >= math.log(ONCE_IN_SHOES)
 
 
-def _cards(events: Iterable[Mapping[str, Any]], rounds: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    decks = {event["shoe"]: event["decks"] for event in events if event["type"] == "shoe_opened"}
-    seen: dict[int, list[str]] = {}
+def _cards(told: Iterable[Sent], rounds: Iterable[RoundRow]) -> dict[str, Any]:
+    decks = {each.event.shoe: each.event.decks for each in told if isinstance(each.event, ShoeOpened)}
+    seen: dict[int | None, list[str]] = {}
     for row in rounds:
-        seen.setdefault(row["shoe"], []).extend(card for hand in row["hands"] for card in hand)
+        seen.setdefault(row.shoe, []).extend(card for hand in row.hands for card in hand)
     test = FairShoe()
     for shoe, cards in seen.items():
         if shoe in decks:

@@ -160,7 +160,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
         rows = rounds_of(screen.past.events)
         if request.url.path.endswith(".csv"):
             return PlainTextResponse(rounds_csv(rows), media_type="text/csv")
-        return JSONResponse(rows)
+        return JSONResponse(to_builtins(rows))
 
     async def hand(request: Request) -> Response:
         if control is None or key is None:

@@ -8,9 +8,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import asdict
+
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import MetersRefused, PitLink, Status
 from controller.contract.face.table import Public, PublicFault
+from controller.people.screen.figures import RoundRow
 from controller.people.screen.hands import waits
 from controller.people.screen.placards import meters_of
 from controller.words.events import asked, counted
@@ -106,12 +109,12 @@ def _last_round(face: Public) -> str:
     return "now" if face.last_hand else "to come"
 
 
-def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:
+def rounds_csv(rows: Iterable[RoundRow]) -> str:
     """Rounds as a table for a spreadsheet."""
     told = io.StringIO()
     table = csv.DictWriter(told, _ROUND_COLUMNS, lineterminator="\n", extrasaction="ignore")
     table.writeheader()
-    table.writerows(row | {"marks": " ".join(row["marks"])} for row in rows)
+    table.writerows(asdict(row) | {"marks": " ".join(row.marks)} for row in rows)
     return told.getvalue()
 
 
