@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:  # the pins' driver alone loads nothing of the table
     from controller.table.facts import ShoeFact
@@ -20,8 +21,7 @@ PRESENT_INPUT = "shoe_present"
 """The input that the shoe's own supply closes while its plug is in."""
 
 
-@dataclass(frozen=True, slots=True)
-class LampWiring:
+class LampWiring(Struct, frozen=True):
     """One lamp's pin."""
 
     bcm: int
@@ -31,8 +31,7 @@ class LampWiring:
     """The level that lights the lamp."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputWiring:
+class InputWiring(Struct, frozen=True):
     """One button's, key's or sensor's pin."""
 
     bcm: int

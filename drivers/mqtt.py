@@ -12,9 +12,9 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from msgspec import Struct
 from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -43,8 +43,7 @@ _MOST_WAITING_BYTES = 1_000_000  # of messages that wait for the loop: thousands
 _HOP_BYTES = 500  # the memory that a message takes beside its payload
 
 
-@dataclass(frozen=True, slots=True)
-class Will:
+class Will(Struct, frozen=True):
     """The message that the broker publishes, retained, where this connection ends without a DISCONNECT packet.
 
     On a clean end the table publishes the same message. No other client publishes on this message's topic.

@@ -42,8 +42,8 @@ ROOMS = {
     "controller": Room((), third_party=False),
     "controller.basics": Room(("controller.basics",), third_party=False),
     "controller.rules": Room(("controller.rules",), third_party=False),
-    "controller.rules.game": Room(("controller.rules.game",), third_party=False),
-    "controller.rules.roads": Room(("controller.rules.roads",), third_party=False),
+    "controller.rules.game": Room(("controller.rules.game",), third_party=TYPES),
+    "controller.rules.roads": Room(("controller.rules.roads",), third_party=TYPES),
     "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=TYPES),
     "controller.contract.face": Room(("controller.contract.face", "controller.contract.events"), third_party=TYPES),
     "controller.contract.keys": Room(("controller.contract", "controller.basics")),
@@ -61,7 +61,7 @@ ROOMS = {
         third_party=False,
     ),
     "controller.table": Room(
-        ("controller.table", "controller.rules.game", "controller.contract"), never=_WIRE, third_party=False
+        ("controller.table", "controller.rules.game", "controller.contract"), never=_WIRE, third_party=TYPES
     ),
     "controller.daemon": Room(
         ("controller", "drivers.devices", "drivers.header_map"),
@@ -123,7 +123,7 @@ ROOMS = {
     "controller.pit.head_office": Room(  # it judges a pit by the contract alone
         ("controller.pit.head_office", "controller.contract", "controller.basics.errors"),
         never=("controller.contract.wire",),
-        third_party=False,
+        third_party=TYPES,
     ),
     "controller.pit.conformance": Room(  # the kit knows a pit and a table by the contract alone
         ("controller.pit.conformance", "controller.contract", "controller.basics.errors")
@@ -148,7 +148,7 @@ ROOMS = {
             *("controller.people.par", "controller.daemon.config", "controller.table", "controller.rules.game"),
             "controller.basics.errors",
         ),
-        third_party=False,
+        third_party=TYPES,
     ),
     "controller.people.care": Room(
         (
@@ -162,7 +162,7 @@ ROOMS = {
         ("controller", "drivers"), never=("controller.bench", "controller.pit", "drivers.sim")
     ),
     "controller.bench": Room(("controller", "drivers")),
-    "drivers.devices": Room(("controller.table.facts",), third_party=False),
+    "drivers.devices": Room(("controller.table.facts",), third_party=TYPES),
     "drivers.header_map": Room(("drivers.devices",), third_party=False),
     "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.rules.game.cards")),
     "drivers": Room(

@@ -7,9 +7,9 @@ pit `pit`, and its bet recognition `bets`.
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
@@ -22,8 +22,7 @@ TABLE, PIT, BETS = "hil", "pit", "bets"
 _PATIENCE_S = 10.0
 
 
-@dataclass(frozen=True)
-class BrokerCerts:
+class BrokerCerts(Struct, frozen=True):
     """The folder: `ca.crt`, and for each client NAME.crt and NAME.key."""
 
     folder: Path

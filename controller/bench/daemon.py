@@ -13,12 +13,12 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli_w
+from msgspec.structs import asdict
 
 from controller.basics.errors import TableError
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
@@ -144,7 +144,7 @@ class TableFiles:
     ) -> None:
         self.table_id = table_id
         self.header_is_real = jumpers is not None
-        _refuse_unknown("table's file", sections, [*(field.name for field in fields(TableFile)), "game"])
+        _refuse_unknown("table's file", sections, [*TableFile.__struct_fields__, "game"])
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, example, game))

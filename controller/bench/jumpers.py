@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from drivers.gpio import GpioModule
 
 BCM_NUMBERS = range(2, 28)
 
 
-@dataclass(frozen=True)
-class Jumper:
+class Jumper(Struct, frozen=True):
     """The two BCM numbers that a jumper connects."""
 
     table: int
     bench: int
 
 
-@dataclass(frozen=True)
-class Jumpers:
+class Jumpers(Struct, frozen=True):
     """A file like `jumpers.toml`, with the names of the table file. Raises ValueError, in words for people."""
 
     lamps: Mapping[str, Jumper]

@@ -30,7 +30,6 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
@@ -38,7 +37,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from controller import __version__
 from controller.basics.errors import TableError
@@ -75,8 +74,7 @@ _ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gp
 _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where a broker is, and whether it is reached over TLS."""
 
     host: str

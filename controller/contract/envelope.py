@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
@@ -30,8 +31,7 @@ GENESIS = bytes(32)
 """The chain head before a journal's first row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """When a fact came.
 
     `at_ms` is for people, not for order: ms since 1970 UTC by the wall clock. `synchronised` says whether that clock

@@ -7,12 +7,12 @@ of the shoe, simulated hands included. Both are None for an event outside of a s
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from msgspec import Struct, to_builtins
 
-@dataclass(frozen=True, slots=True)
-class Event:
+
+class Event(Struct, frozen=True):
     """What every event has: its type in the stream, and its shoe and round."""
 
     TYPE: ClassVar[str]
@@ -22,19 +22,17 @@ class Event:
 
     def body(self) -> dict[str, object]:
         """The event's own fields as JSON values, with its type."""
-        return {"type": self.TYPE, **asdict(self)}
+        return {"type": self.TYPE, **to_builtins(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class SeatK9:
+class SeatK9(Struct, frozen=True):
     """A seat, and the King and 9 printed there where a bet of the game needs them."""
 
     seat: int
     k9: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeOpened(Event):
+class ShoeOpened(Event, frozen=True):
     """A new shoe was announced, and these are its rules."""
 
     TYPE = "shoe_opened"
@@ -48,8 +46,7 @@ class ShoeOpened(Event):
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class WagerShown:
+class WagerShown(Struct, frozen=True):
     """Chips on a spot of a seat: the seated player's, or the back bettor's behind the seat."""
 
     seat: int
@@ -58,8 +55,7 @@ class WagerShown:
     cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedShown:
+class RefusedShown(Struct, frozen=True):
     """A wager that does not play, and the code that says why."""
 
     seat: int
@@ -69,16 +65,14 @@ class RefusedShown:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActivesShown:
+class ActivesShown(Struct, frozen=True):
     """The two active seats of Baccarat Royal."""
 
     player: int
     banker: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressiveLocked:
+class ProgressiveLocked(Struct, frozen=True):
     """A progressive bet of the game when wagers were locked. Each of `seats` adds its part of `price_cents` to the
     `meters`. The wagers of `refused_seats` do not play; `refusal` is the code of the reason."""
 
@@ -90,16 +84,14 @@ class ProgressiveLocked:
     refusal: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressiveSeats:
+class ProgressiveSeats(Struct, frozen=True):
     """A progressive bet, and the seats whose wager on it played."""
 
     spot: str
     seats: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WagersLocked(Event):
+class WagersLocked(Event, frozen=True):
     """Wagers were locked. `progressive` has every progressive bet of the game.
 
     `wagers` play and `refused` do not; both are None where the table does not know wagers. `in_play` are the seats that
@@ -116,8 +108,7 @@ class WagersLocked(Event):
     actives: ActivesShown | None
 
 
-@dataclass(frozen=True, slots=True)
-class SettledShown:
+class SettledShown(Struct, frozen=True):
     """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
     `hand` counts a split seat's hands from the left. `pays_cents` is what the wager won. `returned_cents` is everything
@@ -137,8 +128,7 @@ class SettledShown:
     meter: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TotalsShown:
+class TotalsShown(Struct, frozen=True):
     """A round's money: staked is returned plus house plus commission taken. Owed commission has not moved yet."""
 
     staked_cents: int
@@ -148,8 +138,7 @@ class TotalsShown:
     commission_owed_cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class SettlementShown:
+class SettlementShown(Struct, frozen=True):
     """Every wager's result, the traditional bets first."""
 
     wagers: tuple[SettledShown, ...]
@@ -160,8 +149,7 @@ FACE_DOWN = "--"
 """How a card that nobody saw is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotRead:
+class NotRead(Struct, frozen=True):
     """A card of a round that the shoe did not read. It was the `drawn`-th card of the round, from 1.
 
     `how` is "typed": a person named the card, as the shoe could not read it or nobody heard the shoe. `by` typed it,
@@ -175,24 +163,21 @@ class NotRead:
     witness: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class HandShown:
+class HandShown(Struct, frozen=True):
     """A hand's cards in the order in which they came, and its total."""
 
     cards: tuple[str, ...]
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """For each hand, whether its first two cards have the same rank."""
 
     player: bool
     banker: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DragonBonusShown:
+class DragonBonusShown(Struct, frozen=True):
     """The Dragon Bonus on either hand: "win", "push" or "lose"; and what a winning wager on it pays, to one."""
 
     player: str
@@ -200,8 +185,7 @@ class DragonBonusShown:
     pays_to_one: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AwardWon:
+class AwardWon(Struct, frozen=True):
     """A seat whose wager on a progressive bet won, and the tier that it won."""
 
     spot: str
@@ -209,8 +193,7 @@ class AwardWon:
     tier: str
 
 
-@dataclass(frozen=True, slots=True)
-class Round(Event):
+class Round(Event, frozen=True):
     """A finished round of two hands.
 
     `progressive` has each progressive bet that any seat wagered on. `awards` are the wagers that won: by bet, then the
@@ -237,8 +220,7 @@ class Round(Event):
     not_read: tuple[NotRead, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHandShown:
+class SeatHandShown(Struct, frozen=True):
     """A seat's hand at Lucky 9, and what became of a wager on it. `hand` counts a split seat's hands from the left."""
 
     seat: int
@@ -248,8 +230,7 @@ class SeatHandShown:
     result: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeatsRound(Event):
+class SeatsRound(Event, frozen=True):
     """A finished round of Lucky 9: the dealer's hand, and each seat's hands."""
 
     TYPE = "round"
@@ -263,8 +244,7 @@ class SeatsRound(Event):
     not_read: tuple[NotRead, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Progressive:
+class Progressive(Struct, frozen=True):
     """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and the amount that the table last
     showed on that meter; None where the table showed no amount."""
 
@@ -273,15 +253,13 @@ class Progressive:
     shown_cents: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """An award of a fixed amount."""
 
     cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hit(Event):
+class Hit(Event, frozen=True):
     """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both.
 
     `not_read` is as in the round's own event: an award may rest on a card that a person typed. `doubts` are codes of
@@ -301,8 +279,7 @@ class Hit(Event):
     doubts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Award(Event):
+class Award(Event, frozen=True):
     """A step of an award at the pit, as the table heard it. `hit` is the id of the hit's event."""
 
     TYPE = "award"
@@ -318,8 +295,7 @@ class Award(Event):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class HitReset(Event):
+class HitReset(Event, frozen=True):
     """A person has handled these seats' hits: their lamps went out."""
 
     TYPE = "hit_reset"
@@ -328,8 +304,7 @@ class HitReset(Event):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class TestHit(Event):
+class TestHit(Event, frozen=True):
     """Somebody tested how a hit is reported, from the lamp of this seat to the pit. Nothing is won; no meter moves."""
 
     TYPE = "test_hit"
@@ -338,8 +313,7 @@ class TestHit(Event):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Correction(Event):
+class Correction(Event, frozen=True):
     """A finished round of two hands was corrected. `shoe` and `round` name that round; the other fields hold from now.
 
     `awards_before` and `settlement_before` are what the round's event, or its last correction, said.
@@ -362,8 +336,7 @@ class Correction(Event):
     settlement_before: SettlementShown | None
 
 
-@dataclass(frozen=True, slots=True)
-class SeatsCorrection(Event):
+class SeatsCorrection(Event, frozen=True):
     """A finished round of Lucky 9 was corrected, as by `Correction`."""
 
     TYPE = "correction"
@@ -376,16 +349,14 @@ class SeatsCorrection(Event):
     settlement_before: SettlementShown | None
 
 
-@dataclass(frozen=True, slots=True)
-class VoidHand:
+class VoidHand(Struct, frozen=True):
     """A hand of a void round: the cards that people saw, in order. A card that lay face down is "--"."""
 
     hand: str
     cards: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Void(Event):
+class Void(Event, frozen=True):
     """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
     meters are taken off.
 
@@ -409,8 +380,7 @@ class Void(Event):
     would_settle: SettlementShown | None
 
 
-@dataclass(frozen=True, slots=True)
-class OddCard(Event):
+class OddCard(Event, frozen=True):
     """So many `cards` left the shoe that no round needed. `fate` is "simulated_hand", "next_card" or "burn".
 
     `by` is "rules" where the house's rules decide, or who said that nobody had seen the card; `witness` is the second
@@ -425,16 +395,14 @@ class OddCard(Event):
     witness: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SeatCents:
+class SeatCents(Struct, frozen=True):
     """A seat and an amount."""
 
     seat: int
     cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class Commission(Event):
+class Commission(Event, frozen=True):
     """A seat paid the commission that it owed. Below 0: the seat got back what a correction found to be too much."""
 
     TYPE = "commission"
@@ -444,8 +412,7 @@ class Commission(Event):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeClosed(Event):
+class ShoeClosed(Event, frozen=True):
     """A shoe came to its end: "last_hand", "too_few_cards", "exhausted" or "closed_early".
 
     `commission_owed` must be collected before the next shoe.
@@ -461,8 +428,7 @@ class ShoeClosed(Event):
     commission_owed: tuple[SeatCents, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault(Event):
+class Fault(Event, frozen=True):
     """The table stopped. `exits` are the acts that leave the fault."""
 
     TYPE = "fault"
@@ -472,8 +438,7 @@ class Fault(Event):
     exits: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FaultCleared(Event):
+class FaultCleared(Event, frozen=True):
     """A person left the fault by one of its exits."""
 
     TYPE = "fault_cleared"
@@ -491,8 +456,7 @@ class FaultCleared(Event):
         return body
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm(Event):
+class Alarm(Event, frozen=True):
     """Something that the pit or the house must look at while the table goes on."""
 
     TYPE = "alarm"

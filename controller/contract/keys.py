@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from msgspec import to_builtins
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
@@ -105,7 +105,7 @@ def rotate_key(path: Path) -> SigningKey:
     rotations = (*rotations_of(path, former.public), rotation)[-MOST_ROTATIONS:]
     try:
         # The rotation is written first. After a power cut in between, it names a key that never came to be.
-        write_whole(_rotations_file(path), canonical({"rotations": [asdict(each) for each in rotations]}))
+        write_whole(_rotations_file(path), canonical({"rotations": [to_builtins(each) for each in rotations]}))
         write_whole(path, private)
     except OSError as error:
         raise _unusable(path, error) from error

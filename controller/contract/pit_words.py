@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Self
+
+from msgspec import Struct, to_builtins
 
 from controller.contract.bounds import (
     EPOCH,
@@ -42,17 +43,15 @@ def moment_ms(at: str) -> int | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word of the pit. Every word has `at`: when it was said, by the pit's clock."""
 
     def payload(self, signer: Signer) -> bytes:
         """The bytes that are published."""
-        return signed(asdict(self), signer)
+        return signed(to_builtins(self), signer)
 
 
-@dataclass(frozen=True, slots=True)
-class AckWord(Word):
+class AckWord(Word, frozen=True):
     """The pit has committed this table's events through number `seq`. `chain` is that event's; for 0, 64 zeros."""
 
     table: str
@@ -86,8 +85,7 @@ class AckWord(Word):
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class AwardStep(Word):
+class AwardStep(Word, frozen=True):
     """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
 
     award: str
@@ -149,8 +147,7 @@ class AwardStep(Word):
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class MetersWord(Word):
+class MetersWord(Word, frozen=True):
     """The levels of all meters in cents, for all tables."""
 
     seq: int
@@ -173,8 +170,7 @@ class MetersWord(Word):
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(Struct, frozen=True):
     """A key replaced a former key, and the former key signed that. Both are public keys, in hex."""
 
     former: str
@@ -199,8 +195,7 @@ class Rotation:
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class PitKeyWord(Word):
+class PitKeyWord(Word, frozen=True):
     """The pit's public key in hex, signed by itself, and the rotations that led to it, the oldest first."""
 
     public_key: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from controller.contract.bounds import EPOCH, MOST_SEAT, MOST_SEQ, MOST_WAGER_CENTS, NAME, TABLE, is_count
 from controller.contract.canonical import canonical
@@ -16,8 +17,7 @@ BET_RECOGNITION = "bet recognition"
 """Who saw a wager that came over the network."""
 
 
-@dataclass(frozen=True, slots=True)
-class WagerWord:
+class WagerWord(Struct, frozen=True):
     """Chips that were seen at one table, in one epoch of its journal, for one round of one shoe.
 
     The word counts in that round alone. Without the round, a word that the network kept would play in the next round.

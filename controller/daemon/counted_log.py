@@ -12,8 +12,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
 
 EVERY_ONE = {"every_one": True}
 """`extra=` of a line that is always written: the outside causes such a line only by an act that is journalled."""
@@ -23,8 +24,7 @@ _DIFFERENT = 8
 _LOOK_EVERY_S = 5.0
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(Struct):
     """Lines of one kind since `told_s`: how many more came, and the last one."""
 
     told_s: float

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from controller.contract.envelope import Stamp
 from controller.daemon.answer import Answer
@@ -30,8 +31,7 @@ _TELLS_NO_LAMP = ("wager_lies_there", "wager_old", "recognition_key_other")
 """The refusals of a wager that changes nothing at its seat: it lies there, or the word is nobody's or an old one."""
 
 
-@dataclass(slots=True)
-class Folded:
+class Folded(Struct):
     """The table after what waited, the rows to commit, and the answers to give once these rows are committed."""
 
     table: Table

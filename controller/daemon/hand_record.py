@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from controller.basics.errors import TableError
 from controller.contract.events import FACE_DOWN
@@ -31,9 +29,6 @@ from controller.table.public import public
 from controller.table.states import HandInPlay, Locked, Table
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 _LEFT_OUT = ("report", "rules", "carried", "last_report")
 _AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
@@ -78,8 +73,7 @@ def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> HandRecord:
     )
 
 
-@dataclass
-class _Step:
+class _Step(Struct):
     """A row of the round, and the table before and after. `ends` is "round" or "void" where this row ends the round."""
 
     row: Row
@@ -186,14 +180,14 @@ def _read_again(row: Row, frame: bytes) -> str:
     return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} TODAY"
 
 
-def said_in_words(said: DataclassInstance) -> str:
+def said_in_words(said: Struct) -> str:
     """The name and the values of a fact, or of bytes that became no fact; without the report, and without what is
     empty or does not hold."""
     return f"{type(said).__name__}({_values_in_words(said)})"
 
 
-def _values_in_words(said: DataclassInstance) -> str:
-    values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
+def _values_in_words(said: Struct) -> str:
+    values = {name: value for name, value in structs.asdict(said).items() if name not in _LEFT_OUT}
     there = {name: value for name, value in values.items() if value is not None and value is not False}
     return ", ".join(_named(name, value) for name, value in there.items() if value not in ((), {}))
 
@@ -208,10 +202,11 @@ def _value_in_words(value: object) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
-        return f"({('; ' if any(map(is_dataclass, value)) else ', ').join(map(_value_in_words, value))})"
+        between = "; " if any(isinstance(each, Struct) for each in value) else ", "
+        return f"({between.join(map(_value_in_words, value))})"
     if isinstance(value, dict):  # the meters' levels
         return f"({', '.join(f'{name} {_dollars(cents)}' for name, cents in value.items())})"
-    if is_dataclass(value) and not isinstance(value, type) and type(value).__str__ is object.__str__:
+    if isinstance(value, Struct):
         return _values_in_words(value)
     return str(value)
 

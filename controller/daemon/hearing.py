@@ -14,8 +14,9 @@ loss.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from controller.contract.envelope import Stamp
 from controller.table.facts import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract.envelope import Stamp
 from controller.daemon.answer import Answer
@@ -11,8 +12,7 @@ from controller.table.acts.entry import Ambient, Request
 from controller.table.facts import Fact
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request in the inbox, and the future that waits for its answer."""
 
     request: Request
@@ -21,8 +21,7 @@ class Asked:
     answer: asyncio.Future[Answer] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """An item of the inbox, with the ambient state when the item came: a chip put down later does not count."""
 
     what: Fact | Asked

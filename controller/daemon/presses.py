@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from controller.contract.face.status import Waits
 from controller.daemon import clock

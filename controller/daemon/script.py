@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import islice, takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller import __version__
 from controller.contract import events
@@ -42,8 +44,7 @@ _KEPT = "kept:"
 """Before a card that the shoe keeps for the next round."""
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(Struct, frozen=True):
     """A token could not be played, or made a fault: where, and what to do about it."""
 
     line: int
@@ -57,8 +58,7 @@ class Complaint:
         return f"line {self.line}, token {self.place}: {self.token}: {self.code}: {self.what}\n  what to do: {self.do}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """A command with its arguments, or a card."""
 
     line: int

@@ -20,7 +20,9 @@ waits, is shown in the status, and comes again with the witness's name.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.contract.face.status import Waits
 from controller.contract.names import same_name
@@ -40,8 +42,7 @@ HOLD_S = 2.0
 """How long the second person holds the button of the act, with the key turned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A request that waits. `via` is the way on which the request came, `fault` the id of the fault that it answers,
     `shown` the name of what was shown before it (`foreseen.py`).
 
@@ -66,8 +67,7 @@ class Proposal:
         return act
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
+class _Hold(Struct, frozen=True):
     """A button that is held since `since_s`, to confirm the proposal `id`."""
 
     button: str
@@ -75,8 +75,7 @@ class _Hold:
     since_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(Struct, frozen=True):
     """A request that two people made. `via` names the ways on which both of them came."""
 
     request: ByTwo

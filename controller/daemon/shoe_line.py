@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from controller.daemon import clock
 from controller.daemon.beat import next_beat
@@ -35,8 +36,7 @@ class Put(Protocol):
     def __call__(self, item: Fact | Callable[[], None], via: str = "controller") -> None: ...
 
 
-@dataclass(slots=True)
-class _Noise:
+class _Noise(Struct):
     """Bad bytes of the line, counted by their reason.
 
     Nobody may know yet of `untold`, nor of those that `just_came`: they may be a damaged copy of a report whose other

@@ -8,7 +8,7 @@ example: the meter never showed more than $9,000.00, and the pit says that the h
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from controller.contract import events
 from controller.table.facts import AwardRefused, AwardStepped, DisputedAward, SeatHit

@@ -5,7 +5,7 @@ The round's own event stays as it was sent. The event `correction` names that ro
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from controller.contract import events
 from controller.rules.game.hands import Done, SeatHands, cards_of

@@ -6,8 +6,9 @@ The game says what follows (`game/games.py`); here it becomes the table's next s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from controller.contract import events
 from controller.contract.events import Event

@@ -16,7 +16,7 @@ count agrees with the table's.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from controller.contract.events import Event
 from controller.table import shoe_life

@@ -16,7 +16,8 @@ and a supervisor types it.
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from controller.table.dealing import odd_card
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ChipsNoted, Fact

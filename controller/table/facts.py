@@ -7,9 +7,10 @@ a person asks for becomes a fact only once it is allowed (`requests.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from controller.rules.game.cards import Card
 from controller.rules.game.seating import Actives
@@ -47,8 +48,11 @@ class ShoeError(Enum):
     DRAW_TIMEOUT = "draw_timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fact", tag=True):
+    """What every fact is. The journal names a fact by its class."""
+
+
+class Report(Struct, frozen=True, forbid_unknown_fields=True):
     """The shoe's report behind a fact: its sequence digit and its whole frame in hex.
 
     `seq` is None from a shoe without numbers: of such a shoe no gap ever shows that a report was missed. The frame can
@@ -59,8 +63,7 @@ class Report:
     frame: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHit:
+class SeatHit(Struct, frozen=True, forbid_unknown_fields=True):
     """A seat's winning wager on a progressive bet, and how far it has come at the pit: hit, pending, verified, paid or
     rejected.
 
@@ -83,8 +86,7 @@ class SeatHit:
 # What the shoe reported. `report` is None where no wire stands behind the fact, for example in a script.
 
 
-@dataclass(frozen=True, slots=True)
-class CardDrawn:
+class CardDrawn(Journalled, frozen=True):
     """A card left the shoe. `card` is None where the shoe could not read it.
 
     `target` and `index` (1 for a hand's first card) are the shoe's opinion of the card's place, where it has opinions.
@@ -99,16 +101,14 @@ class CardDrawn:
     after_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CardDrawnOutsideGame:
+class CardDrawnOutsideGame(Journalled, frozen=True):
     """A card left the shoe while the shoe's own game was not running. The report does not name the card."""
 
     shoe_mode: str  # "lock", "error" or "setting"
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CardKept:
+class CardKept(Journalled, frozen=True):
     """A card kept after an overdraw was cleared on the shoe: it belongs to the next round."""
 
     card: Card | None
@@ -118,24 +118,21 @@ class CardKept:
     after_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CutCardDrawn:
+class CutCardDrawn(Journalled, frozen=True):
     """The cutting card came, seen by the shoe or by the dealer (`by`: "shoe", "dealer")."""
 
     by: str
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BurnCountReported:
+class BurnCountReported(Journalled, frozen=True):
     """The shoe's own count of the cards that are burned after the first card."""
 
     count: int
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeResultReported:
+class ShoeResultReported(Journalled, frozen=True):
     """The shoe's own result of the round."""
 
     result: ShoeResult
@@ -144,46 +141,40 @@ class ShoeResultReported:
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeErrorRaised:
+class ShoeErrorRaised(Journalled, frozen=True):
     """The shoe reported an error."""
 
     error: ShoeError
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeErrorCancelled:
+class ShoeErrorCancelled(Journalled, frozen=True):
     """The shoe's error was cancelled at the shoe."""
 
     error: ShoeError
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoePoweredUp:
+class ShoePoweredUp(Journalled, frozen=True):
     """The shoe was switched on. Its sequence digits start anew."""
 
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeStoodBy:
+class ShoeStoodBy(Journalled, frozen=True):
     """The shoe is standing by."""
 
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeLockReported:
+class ShoeLockReported(Journalled, frozen=True):
     """The shoe's lock is closed or open."""
 
     locked: bool
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoePresetChanged:
+class ShoePresetChanged(Journalled, frozen=True):
     """A preset of the shoe was changed at the shoe."""
 
     address: str
@@ -191,13 +182,11 @@ class ShoePresetChanged:
     report: Report | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeUnplugged:
+class ShoeUnplugged(Journalled, frozen=True):
     """The shoe's line was lost inside a round or the burn. In older journals: also wherever a card was due."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeUnheard:
+class ShoeUnheard(Journalled, frozen=True):
     """The shoe was not heard for so long that its numbers cannot show whether reports were missed.
 
     Either the program was gone or stood still, or the line was gone. `unheard_ms` is the longest time that this can
@@ -212,13 +201,11 @@ class ShoeUnheard:
 # What people did. What these facts have in common with reports of the shoe and words of the pit.
 
 
-@dataclass(frozen=True, slots=True)
-class ByPerson:
+class ByPerson(Journalled, frozen=True):
     """An act of a person, as a fact. Each such fact stands beside its act, in `controller/table/acts`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeOpened:
+class ShoeOpened(Journalled, frozen=True):
     """A new shoe was announced. All its facts are folded under the rules in this fact.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
@@ -248,8 +235,7 @@ class ShoeOpened:
     wager_seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressiveWagers:
+class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
     """The wagers on one progressive bet at the lock: the seats that stand, and the seats that are refused and why."""
 
     spot: str
@@ -258,15 +244,13 @@ class ProgressiveWagers:
     refusal: str | None = None  # a code, when any was refused
 
 
-@dataclass(frozen=True, slots=True)
-class ChipsNoted:
+class ChipsNoted(Journalled, frozen=True):
     """A card leaves the shoe before wagers are locked, and these seats' sensors see a wager at that moment."""
 
     seats: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WagersLocked:
+class WagersLocked(Journalled, frozen=True):
     """Wagers were locked, with what decided that. `progressive` has each progressive bet that any seat wagered on.
 
     `wagers` stand and `refused` do not, where the table knows wagers; `in_play` are the seats that play at Lucky 9.
@@ -285,8 +269,7 @@ class WagersLocked:
     differ: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WagerSeen:
+class WagerSeen(Journalled, frozen=True):
     """Bet recognition said with this number that chips lie so, for this shoe and round. 0 cents: they were taken away.
 
     `refusal` is a code where that changed nothing. The number counts all the same: the word must never play again.
@@ -299,22 +282,19 @@ class WagerSeen:
     refusal: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LevelsNoted:
+class LevelsNoted(Journalled, frozen=True):
     """The progressive meters show these amounts, in cents, while a round plays for them. A hit uses these amounts."""
 
     levels: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class WagersDiffered:
+class WagersDiffered(Journalled, frozen=True):
     """The dealer wants to lock, but at these seats the sensor and bet recognition disagree on the sensed wager."""
 
     seats: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AwardStepped:
+class AwardStepped(Journalled, frozen=True):
     """The pit says how far a hit has come. `seq` numbers the award steps of this table. `hit` is the id of the hit's
     event; `spot`, `shoe`, `round`, `seat`, `tier` and `meter` are from that event."""
 
@@ -332,8 +312,7 @@ class AwardStepped:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class DisputedAward:
+class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
     """A step of an award that was refused for its amount. Once two people accept the amount, the step is believed."""
 
     step: AwardStepped
@@ -343,8 +322,7 @@ class DisputedAward:
 # What the controller noticed of itself and its links.
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFoundBehindPit:
+class JournalFoundBehindPit(Journalled, frozen=True):
     """The pit has acknowledged an event that this journal does not hold, or holds otherwise.
 
     `at` is the time of that ack by the pit's clock; empty where an earlier version of this program did not keep it.
@@ -356,8 +334,7 @@ class JournalFoundBehindPit:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PitTookBack:
+class PitTookBack(Journalled, frozen=True):
     """A later ack of the pit, with the time `at` by its clock, fits this journal. The ack that did not fit was
     wrong."""
 
@@ -365,50 +342,43 @@ class PitTookBack:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class PitKeyRotated:
+class PitKeyRotated(Journalled, frozen=True):
     """The pit's pinned key, `former`, has signed another key, which is pinned now. Both are in hex."""
 
     public_key: str
     former: str
 
 
-@dataclass(frozen=True, slots=True)
-class PitKeyDiffers:
+class PitKeyDiffers(Journalled, frozen=True):
     """Somebody offers a key as the pit's that is neither the pinned key nor signed by it. Both are fingerprints."""
 
     offered: str
     pinned: str
 
 
-@dataclass(frozen=True, slots=True)
-class PitWordForged:
+class PitWordForged(Journalled, frozen=True):
     """A message on the pit's topic `ack`, `award` or `meters` is not signed by the pinned key."""
 
     topic: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecognitionKeyDue:
+class RecognitionKeyDue(Journalled, frozen=True):
     """Somebody tells of wagers, and no key of bet recognition is adopted at this table."""
 
 
-@dataclass(frozen=True, slots=True)
-class WagerWordForged:
+class WagerWordForged(Journalled, frozen=True):
     """A message on the table's `wager` topic is not signed by the adopted key. `why`: "unsigned" or "other_key"."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class WagerWordUnfit:
+class WagerWordUnfit(Journalled, frozen=True):
     """Bet recognition signed a word that cannot be for this table now. `why`: "unreadable", "other_table", "leaps"."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class AwardRefused:
+class AwardRefused(Journalled, frozen=True):
     """The pit says an award of an amount that its hit cannot have: below `least_cents` or above `most_cents`."""
 
     step: AwardStepped
@@ -416,59 +386,51 @@ class AwardRefused:
     most_cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class PublishRefused:
+class PublishRefused(Journalled, frozen=True):
     """The broker refused an event with an MQTT 5 reason code of 0x80 or above."""
 
     seq: int
     reason_code: int
 
 
-@dataclass(frozen=True, slots=True)
-class HitUnheard:
+class HitUnheard(Journalled, frozen=True):
     """The broker took a hit, but nobody subscribes to hits (MQTT 5 reason code 0x10)."""
 
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClientIdTaken:
+class ClientIdTaken(Journalled, frozen=True):
     """Another client connected to the broker with this table's id, and the broker gave it this table's place."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxFilling:
+class OutboxFilling(Journalled, frozen=True):
     """Of the `most` events that may wait for the pit's acknowledgement, four fifths wait."""
 
     waiting: int
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxFull:
+class OutboxFull(Journalled, frozen=True):
     """As many events wait for the pit's acknowledgement as may wait. This is a fact between rounds only."""
 
     waiting: int
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class JournalLarge:
+class JournalLarge(Journalled, frozen=True):
     """The journal's rows take more bytes than they may, and no row may go into an archive yet."""
 
     bytes: int
     most_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveFailed:
+class ArchiveFailed(Journalled, frozen=True):
     """Old rows of the journal could not be put into an archive. They stay in the journal. `error` is a code."""
 
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitFailed:
+class CommitFailed(Journalled, frozen=True):
     """The journal could not be written for a while. Everything was kept in memory, and has been written since.
 
     `error` is a code, such as SQLITE_FULL. In older journals it is a sentence that ends with the code.
@@ -477,8 +439,7 @@ class CommitFailed:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class JournalGone:
+class JournalGone(Journalled, frozen=True):
     """The journal's file was removed or replaced while the table ran. The whole journal has been written there again.
 
     `file` names the missing file: the journal, or its write-ahead log. `found` is "removed" or "replaced". A file that
@@ -490,15 +451,13 @@ class JournalGone:
     kept_as: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JournalAltered:
+class JournalAltered(Journalled, frozen=True):
     """Event `seq`, which the pit has not acknowledged, is not in the journal as this table signed it."""
 
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramMeasured:
+class ProgramMeasured(Journalled, frozen=True):
     """At start, what runs on this journal is not what ran on it before, or is the first: the program's version, and
     the digests of the program's files and of the configuration, in hex."""
 
@@ -507,15 +466,13 @@ class ProgramMeasured:
     configuration: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayDiffered:
+class ReplayDiffered(Journalled, frozen=True):
     """At the start, the journal's facts did not make the messages that are stored beside them."""
 
     row: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepFailed:
+class StepFailed(Journalled, frozen=True):
     """The step over the fact in the row before failed. That fact changed nothing but the report that was heard last."""
 
     error: str

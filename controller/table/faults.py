@@ -6,8 +6,9 @@ Help, screen and documents are made from this table, and their sentences from `c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Exit(Enum):
@@ -30,8 +31,7 @@ class Clearing(Enum):
     DROP = "drop"  # the report changes nothing
 
 
-@dataclass(frozen=True, slots=True)
-class FaultKind:
+class FaultKind(Struct, frozen=True):
     """One row of the table."""
 
     exits: tuple[Exit, ...]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import filterfalse
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from controller.contract.events import Event
 from controller.rules.game.cards import Card

@@ -6,9 +6,10 @@ The names are those of `[pins.lamps]` in the table's file. The two tables below 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
+
+from msgspec import Struct
 
 from controller.contract.face.table import Public
 from controller.table.acts.itself import HitTested, LampsTested
@@ -57,8 +58,7 @@ class SeatSign(Enum):
     TURN = Pattern.LONG_FLASH  # the seat acts: it chooses, takes the next card, or squeezes face-down cards
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(Struct, frozen=True):
     """What surrounds the table now and is not journalled.
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.

@@ -7,8 +7,9 @@ reports are held. The acts of people are not here: each act's own entry says in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from controller.table.states import (
     Burning,
@@ -52,15 +53,13 @@ class Move(Enum):
     COMPARE_RESULT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class RaiseFault:
+class RaiseFault(Struct, frozen=True):
     """The report is impossible in this phase: the table stops with this fault."""
 
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Struct, frozen=True):
     """The request is not allowed. The code says why."""
 
     code: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract import events
 from controller.rules.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
@@ -23,8 +24,7 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
     return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
 
 
-@dataclass(frozen=True, slots=True)
-class Won:
+class Won(Struct, frozen=True):
     """A seat's winning wager on a progressive bet, and the row of its award."""
 
     spot: str

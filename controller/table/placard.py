@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from fractions import Fraction
+
+from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from controller.contract.face.placard import Limits, Placard, PlacardBet, PlacardRow, SeatK9, When
 from controller.rules.game.bets import Bet, Row, ratio_text
@@ -63,7 +65,7 @@ def _when(when: Condition) -> When:
     """Only the words that the row has."""
     return {
         name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
-        for name, value in asdict(when).items()
+        for name, value in to_builtins(when).items()
         if value is not None
     }
 

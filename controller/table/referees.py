@@ -6,7 +6,7 @@ shoe says that a card goes to Banker, and by our rules the card is Player's. Onl
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from controller.rules.game import baccarat
 from controller.rules.game.baccarat import Tableau

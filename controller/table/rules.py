@@ -5,8 +5,9 @@ A shoe is played to its end under the rules with which it opened. So the `ShoeOp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from controller.rules.game.bets import Bet
 from controller.rules.game.cards import PersonalK9
@@ -18,8 +19,7 @@ LockOn = Literal["deal", "first_card"]
 DrawnInError = Literal["simulated_hand", "burn", "next_card"]
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeRules:
+class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The shoe's procedure (sheet 000)."""
 
     decks: int
@@ -61,8 +61,7 @@ class ShoeRules:
     """Whether owed commission must be collected before a new shoe begins. A supervisor may let the commission stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(Struct, frozen=True, forbid_unknown_fields=True):
     """A seat of the table."""
 
     number: int
@@ -72,8 +71,7 @@ class Seat:
     """The King and the 9 printed at the seat, where a bet of the game needs them. No two seats have the same two."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableRules:
+class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that the fold needs to know of its table.
 
     `sensors` are the seats with a sensor. Each sensor sees the chip on the spot `sensed`, one of the progressive bets.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card, Rank
 from controller.table.rules import ShoeRules

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import eq
 from typing import Literal, Self, overload
+
+from msgspec import Struct, field
 
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import Done, TwoHands
@@ -20,8 +21,7 @@ from controller.table.facts import DisputedAward, OwnFact, ProgramMeasured, Prog
 from controller.table.rules import TableRules
 
 
-@dataclass(frozen=True, slots=True)
-class Wagers:
+class Wagers(Struct, frozen=True):
     """The wagers of a round: those on each progressive bet that any seat wagered on.
 
     Where the table knows all wagers, `standing` and `refused` have them all. `levels` are the cents that the meters
@@ -42,47 +42,40 @@ NO_WAGERS = Wagers()
 """The wagers of a simulated hand: none."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoShoe:
+class NoShoe(Struct, frozen=True):
     """No shoe has been announced yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstCardDue:
+class FirstCardDue(Struct, frozen=True):
     """A shoe is announced. Its first card is turned up next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Burning:
+class Burning(Struct, frozen=True):
     """The first card is shown. `left` more cards are burned next, face down."""
 
     first_card: Card
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class WagersOpen:
+class WagersOpen(Struct, frozen=True):
     """Between two rounds: wagers may be placed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class Locked(Struct, frozen=True):
     """Wagers are locked. The round's first card comes next."""
 
     wagers: Wagers
     seating: Seating = NOBODY
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCard:
+class KnownCard(Struct, frozen=True):
     """A card that left the shoe, and how it is known: `typed_by` one person or two, or read by the shoe."""
 
     card: Card
     typed_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HandInPlay:
+class HandInPlay(Struct, frozen=True):
     """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
     `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
@@ -97,16 +90,14 @@ class HandInPlay:
     typed: dict[int, KnownCard] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeEnded:
+class ShoeEnded(Struct, frozen=True):
     """The shoe's last round is over. A new shoe is announced next."""
 
 
 Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | ShoeEnded
 
 
-@dataclass(frozen=True, slots=True)
-class Shoe:
+class Shoe(Struct, frozen=True):
     """What is known of the shoe being dealt.
 
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
@@ -128,8 +119,7 @@ class Shoe:
     unseen_cards: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedRound:
+class FinishedRound(Struct, frozen=True):
     """A round that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected.
 
     `settlement` is None where the table knows no wagers, or where there were none.
@@ -147,8 +137,7 @@ class FinishedRound:
         return self.wagers is None
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A fact that came while a fault stood, or that raised the fault.
 
     `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
@@ -204,8 +193,7 @@ class Waiting(Sequence[Held]):
         return f"Waiting({self._shared[: self._count]})"
 
 
-@dataclass(frozen=True, slots=True)
-class StandingFault:
+class StandingFault(Struct, frozen=True):
     """The fault that stands. `details` are public, so they tell no face-down card.
 
     `raised_by` is the fact that raised the fault, where that fact still waits for a person's word. `id` names this one
@@ -218,8 +206,7 @@ class StandingFault:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The whole state of a table.
 
     The rounds:

@@ -7,7 +7,7 @@ fault. The held reports are then believed in the order they came, and may raise 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from controller.contract import events
 from controller.contract.events import Event

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract import events
 from controller.contract.events import FACE_DOWN
@@ -31,8 +32,7 @@ _CARDS_UNHEARD = ("reports_missed", "shoe_restarted", "shoe_unplugged", "shoe_un
 """The faults in which cards may lie on the felt of which the table has not heard."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """What the cards that were seen have decided: awards that are won whatever comes, each at its least; and the
     settlement, where each end of the round gives the same.
 

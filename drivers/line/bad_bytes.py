@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 Reason = Literal["noise", "shape", "check", "range", "unconfirmed", "unknown"]
 
 _Heard = TypeVar("_Heard")
 
 
-@dataclass(frozen=True, slots=True)
-class BadBytes:
+class BadBytes(Struct, frozen=True):
     """`count` bytes that became no fact. The bytes are not kept: they could tell a face-down card.
 
     `noise`: bytes outside of any frame. `shape`: a frame that is cut short, or has a byte in the wrong place. `check`:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the table
     from controller.table.facts import Report, ShoeFact
     from drivers.line.bad_bytes import BadBytes
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """The shoe answered a command: it hears the table, and the table hears the shoe.
 
     `refusal` is the shoe's code where it refuses the command, None where it does the command. The answer has `count`
@@ -23,8 +23,7 @@ class Answered:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """How a brand of shoe is asked whether it is still there: by a command that changes nothing, which it answers.
 
     `usual` is the command that is sent where a table's file names none. `frame` makes a command's bytes. A command has
@@ -52,8 +51,7 @@ class Codec(Protocol):
         """Nothing was heard for so long that the next report is new, even where it looks like the last report."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brand:
+class Brand(Struct, frozen=True):
     """One brand of shoe.
 
     `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
@@ -42,8 +44,7 @@ _CORRECTED = """
 _OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
 
 
-@dataclass(frozen=True)
-class BaccaratRoyal:
+class BaccaratRoyal(Struct, frozen=True):
     """The game, with Banker's table as printed or as corrected. `bets` as the game file has them; `says` is the file's
     section on how the game is dealt."""
 

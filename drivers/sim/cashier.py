@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Wager
 
 
-@dataclass(frozen=True)
-class Paid:
+class Paid(Struct, frozen=True):
     """What became of a wager. The cents of the stake that go `back`, the cents that it `pays`, and the `commission`.
 
     `later`: the commission is owed, and collected another time. `hand` numbers the hands of a split seat. `meter`: the

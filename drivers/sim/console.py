@@ -10,8 +10,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.sim.line import PtyLine, SerialLine
@@ -21,8 +22,7 @@ from drivers.sim.pit import SimulatedPit
 _MOST_SEQ = 999_999_999
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, frozen=True):
     """What a word does. `arguments` names the words that follow; "…" after the last means that it may repeat. `do`
     takes those words, and may return a text to show."""
 

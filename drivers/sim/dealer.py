@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from drivers.sim import rules
 from drivers.sim.account import Account
@@ -19,8 +20,7 @@ from drivers.sim.wagers import Bets
 _A_HAND = 6  # the most cards of a simulated hand
 
 
-@dataclass
-class _Shoe:
+class _Shoe(Struct):
     """The shoe being dealt."""
 
     number: int

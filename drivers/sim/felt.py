@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from drivers.sim.wagers import Bets
 
@@ -22,8 +23,7 @@ class Felt(Protocol):
         """Turn up the cards that lie face down in these hands, and press `reveal`."""
 
 
-@dataclass(frozen=True)
-class Dealt:
+class Dealt(Struct, frozen=True):
     """A complete round. `told` is what the account writes of the round, `owed` the commission by seat.
 
     `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.

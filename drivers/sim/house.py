@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.sim.shoe import maker
@@ -28,8 +29,7 @@ _CALLS = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Where the house takes wagers, and from how many cents to how many. A circle is the spot of a main bet at a seat.
 
     `bets` are the game file's, as TOML gives them. The seats' sensors see the chips on the spot `sensed`.
@@ -70,8 +70,7 @@ class Limits:
         return {bet["spot"]: bet["price_cents"] for bet in _with_awards(self.bets)}
 
 
-@dataclass(frozen=True)
-class ShoeProcedure:
+class ShoeProcedure(Struct, frozen=True):
     """How a shoe is dealt out. The defaults are those of the Royal 9 sheet.
 
     `slips_are_burned`: a card drawn in error is burned; otherwise that card opens a simulated hand.
@@ -85,8 +84,7 @@ class ShoeProcedure:
     slips_are_burned: bool = False
 
 
-@dataclass(frozen=True)
-class Rounding:
+class Rounding(Struct, frozen=True):
     """To which multiple of cents the house rounds what it pays, and the commission that it takes: `up` or `down`."""
 
     unit_cents: int = 1
@@ -98,8 +96,7 @@ CENTS_UP = Rounding()
 """The rounding of a house whose game file says nothing of rounding."""
 
 
-@dataclass(frozen=True)
-class House:
+class House(Struct, frozen=True):
     """A table: its wires, its seats, the seats with a sensor, what is printed at each seat (`KS 9H`, or nothing), and
     its game by kind and name. `section` is the section of the game file that says how its kind is dealt.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
@@ -14,16 +15,14 @@ from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Bets, Wager
 
 
-@dataclass
-class SeatHand:
+class SeatHand(Struct):
     """A hand of a seat: two or three cards."""
 
     cards: list[str]
     from_split: bool = False
 
 
-@dataclass(frozen=True)
-class Lucky9:
+class Lucky9(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
@@ -13,8 +14,7 @@ from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.wagers import Bets
 
 
-@dataclass(frozen=True)
-class PuntoBanco:
+class PuntoBanco(Struct, frozen=True):
     """The game.
 
     `bets` as the game file has them. `midi`: the cards lie face down until they are given back. `printed`: the King and

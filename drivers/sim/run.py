@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.devices import PRESENT_INPUT
@@ -33,8 +34,7 @@ from drivers.sim.wagers import Bettors
 _LISTENING_POLL_S = 0.02
 
 
-@dataclass(frozen=True)
-class Habits:
+class Habits(Struct, frozen=True):
     """How the simulated table behaves. `python -m drivers.sim --help` explains each."""
 
     seed: int = 0

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.sim import rules
@@ -55,8 +56,7 @@ class Stage(Protocol):
         """All rounds are dealt: wait until the people may leave the table and take the shoe with them."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The story's shoe: the cards of its rounds in order, and the seats with chips in the first round."""
 
     house: House
@@ -262,8 +262,7 @@ class StoryCrowd(Crowd):
         self._sit(set(self._seats))
 
 
-@dataclass(frozen=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """The people of the story, who all know the plan."""
 
     plan: Plan

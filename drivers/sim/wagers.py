@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from drivers.sim.house import Limits
 
@@ -18,8 +20,7 @@ _NEEDS_MAIN = dict.fromkeys(("dragon_player", "dragon_banker"), "dragon_needs_ma
 _AT_MOST_TIMES_THE_MINIMUM = 6
 
 
-@dataclass(frozen=True)
-class Wager:
+class Wager(Struct, frozen=True):
     """Cents on a spot of a seat, put down by the seated player or by the back bettor behind that seat."""
 
     seat: int
@@ -32,8 +33,7 @@ class Wager:
         return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A wager that the house does not take, and the table's code for that. `at_once`, or when wagers are locked."""
 
     wager: Wager
@@ -41,8 +41,7 @@ class Refusal:
     at_once: bool = False
 
 
-@dataclass(frozen=True)
-class Actives:
+class Actives(Struct, frozen=True):
     """Baccarat Royal's active seats."""
 
     player: int
@@ -54,8 +53,7 @@ class Actives:
         return self.player, self.banker
 
 
-@dataclass(frozen=True)
-class Bets:
+class Bets(Struct, frozen=True):
     """What lies on the layout when wagers are locked.
 
     `progressive`: by the spot of a progressive bet, the seats whose wager on that bet plays. `standing` is None where
@@ -72,8 +70,7 @@ class Bets:
         return [wager for wager in self.standing or () if wager.spot == spot]
 
 
-@dataclass
-class _Turn:
+class _Turn(Struct):
     """What one seat does: its wagers in order, and the refused wagers among them with their codes."""
 
     wagers: list[Wager]

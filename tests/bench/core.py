@@ -6,7 +6,9 @@ import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from controller.contract.events import Event, Round, WagersLocked
 from controller.daemon.config import load

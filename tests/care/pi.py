@@ -6,8 +6,9 @@ The texts are those of real machines: Raspberry Pi OS, kernel 6.6 (the kernel's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from controller.contract.envelope import Stamp
 from controller.daemon.config import Config, load

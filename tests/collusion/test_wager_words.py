@@ -9,9 +9,9 @@ the word that takes chips away (docs/promises.md). The judge looks at the felt.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Ambient

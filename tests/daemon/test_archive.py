@@ -17,11 +17,11 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical

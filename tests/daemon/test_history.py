@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import pytest
+from msgspec.structs import replace
 
 from controller.contract.keys import SigningKey
 from controller.daemon.record.journal import Journal

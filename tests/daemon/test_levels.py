@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_CENTS
 from controller.contract.canonical import parse_object

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS, MOST_SEQ
 from controller.contract.canonical import parse_object

@@ -10,11 +10,12 @@ import inspect
 import textwrap
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields
 from fractions import Fraction
 from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec.structs import FieldInfo, fields
 
 from controller.daemon.config.game_file import GameFile
 from controller.daemon.config.table_file import (
@@ -129,8 +130,8 @@ def _keys(
     yield ""
 
 
-def _left_out(field: Field[Any]) -> str:
-    if field.default is MISSING:
+def _left_out(field: FieldInfo) -> str:
+    if field.required:
         return "must be there"
     return "-" if field.default in (None, ()) else f"`{_toml(field.default)}`"
 
@@ -165,7 +166,7 @@ def _toml(value: object) -> str:
 
 @cache
 def field_texts(type_: type) -> dict[str, str]:
-    """The text below each field of a dataclass, by the field's name."""
+    """The text below each field of a type, by the field's name."""
     (told,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
     assert isinstance(told, ast.ClassDef)
     texts: dict[str, str] = {}

@@ -10,11 +10,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec.structs import replace
 
 from controller.basics.digest import digest
 from controller.contract.canonical import canonical

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.cards import Card
 from controller.table.facts import (
@@ -175,7 +175,7 @@ def test_a_sequence_character_that_is_no_digit_or_a_lower_case_check_is_refused(
 def test_a_wrong_check_is_counted_and_its_bytes_are_not_shown() -> None:
     [heard] = AngelEyeCodec().feed(EIGHT_OF_SPADES[:-1] + b"E")
     assert heard == BadBytes("check", 8)
-    assert set(BadBytes.__slots__) == {"reason", "count"}
+    assert set(BadBytes.__struct_fields__) == {"reason", "count"}
 
 
 # Two of three copies.

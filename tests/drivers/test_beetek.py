@@ -118,7 +118,7 @@ def test_a_card_is_told_with_the_last_byte_of_its_line_and_not_before() -> None:
 def test_what_is_no_card_is_told_as_bytes_of_a_kind_and_nothing_more(stream: bytes, reason: Reason) -> None:
     heard = BeeTekCodec().feed(stream)
     assert heard == [BadBytes(reason, len(stream))]
-    assert set(BadBytes.__slots__) == {"reason", "count"}
+    assert set(BadBytes.__struct_fields__) == {"reason", "count"}
 
 
 @pytest.mark.parametrize(

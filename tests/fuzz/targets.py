@@ -8,13 +8,14 @@ import random
 import re
 import tempfile
 from contextlib import closing, redirect_stderr
-from dataclasses import replace
 from functools import partial
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.contract.canonical import canonical, parse_object

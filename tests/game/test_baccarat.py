@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.rules.game.baccarat import Tableau, hands, next_step
 from controller.rules.game.cards import Card

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
 from controller.rules.game.cards import DECK, Card

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Any, Literal, cast
@@ -15,6 +14,7 @@ from typing import Any, Literal, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import HandsError, SeatHand, SeatHands, seat_hand_name

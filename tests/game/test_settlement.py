@@ -6,7 +6,6 @@ What is expected is written as the result, what goes back to the circle, and wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game import baccarat
 from controller.rules.game.baccarat import Tableau

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.bets import Bet
 from controller.rules.game.wagers import RefusedWager, Wager, WagerRules, place, placing, squeezing, stand

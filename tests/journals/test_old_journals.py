@@ -7,12 +7,12 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract import events as events_of

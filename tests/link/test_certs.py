@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 import stat
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context, wrong_with

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
@@ -13,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from controller.people.cli.main import main
 from controller.people.par.baccarat_royal import Play, Points, Round, best_play, solved

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import permutations
 from math import perm
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
 from controller.people.par.shoe import Shoe, fresh

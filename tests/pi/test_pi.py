@@ -80,7 +80,7 @@ _KEPT = 20
 """So many cards stay in the shoe: the cutting card lies before them."""
 
 
-class _Certs(BrokerCerts):
+class _Certs(BrokerCerts, frozen=True):
     """The pit's own client is on the broker's machine, and knows the broker by an address."""
 
     def context(self, name: str) -> ssl.SSLContext:

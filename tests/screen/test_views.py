@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -12,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.contract.face.feed import Rounds
 from controller.contract.face.placard import Placard
@@ -99,7 +99,7 @@ def test_players_are_told_of_every_fault_and_every_phase() -> None:
 
 def test_every_word_of_a_row_has_its_words() -> None:
     said = words("en")["when"].keys()
-    for word in (*When.__dataclass_fields__, *HandIs.__dataclass_fields__, *CardsAre.__dataclass_fields__):
+    for word in (*When.__struct_fields__, *HandIs.__struct_fields__, *CardsAre.__struct_fields__):
         assert word in said or f"{word}_own" in said, word
     for kind in (When, HandIs, CardsAre):
         for word, type_ in get_type_hints(kind).items():

@@ -8,12 +8,12 @@ example table's rules, or with `table=lucky9` that shipped table's.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.daemon.config import Config, load
 from controller.daemon.script import ScriptTable

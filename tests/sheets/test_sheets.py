@@ -10,11 +10,12 @@ it, `game: …` another game file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.daemon.config import Config, load
 from controller.daemon.script import Complaint, ScriptTable

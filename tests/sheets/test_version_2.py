@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.contract.old_events import NEW_IN_4, as_now
 from controller.daemon.script import Complaint, ScriptTable

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from random import Random
 from typing import Any, Literal
 
 import pytest
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import Bet

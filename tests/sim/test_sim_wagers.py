@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from controller.daemon.config import load
 from controller.people.cli import surroundings
@@ -54,9 +54,9 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
     """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
     config = load(surroundings.example_table(game))
     rules = config.rules.wagers
-    bets = tuple(dataclasses.replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
+    bets = tuple(replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
     limits = limits_of(game)
-    limits = dataclasses.replace(limits, bets=tuple({**bet, **own.get(bet["spot"], {})} for bet in limits.bets))
+    limits = replace(limits, bets=tuple({**bet, **own.get(bet["spot"], {})} for bet in limits.bets))
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()

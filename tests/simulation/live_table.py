@@ -12,9 +12,10 @@ import hashlib
 import json
 import random
 from collections.abc import Coroutine, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 import controller.table.step as core
 from controller.contract.envelope import Stamp

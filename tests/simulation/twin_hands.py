@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
+
+from msgspec.structs import replace
 
 from controller.daemon.config import Config, load
 from controller.rules.game.baccarat import PuntoBanco

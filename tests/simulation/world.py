@@ -7,18 +7,20 @@ each, the auditors of the tables and the inspector of the pit look.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 from unittest.mock import patch
+
+from msgspec.structs import replace
 
 import controller.daemon.clock
 import controller.daemon.delivery.pit_said
@@ -63,7 +65,7 @@ Happening = Literal[
 ]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Action:
     """One thing that somebody does or that happens, and how long everything then goes on: plain data.
 
@@ -303,7 +305,7 @@ def _terms(luck: random.Random) -> Mapping[str, Terms]:
 def _config(luck: random.Random, table: str) -> Config:
     """The example table, with what a house may set chosen by the seed: small shoes, so that they end."""
     config = _example()
-    shoe = dataclasses.replace(
+    shoe = replace(
         config.rules.shoe,
         decks=luck.choice((1, 1, 1, 2)),
         drawn_in_error=luck.choice(("simulated_hand", "simulated_hand", "simulated_hand", "burn", "next_card")),
@@ -311,15 +313,15 @@ def _config(luck: random.Random, table: str) -> Config:
         cut_card_from_end=luck.choice((14, 14, 14, 5)),
     )
     locks: tuple[Literal["deal", "first_card"], ...] = ("deal", "deal", "deal", "first_card")
-    rules = dataclasses.replace(config.rules, table=table, shoe=shoe, lock_on=luck.choice(locks))
-    file = dataclasses.replace(
+    rules = replace(config.rules, table=table, shoe=shoe, lock_on=luck.choice(locks))
+    file = replace(
         config.file,
-        table=dataclasses.replace(config.file.table, id=table),
-        pins=dataclasses.replace(config.file.pins, sample_ms=_SAMPLE_MS, debounce_ms=_SAMPLE_MS),
-        pit=dataclasses.replace(config.file.pit, stale_after_s=3),
-        journal=dataclasses.replace(config.file.journal, keep_shoes=100_000),  # its signatures would seal no archive
+        table=replace(config.file.table, id=table),
+        pins=replace(config.file.pins, sample_ms=_SAMPLE_MS, debounce_ms=_SAMPLE_MS),
+        pit=replace(config.file.pit, stale_after_s=3),
+        journal=replace(config.file.journal, keep_shoes=100_000),  # its signatures would seal no archive
     )
-    return dataclasses.replace(config, rules=rules, file=file)
+    return replace(config, rules=rules, file=file)
 
 
 def _with_shoe(config: Config, name: str) -> Config:
@@ -327,9 +329,9 @@ def _with_shoe(config: Config, name: str) -> Config:
     brand, pins = shoes.brand(name), config.file.pins
     present: Literal["input"] | None = "input" if brand.asking is None else None
     if present is not None:
-        pins = dataclasses.replace(pins, inputs=pins.inputs | {PRESENT_INPUT: InputWiring(2, "low", "up")})
-    shoe = dataclasses.replace(config.file.shoe, driver=brand, baud=None, present=present)
-    return dataclasses.replace(config, file=dataclasses.replace(config.file, shoe=shoe, pins=pins))
+        pins = replace(pins, inputs=pins.inputs | {PRESENT_INPUT: InputWiring(2, "low", "up")})
+    shoe = replace(config.file.shoe, driver=brand, baud=None, present=present)
+    return replace(config, file=replace(config.file, shoe=shoe, pins=pins))
 
 
 @functools.cache

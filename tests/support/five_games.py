@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from controller.daemon.config import load
 from controller.rules.game.baccarat import PuntoBanco

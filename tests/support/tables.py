@@ -6,10 +6,12 @@ the journal's rows are kept, so that any test can ask for the replay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
+
+from msgspec.structs import replace
 
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.table.acts.pit import AcceptAward, SeeAward
 from controller.table.acts.shoe import NewShoe

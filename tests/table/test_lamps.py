@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card, total
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import cycle, groupby
 from typing import Any, Literal, Self, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card, total
 from controller.table.acts.entry import Request

@@ -5,9 +5,8 @@ Each step is an event, and the seat's lamp stays until a person has seen to the 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.hand import LockWagers

@@ -5,12 +5,12 @@ The limits are those of the game files, written out here in dollars as a dealer 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.seating import Actives

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 
@@ -23,8 +24,7 @@ Wrong = tuple[str, str, str]
 """The file's key in `[pit]`, what is wrong with the file, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class TlsFiles:
+class TlsFiles(Struct, frozen=True):
     """The PEM files: the CA that we trust, our certificate (followed by its chain, if it has one) and its key.
 
     `crl` is the CA's list of revoked certificates. A broker whose certificate is on that list is refused.

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.contract.canonical import canonical
 from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
@@ -22,8 +24,7 @@ from controller.daemon.config.values import check, read, sound_sections, structu
 from controller.table.rules import TableRules
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """A table's whole configuration. `digest` is SHA-256 over both files' values; `warnings` are for people."""
 
     file: TableFile

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, make_dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
+
+from msgspec import Struct, defstruct
+from msgspec.structs import fields
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.daemon.config.problems import Mistake, Problem, check_range
@@ -40,8 +42,7 @@ HAND_AT_MOST = 6
 """Three cards each for the two hands of punto banco."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameFile:
+class GameFile(Struct, frozen=True):
     """A game's file as it stands. Besides these sections the file has the section of its kind, such as `[lucky9]`."""
 
     name: str
@@ -77,12 +78,12 @@ def of_kind(values: dict[str, Any]) -> type[GameFile]:
     return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
 
 
-@cache  # cattrs makes its code for each type anew
+@cache  # the same sections are one type
 def _with_sections(*kinds: str) -> type[GameFile]:
     literal: Any = Literal  # mypy takes no Literal of computed values
     kind_type = literal[tuple(KINDS)]
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
-    return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)
+    return cast(type[GameFile], defstruct("GameFile", sections, bases=(GameFile,), frozen=True))
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:

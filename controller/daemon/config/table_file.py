@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from controller.contract.bounds import MOST_SEAT
 from controller.contract.wire.mqtt_tls import TlsFiles
@@ -27,8 +28,7 @@ BUTTONS = (*dict.fromkeys(press.button for act in ACTS for press in act.presses)
 """The inputs that are not seat sensors: the buttons of the acts, and the supervisor's key."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableSection:
+class TableSection(Struct, frozen=True):
     """`[table]`: which table this is, and which game the table plays."""
 
     id: str
@@ -106,8 +106,7 @@ def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
             printed.setdefault(seat.k9, seat.number)
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeSection:
+class ShoeSection(Struct, frozen=True):
     """`[shoe]`: the card-reading shoe and its line."""
 
     driver: Brand
@@ -182,8 +181,7 @@ def _check_present(shoe: ShoeSection, pins: PinsSection) -> Iterable[Mistake]:
         yield f"pins.inputs.{PRESENT_INPUT}", "is wired, and shoe.present does not name it", do
 
 
-@dataclass(frozen=True, slots=True)
-class PinsSection:
+class PinsSection(Struct, frozen=True):
     """`[pins]`: the header of the Raspberry Pi, with the lamps, buttons and sensors that are wired to its pins."""
 
     driver: Literal["rpi_gpio", "simulated"]
@@ -244,8 +242,7 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
             yield f"{section}.{name}", unknown(name, known), "The names here are: " + ", ".join(known) + "."
 
 
-@dataclass(frozen=True, slots=True)
-class PitSection:
+class PitSection(Struct, frozen=True):
     """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key` the connection
     is mutual TLS and never anything less."""
 
@@ -344,8 +341,7 @@ def _check_pit(pit: PitSection) -> Iterable[Mistake]:
             yield f"pit.{key}", "is missing, and TLS needs all three files", f"Write {', '.join(tls)}, or none of them."
 
 
-@dataclass(frozen=True, slots=True)
-class JournalSection:
+class JournalSection(Struct, frozen=True):
     """`[journal]`: the table's record, and the key that signs its events. Closed shoes whose events the pit has
     go to archives."""
 
@@ -375,8 +371,7 @@ def _check_journal(journal: JournalSection) -> Iterable[Mistake]:
     yield from check_range("journal.most_bytes", journal.most_bytes, 1_000_000, 1_000_000_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class ControlSection:
+class ControlSection(Struct, frozen=True):
     """`[control]`: how `tablectl` reaches the running table."""
 
     socket: str
@@ -407,8 +402,7 @@ def _check_paths(
         taken.setdefault(path, key)
 
 
-@dataclass(frozen=True, slots=True)
-class TableFile:
+class TableFile(Struct, frozen=True):
     """A table's file as it stands."""
 
     table: TableSection

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from contextlib import suppress
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from types import GenericAlias
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-import cattrs
-from cattrs.errors import ForbiddenExtraKeysError
-from cattrs.gen import make_dict_structure_fn
-from cattrs.v import transform_error
+from msgspec import Struct
+from msgspec.structs import fields
 
 from controller.daemon.config.examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
 from controller.daemon.config.game_file import GAME_KEYS, GameFile, of_kind
@@ -78,18 +76,20 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
         return None
     sections = TABLE_SECTIONS if type_ is TableFile else GAME_SECTIONS
     try:
-        return _CONVERTER.structure(values, type_)
-    except cattrs.BaseValidationError as error:
-        for line in transform_error(error, path="", format_exception=_describe):
-            described, _, key = line.rpartition(" @ ")
-            what, _, do = described.rpartition("|")
-            at = _toml_key(key)
-            problems.append(Problem(str(path), at, what, how_to_add(at, sections) if do == _MISSING else do))
+        return cast(_T, _made(values, type_, ""))
+    except _WrongError as wrong:
+        for at, what, do in wrong.mistakes:
+            problems.append(Problem(str(path), at or "(the file)", what, do or how_to_add(at, sections)))
         _tell_a_typo_once(problems)
         return None
 
 
-_MISSING = "missing"
+class _WrongError(Exception):
+    """A value is not of its type. `mistakes` has everything that is wrong in it; a key that is missing has no `do`."""
+
+    def __init__(self, *mistakes: Mistake) -> None:
+        super().__init__(mistakes)
+        self.mistakes = mistakes
 
 
 def _tell_a_typo_once(problems: list[Problem]) -> None:
@@ -98,32 +98,84 @@ def _tell_a_typo_once(problems: list[Problem]) -> None:
     problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in misspelt}]
 
 
-def _toml_key(path: str) -> str:
-    """A cattrs path as a TOML key: `.pins.lamps['deal'].bcm` is `pins.lamps.deal.bcm`."""
-    return re.sub(r"\['?([^'\]]+)'?\]", r".\1", path).lstrip(".") or "(the file)"
+def _made(value: Any, type_: Any, at: str) -> Any:
+    """The value at the key `at` as the type. Raises _WrongError with every mistake in it."""
+    if NoneType in get_args(type_):  # of a key that may be left out: TOML itself has no null
+        (kind,) = (each for each in get_args(type_) if each is not NoneType)
+    else:
+        kind = of_kind(value) if type_ is GameFile else type_
+    origin, inner = get_origin(kind), get_args(kind)
+    try:
+        if _choices(kind):
+            return _choice(value, kind)
+        if origin is tuple:
+            return tuple(_each(enumerate(_list(value)), inner[0], at))
+        if origin is dict:
+            keys = list(_table(value))
+            made = _each(value.items(), inner[1], at)
+            return dict(zip(map(_points, keys) if inner[0] is int else keys, made, strict=True))
+        if issubclass(kind, Struct):
+            return _section(_table(value), kind, at)
+        return _PLAIN[kind](value)
+    except ValueError as error:
+        raise _WrongError((at, *_described(error, kind))) from error
 
 
-def _describe(error: BaseException, type_: type | None) -> str:
-    """What is wrong and what to do, parted by `|`."""
-    match error:
-        case ForbiddenExtraKeysError():
-            known = [field.name for field in fields(error.cl)]
-            return (
-                "; ".join(unknown(key, known) for key in sorted(error.extra_fields))
-                + "|"
-                + ("The keys here are: " + ", ".join(known) + ".")
-            )
-        case KeyError():
-            return f"{error.args[0]} is missing|{_MISSING}"
-        case AttributeError() | TypeError():
-            return "is not a table|Write its keys and values, as the example table and the game files show."
-        case ValueError(args=(str(what), str(do))):
-            return f"{what}|{do}"
+def _each(values: Iterable[tuple[object, Any]], type_: Any, at: str) -> list[Any]:
+    """Each of these values as the type."""
+    made, mistakes = [], list[Mistake]()
+    for key, value in values:
+        try:
+            made.append(_made(value, type_, f"{at}.{key}"))
+        except _WrongError as wrong:
+            mistakes += wrong.mistakes
+    if mistakes:
+        raise _WrongError(*mistakes)
+    return made
+
+
+def _section(values: dict[str, Any], type_: type[Struct], at: str) -> Struct:
+    """A section of the file as its type."""
+    if type_ in (When, HandIs, CardsAre, Has):
+        values = _listed(values, type_)
+    made, mistakes, dot = dict[str, Any](), list[Mistake](), at and f"{at}."
+    for name, hint in _hints(type_).items():
+        try:
+            if name in values:
+                made[name] = _made(values[name], hint, f"{dot}{name}")
+            elif name not in _defaults(type_):
+                mistakes.append((f"{dot}{name}", f"{name} is missing", ""))
+        except _WrongError as wrong:
+            mistakes += wrong.mistakes
+    known = type_.__struct_fields__
+    if strange := sorted(values.keys() - set(known)):
+        what = "; ".join(unknown(key, known) for key in strange)
+        mistakes.append((at, what, f"The keys here are: {', '.join(known)}."))
+    if mistakes:
+        raise _WrongError(*mistakes)
+    return type_(**made)
+
+
+@cache
+def _hints(type_: type[Struct]) -> dict[str, Any]:
+    """The types of a section's keys."""
+    return {name: hint for name, hint in get_type_hints(type_).items() if name in type_.__struct_fields__}
+
+
+@cache
+def _defaults(type_: type[Struct]) -> dict[str, Any]:
+    """The values of the keys that may be left out."""
+    return {field.name: field.default for field in fields(type_) if not field.required}
+
+
+def _described(error: ValueError, type_: Any) -> tuple[str, str]:
+    """What is wrong and what to do."""
+    match error.args:
+        case (str(what), str(do)):
+            return what, do
         case _ if choices := _choices(type_):
-            return f"{error}|Write one of: {', '.join(map(str, choices))}."
-        case _:
-            kinds = (type_, *get_args(type_))  # the type of a key that may be left out: the kind, or None
-            return f"{error}|{next((_INSTEAD[kind] for kind in kinds if kind in _INSTEAD), 'Correct it.')}"
+            return str(error), f"Write one of: {', '.join(map(str, choices))}."
+    return str(error), _INSTEAD.get(type_, "Correct it.")
 
 
 _INSTEAD: dict[Any, str] = {
@@ -141,13 +193,7 @@ def _choices(type_: object) -> list[str | int]:
         return list(shoes.NAMES)
     if isinstance(type_, type) and issubclass(type_, Enum):
         return [choice.value for choice in type_]
-    if get_origin(type_) is Union:  # of a key that may be left out: TOML itself has no null
-        return [choice for kind in get_args(type_) for choice in _choices(kind)]
     return list(get_args(type_)) if get_origin(type_) is Literal else []
-
-
-def _is_choice(type_: object) -> bool:
-    return bool(_choices(type_))
 
 
 def _choice(value: object, type_: Any) -> object:
@@ -159,48 +205,20 @@ def _choice(value: object, type_: Any) -> object:
     return type_(value) if isinstance(type_, type) else value
 
 
-def _plain(kind: type, word: str) -> Any:
-    """A hook that takes values of exactly this kind. TOML has types: "8" in quotes is a text and no number."""
+def _plain(kind: type, word: str) -> Callable[[object], object]:
+    """Takes values of exactly this kind. TOML has types: "8" in quotes is a text and no number."""
 
-    def hook(value: object, _: type) -> object:
+    def taken(value: object) -> object:
         if type(value) is not kind:
             raise ValueError(f"{value!r} is not {word}")
         if isinstance(value, int) and value.bit_length() > 63:  # TOML's bound. Python would not even print some of them
             raise ValueError("the number is too large")
         return value
 
-    return hook
+    return taken
 
 
-def _is_section(type_: object) -> bool:
-    return isinstance(type_, type) and is_dataclass(type_)
-
-
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-
-    @cache  # else cattrs makes its code for a section again in each type that holds the section
-    def section(type_: type[Any]) -> Callable[[Any, object], Any]:
-        return make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True)
-
-    converter.register_structure_hook_factory(_is_section, section)
-    for kind, word in ((bool, "true or false"), (int, "a whole number"), (str, "a text")):
-        converter.register_structure_hook(kind, _plain(kind, word))
-    converter.register_structure_hook_func(_is_choice, _choice)
-    converter.register_structure_hook(Fraction, _ratio)
-    converter.register_structure_hook_func(_is_list, _list)
-    converter.register_structure_hook_func(_is_by_points, _by_points)
-    converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(str(text)))
-    converter.register_structure_hook_func(
-        lambda type_: type_ is GameFile, lambda values, _: converter.structure(values, of_kind(values))
-    )
-    converter.register_structure_hook_factory(
-        lambda type_: type_ in (When, HandIs, CardsAre, Has), lambda type_: _one_or_several(converter, type_)
-    )
-    return converter
-
-
-def _ratio(text: object, _: type) -> Fraction:
+def _ratio(text: object) -> Fraction:
     """Odds: "3:2" pays three for two."""
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
         raise ValueError(f'{text!r} is not a ratio such as "3:2"' + _meant_ratio(text))
@@ -222,66 +240,58 @@ def _meant_ratio(text: object) -> str:
     return f', is "{ratio_text(share)}" meant?' if share >= 0 else ""
 
 
-def _is_list(type_: Any) -> bool:
-    return get_origin(type_) is tuple
+_PLAIN: Mapping[Any, Callable[[object], object]] = {
+    bool: _plain(bool, "true or false"),
+    int: _plain(int, "a whole number"),
+    str: _plain(str, "a text"),
+    Fraction: _ratio,
+    PersonalK9: lambda text: PersonalK9.parse(str(text)),
+}
 
 
-def _list(value: object, type_: Any) -> tuple[Any, ...]:
-    """A list. Without this hook a text would count as the list of its letters, and a table as that of its keys."""
+def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a list")
-    of_one_kind: Any = GenericAlias(list, get_args(type_)[:1])
-    return tuple(_CONVERTER.structure(value, of_one_kind))
+    return value
 
 
-def _one_or_several(converter: cattrs.Converter, type_: type[Any]) -> Callable[[Any, object], Any]:
-    """A hook for a condition. Where any of several values may hold, a single value may stand without its list.
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("is not a table", "Write its keys and values, as the example table and the game files show.")
+    return value
+
+
+def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
+    """A condition with its lists. Where any of several values may hold, a single value may stand without its list.
 
     For example: `first_two = ["K", 9]` is read as `first_two = [["K"], [9]]`.
     """
-    of_lists = make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True)
-    several = {name for name, hint in get_type_hints(type_).items() if any(map(_is_list, (hint, *get_args(hint))))}
-
-    def hook(value: Any, _: object) -> Any:
-        listed = {key: each if isinstance(each, list) or key not in several else [each] for key, each in value.items()}
-        if isinstance(two := listed.get("first_two"), list):
-            listed["first_two"] = [ranks if isinstance(ranks, list) else [ranks] for ranks in two]
-        return of_lists(listed, type_)
-
-    return hook
+    lists = {name: (hint, *get_args(hint)) for name, hint in _hints(type_).items()}
+    several = {name for name, kinds in lists.items() if any(get_origin(kind) is tuple for kind in kinds)}
+    listed = {key: each if isinstance(each, list) or key not in several else [each] for key, each in values.items()}
+    if isinstance(two := listed.get("first_two"), list):
+        listed["first_two"] = [ranks if isinstance(ranks, list) else [ranks] for ranks in two]
+    return listed
 
 
-def _is_by_points(type_: Any) -> bool:
-    return get_origin(type_) is dict and get_args(type_)[0] is int
-
-
-def _by_points(value: object, type_: Any) -> dict[int, Any]:
-    """A TOML table whose keys are points. TOML itself has keys of text only."""
-    by_text: Any = GenericAlias(dict, (str, get_args(type_)[1]))
-    rows: dict[str, Any] = _CONVERTER.structure(value, by_text)
-    if wrong := [key for key in rows if not re.fullmatch("0|[1-9][0-9]?", key)]:
-        raise ValueError(f"{', '.join(wrong)} is not a number of points")
-    return {int(key): row for key, row in rows.items()}
+def _points(key: str) -> int:
+    """A number of points that is a key. TOML itself has keys of text only."""
+    if not re.fullmatch("0|[1-9][0-9]?", key):
+        raise ValueError(f"{key} is not a number of points")
+    return int(key)
 
 
 Sections = Mapping[str, Any]
 """The sections of a file that are sound in themselves, by their names."""
 
 
-def sound_sections(values: dict[str, Any], type_: type[Any]) -> dict[str, Any]:
+def sound_sections(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
     """The sections of a file of this type that can be read. People have been told of the others by `structure`."""
     sound: dict[str, Any] = {}
-    for name, section in get_type_hints(type_).items():
-        try:
-            sound[name] = _CONVERTER.structure(values[name], section) if name in values else _default(type_, name)
-        except Exception:  # noqa: BLE001  # `structure` has told of whatever cattrs raises here
-            continue
+    for name, section in _hints(type_).items():
+        with suppress(_WrongError, KeyError):
+            sound[name] = _made(values[name], section, name) if name in values else _defaults(type_)[name]
     return sound
-
-
-def _default(type_: type[Any], name: str) -> Any:
-    """The value of a section that was left out. Raises KeyError where a file must have the section."""
-    return {field.name: field.default for field in fields(type_) if field.default is not MISSING}[name]
 
 
 def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections, file: str) -> list[Problem]:
@@ -296,6 +306,3 @@ def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections
             found = each(**{name: sections[name] for name in wanted})
             problems += [Problem(file, *mistake) for mistake in found]
     return problems
-
-
-_CONVERTER = _converter()

@@ -14,8 +14,9 @@ import socket
 import struct
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 MOST_AT_ONCE = 200
 """The most connections: the table needs descriptors for its own wires too."""
@@ -32,8 +33,7 @@ _WAITS_BYTES = 16_384
 """The most bytes that may wait in memory for a caller, beside the answer that is being made."""
 
 
-@dataclass(eq=False, slots=True)
-class Connection:
+class Connection(Struct, eq=False):
     """One caller. `uid` is the user of the caller's process, as the kernel says. Nothing came since `silent_since_s`.
     A connection whose act is being done is `acting`, and never ends to give way."""
 

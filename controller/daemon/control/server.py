@@ -17,9 +17,10 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.face.answers import Answer
@@ -186,8 +187,7 @@ def _refusal(code: str, what: str, do: str) -> Answer:
     return Answer(ok=False, code=code, what=what, do=do)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A request, the id of the fault that it answers, and the name of what was shown before it."""
 
     request: Request
@@ -195,22 +195,19 @@ class _Asked:
     shown: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Foreseen:
+class _Foreseen(Struct, frozen=True):
     """The question what a request would do."""
 
     asked: _Asked
 
 
-@dataclass(frozen=True, slots=True)
-class _Replayed:
+class _Replayed(Struct, frozen=True):
     """The question for a finished round, "3/12"."""
 
     round: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Confirmed:
+class _Confirmed(Struct, frozen=True):
     """The word of a second person."""
 
     proposal: int

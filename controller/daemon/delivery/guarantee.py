@@ -23,8 +23,9 @@ Whether an ack is the pit's own is judged before: each ack that comes here was s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from controller.contract.pit_words import AckWord
 
@@ -64,8 +65,7 @@ class Phase(Enum):
     BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is sent until an ack fits
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """The pit's ack does not fit this journal.
 
     Either the ack is past `head_seq`, the last event that the pit can have from here, or its chain value is another.
@@ -78,16 +78,14 @@ class Behind:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class TookBack:
+class TookBack(Struct, frozen=True):
     """A later ack of the pit fits this journal again. The ack that did not fit was wrong."""
 
     acked_seq: int
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Older:
+class Older(Struct, frozen=True):
     """The ack is older than the last believed ack, so somebody repeats it. `last_at` is the time of the last ack."""
 
     last_at: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
@@ -21,8 +22,7 @@ _ASK_THE_PIT = "Have the pit write its log again. If the new log is like this on
 _KEEP_IT = "Keep the journal and the log for the audit, and find out who could write to the journal's disk."
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """An event of the log: its line's number, its values, and its canonical bytes."""
 
     number: int

@@ -9,7 +9,8 @@ retained acknowledgement of yesterday, and nothing else for ten seconds, finds n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from controller.contract.face.status import Standing
 
@@ -20,8 +21,7 @@ _AWAY_FROM_S = 1800.0
 _OTHERS_HEARD_WITHIN_S = 10.0
 
 
-@dataclass(slots=True)
-class PitHeard:
+class PitHeard(Struct):
     """What was heard of the pit. Times are seconds of a monotonic clock.
 
     `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last

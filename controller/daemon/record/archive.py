@@ -14,9 +14,11 @@ import lzma
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
@@ -31,8 +33,7 @@ _FORM = 1
 _XZ = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Rows `first_row` to `last_row` of a journal, with messages `first_seq` to `last_seq`.
 
     Without messages `last_seq` is `first_seq` - 1. The heads are the chain's before the first row and after the last.

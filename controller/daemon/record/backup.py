@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from controller.contract.keeping.packed import Content, Member, read_packed, write_packed
 from controller.contract.keeping.seal import MOST_SEALED_BYTES, SALT_BYTES, Seal
@@ -33,8 +34,7 @@ _ARCHIVE = re.compile(r"archive/[a-z0-9][a-z0-9-]*\.archive")
 _OF_KIND = {"table": "table.toml", "game": "game.toml", "key": "key", "note": "key.journals", "journal": "journal"}
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(Struct, frozen=True):
     """What a backup says that it holds. `rows` and `head` are its journal's, as `verify` counts them; `at` is when it
     was made. `files` are the names. `salt` is the seal's; `says` is the head as it was signed, with its signature. A
     backup of an earlier version has neither, and its certificate's files have their former paths as names."""

@@ -1,90 +1,122 @@
 """Facts to JSON and back. The journal keeps facts in this form.
 
 A card and a K9 are text (`KS`), odds are text (`3:2`), an enum is its value. The name of the fact's class stands under
-`fact`. Bytes that cannot be read back raise TableError `fact_unreadable`: there is never half a fact.
+`fact`, and nowhere inside of another fact, but for the reports that a shoe's opening carries. Bytes that cannot be read
+back raise TableError `fact_unreadable`: there is never half a fact.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from contextlib import suppress
 from fractions import Fraction
-from typing import Any, cast, get_args
+from typing import Any, Union, get_args
 
-import cattrs
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.daemon.record.old_facts import as_bets, fact_as_now
-from controller.rules.game.bets import Bet, CardsAre, HandIs, Has, Row, When, ratio, ratio_text
-from controller.rules.game.cards import Card, PersonalK9
+from controller.rules.game.bets import ratio, ratio_text
 from controller.rules.game.games import GAMES, Game
+from controller.table.acts.corrections import SeatsRoundCorrected
 from controller.table.acts.every import ACTS
-from controller.table.facts import Fact, OwnFact, ShoeFact, TableFact
-from controller.table.rules import TableRules
+from controller.table.facts import AwardRefused, Fact, OwnFact, ShoeFact, ShoeOpened, TableFact
 
 
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    for type_ in (Card, PersonalK9):
-        converter.register_unstructure_hook(type_, str)
-    converter.register_structure_hook(Card, lambda text, _: Card.parse(text))
-    converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
-    converter.register_unstructure_hook(Fraction, ratio_text)
-    converter.register_structure_hook(Fraction, lambda text, _: ratio(text))
-    # Fields of a bet that have their defaults are not written. cattrs makes its code for a type late, as in `_tag`.
-    converter.register_unstructure_hook_factory(
-        lambda type_: type_ in (Bet, Row, When, HandIs, CardsAre, Has),
-        lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
-    )
-    converter.register_structure_hook_factory(lambda type_: type_ is TableRules, lambda _: _rules(converter))
-    _tag(converter, Game, "kind", GAMES)
-    _tag(converter, ShoeFact | OwnFact, "fact", get_args(ShoeFact | OwnFact))
-    of_acts = (fact for act in ACTS for fact in act.becomes)
-    _tag(converter, Fact, "fact", (*get_args(ShoeFact | OwnFact | TableFact), *of_acts))
-    return converter
+def _text(value: object) -> str:
+    """What JSON has in place of a value that it does not know."""
+    return ratio_text(value) if isinstance(value, Fraction) else str(value)
 
 
-def _rules(converter: cattrs.Converter) -> Callable[[dict[str, Any], object], TableRules]:
-    structure = make_dict_structure_fn(TableRules, converter, _cattrs_forbid_extra_keys=True)
-    return lambda value, type_: structure(as_bets(value), type_)
+def _value(type_: Any, said: Any) -> Any:
+    """The value of a type that JSON does not know."""
+    if type_ is Game:
+        return msgspec.convert(said, _GAME, dec_hook=_value, str_keys=True)
+    return ratio(said) if type_ is Fraction else type_.parse(said)
 
 
-def _tag(converter: cattrs.Converter, union: Any, tag: str, members: Iterable[type]) -> None:
-    """Write the type's name under `tag`.
+_OF_ACTS = tuple(fact for act in ACTS for fact in act.becomes)
+_ANY: Any = Union[(*get_args(ShoeFact | OwnFact | TableFact), *_OF_ACTS)]  # of computed types
 
-    cattrs makes its code for a type when the first value of that type comes. In cattrs's own way of tagging it makes
-    the code for all types at once, which takes a fifth of a table's start.
-    """
-    types = {type_.__name__: type_ for type_ in members}
+_GAME: Any = Union[GAMES]  # noqa: UP007
 
-    def unstructure(value: object) -> dict[str, Any]:
-        return {tag: type(value).__name__, **converter.unstructure(value)}
-
-    def structure(value: dict[str, Any], _: object) -> object:
-        fields = dict(value)
-        return converter.structure(fields, types[fields.pop(tag)])
-
-    converter.register_unstructure_hook_func(lambda type_: type_ == union, unstructure)
-    converter.register_structure_hook_func(lambda type_: type_ == union, structure)
-
-
-_CONVERTER = _converter()
+_ENCODER = msgspec.json.Encoder(enc_hook=_text, order="sorted")
+_DECODER = msgspec.json.Decoder(_ANY, dec_hook=_value)
 
 
 def fact_to_json(fact: Fact) -> bytes:
     """The fact's canonical bytes."""
-    return canonical(_CONVERTER.unstructure(fact, unstructure_as=Fact))
+    match fact:
+        case ShoeOpened(rules=rules, measured=measured):
+            value = _values(fact)
+            value["rules"]["bets"] = _said(rules.bets)
+            value["measured"] = measured and _unnamed(value["measured"])
+            value["disputed"] = [dispute | {"step": _unnamed(dispute["step"])} for dispute in value["disputed"]]
+        case AwardRefused():
+            value = _values(fact)
+            value["step"] = _unnamed(value["step"])
+        case SeatsRoundCorrected():
+            value = _values(fact)
+        case _:
+            return _ENCODER.encode(fact)
+    return canonical(value)
+
+
+def _values(fact: Fact) -> dict[str, Any]:
+    values: dict[str, Any] = msgspec.to_builtins(fact, enc_hook=_text)
+    return values
+
+
+def _unnamed(values: dict[str, Any]) -> dict[str, Any]:
+    """A fact that another fact holds: its class is known there."""
+    return {name: value for name, value in values.items() if name != "fact"}
+
+
+def _said(value: object) -> object:
+    """What a bet says: its fields without those that have their defaults."""
+    match value:
+        case tuple():
+            return [*map(_said, value)]
+        case Struct():
+            own = ((field, getattr(value, field.name)) for field in fields(value))
+            return {field.name: _said(said) for field, said in own if field.required or said != field.default}
+        case Fraction():
+            return ratio_text(value)
+    return value
+
+
+def _of_now(data: bytes) -> Fact | None:
+    """The fact in bytes that this version writes."""
+    with suppress(msgspec.ValidationError):
+        fact: Fact = _DECODER.decode(data)
+        return fact if fact_to_json(fact) == data else None
+    return None
+
+
+def _of_before(data: bytes) -> Fact:
+    """The fact in bytes of an earlier version."""
+    value: Any = json.loads(data)
+    if data not in (canonical(value), canonical(json.loads(data, object_pairs_hook=_numbered))):
+        raise ValueError("these bytes are not canonical, and a journal writes no others")
+    value = fact_as_now(value)
+    if "rules" in value:
+        value |= {"rules": as_bets(value["rules"])}
+    fact: Fact = msgspec.convert(value, _ANY, dec_hook=_value, str_keys=True)
+    return fact
+
+
+def _numbered(pairs: list[tuple[str, object]]) -> dict[Any, object]:
+    """An object with numbers for keys, such as seats: the journal has them in the order of the numbers."""
+    return {int(key): value for key, value in pairs} if all(key.isdecimal() for key, _ in pairs) else dict(pairs)
 
 
 def fact_from_json(data: bytes) -> Fact:
     """The fact in these bytes. Raises TableError `fact_unreadable` where this program knows no such fact."""
     try:
-        value: Any = json.loads(data)
-        if canonical(value) != data:
-            raise ValueError("these bytes are not canonical, and a journal writes no others")
-        fact: Fact = _CONVERTER.structure(fact_as_now(value), cast(Any, Fact))  # a union is no class to mypy
+        fact = _of_now(data) or _of_before(data)
     except Exception as error:
         raise TableError(
             "fact_unreadable",

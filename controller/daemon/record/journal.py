@@ -18,11 +18,12 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
@@ -112,8 +113,7 @@ _TO_FORM_2 = (
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A fact to be journalled, when it came and the events it made.
 
     `via` is the way on which the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's
@@ -126,8 +126,7 @@ class Entry:
     via: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A fact as it stands in the journal, and the bytes of its messages; `via` as in `Entry`."""
 
     number: int
@@ -139,8 +138,7 @@ class Row:
     via: str = ""
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True, dict=True):  # what it says is read once
     """A message of the outbox: its number in the stream and its bytes."""
 
     seq: int
@@ -606,8 +604,7 @@ class Journal:
             raise
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What `verify` found good: how many rows and messages, and the epoch and chain head at the end.
 
     Also how many of the rows are in archives, and in how many archives.
@@ -748,8 +745,7 @@ def _events_backwards(
         yield from ((message.seq, message.body) for message in reversed(list(_messages_of(rows))))
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Whose a journal is, and up to which of its events the pit has acknowledged."""
 
     table: str
@@ -770,8 +766,7 @@ def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
     yield from _rows(path, _kept(db, start), *_from(db, path, start))
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """What a journal says that its table sent: whose journal it is, and its messages in order. Nothing is checked."""
 
     table: str

@@ -4,13 +4,13 @@ the messages, and the row's place in the chain. No function here reads a fact.""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract.envelope import Stamp, chain_head
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRow:
+class StoredRow(Struct, frozen=True):
     """A row's bytes. `head` is the chain head after the row. `via` is as in `journal.Entry`.
 
     `first_seq` is the number of the row's first message; 0 where the row has none.

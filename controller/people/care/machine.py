@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller.contract.envelope import Stamp
 from controller.daemon.clock import stamp_now
@@ -26,8 +27,7 @@ def _printed(command: Sequence[str]) -> str | None:
     return done.stdout
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """A file system where it is mounted: the kernel's number of its device, and its options."""
 
     device: str
@@ -36,8 +36,7 @@ class Mount:
     options: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`."""
 
     root: Path = Path("/")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from enum import Enum
+
+from msgspec import Struct, to_builtins
 
 
 class Verdict(Enum):
@@ -15,8 +16,7 @@ class Verdict(Enum):
     FAULT = "fault"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What was found at one part: a stable code, a sentence, and what to do, most often a whole command."""
 
     part: str
@@ -27,7 +27,8 @@ class Row:
 
     def as_json(self) -> dict[str, str]:
         """The row as JSON values."""
-        return asdict(self) | {"verdict": self.verdict.value}
+        values: dict[str, str] = to_builtins(self)
+        return values
 
 
 def ok(part: str, says: str) -> Row:

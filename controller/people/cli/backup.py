@@ -12,8 +12,9 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller import __version__
 from controller.basics.disk import sync_folder
@@ -119,8 +120,7 @@ def _locked(journal: Path) -> JournalFile:
         raise TableError("table_runs", "The table runs, and a table that is moved must not go on.", do) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Unpacked:
+class _Unpacked(Struct, frozen=True):
     """A backup whose files lie unpacked in a folder of its own, by their names. `public_key` is the table's."""
 
     source: Path

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller import __version__
 from controller.people.cli.colours import painted
@@ -41,8 +42,7 @@ class File(Enum):
     JOURNAL = "JOURNAL"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command. `name` may have two words, such as "sim shoe". `example` is what a person may type after the name.
 
     `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.

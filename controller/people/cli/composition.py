@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.events import FACE_DOWN
@@ -24,8 +25,7 @@ from controller.table.rules import TableRules
 from controller.table.states import NoShoe, ShoeEnded, Table
 
 
-@dataclass(frozen=True, slots=True)
-class OpenShoe:
+class OpenShoe(Struct, frozen=True):
     """An open shoe, as a person knows it who watched every card, with the rules under which it was opened."""
 
     number: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from controller.people.par.counting import Sight, by_row, kinds, sight, tableau_draws
 from controller.people.par.odds import CARDS, Counted, Odds, Outcome, by_cards, outcomes
@@ -36,8 +37,7 @@ def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: 
     return Counted(tuple(found), of_cards)
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(Struct, frozen=True):
     """A seat as a bet sees it: its name, what is printed there, and what is printed at the table's other seats."""
 
     seat: str

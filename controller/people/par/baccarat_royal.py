@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from math import lcm, perm
 from operator import mul
+
+from msgspec import Struct, field
 
 from controller.basics.errors import TableError
 from controller.people.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
@@ -34,8 +35,7 @@ Turn = tuple[Points, int | None]
 """What Banker decides by: Banker's cards, and the points of Player's third card, or None where Player stood."""
 
 
-@dataclass(frozen=True)
-class Play:
+class Play(Struct, frozen=True):
     """What the seats do where they may choose: True draws, False stands. A choice that is missing here is open."""
 
     player: dict[Points, bool] = field(default_factory=dict)
@@ -229,8 +229,7 @@ def _by_also_drawing(
     return least, most
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
+class Solved(Struct, frozen=True):
     """The bets, and the best play; None where choices stay open."""
 
     bets: tuple[Odds, ...]

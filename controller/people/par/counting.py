@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations_with_replacement, product
 from operator import mul
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from controller.people.par.shoe import Shoe
 from controller.rules.game.baccarat import Tableau, next_step
@@ -60,8 +62,7 @@ Names = tuple[tuple[str, ...], tuple[str, ...]]
 NAMES: Names = (("player",), ("banker",))
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """By what a bet can tell finished rounds apart. Two rounds that agree in all of this are the same to the bet."""
 
     totals: bool
@@ -100,7 +101,7 @@ def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] 
 
 def words_in(words: CardsAre | When) -> set[str]:
     """The words that the condition has."""
-    return {field.name for field in fields(words) if getattr(words, field.name) is not None}
+    return {name for name, value in asdict(words).items() if value is not None}
 
 
 class Draws(Protocol):
@@ -113,8 +114,7 @@ class Draws(Protocol):
         """Whether Banker draws after Player's third card with these points. None: Player stood."""
 
 
-@dataclass(frozen=True)
-class TableauDraws:
+class TableauDraws(Struct, frozen=True):
     """Who draws by a tableau: at these totals of the first two cards of each hand, and at no other totals."""
 
     players: frozenset[tuple[int, int]]
@@ -157,8 +157,7 @@ Alike = tuple[Seen, Seen, bool]
 _Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Two:
+class Two(Struct, frozen=True):
     """A class of first two cards of a hand: a bet sees the same in all of them, now and with any third card."""
 
     total: int
@@ -174,8 +173,7 @@ class Two:
     """Two other cards of the class, if there are any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deal:
+class Deal(Struct, frozen=True):
     """Deals that are the same to a bet: both hands' classes, the kinds of their third cards, and how many such deals.
 
     A third card is the number of its kind. None: the hand took no third card.
@@ -382,8 +380,7 @@ def _alike(
 _Classes = Sequence[tuple[int, int]]
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Player's and Banker's classes by who draws, and by the points of Player's third card where Player draws."""
 
     neither: _Classes

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import perm
 from operator import mul
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from controller.basics.errors import TableError
 from controller.people.par.counting import words_in
@@ -36,8 +38,7 @@ _ANY = WORTH[0]
 """Takes the place of the dealer's face-down card, which decides nothing before that card is turned up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What a seat knows when it acts: its own two cards and the dealer's up card, by rank."""
 
     first: Card
@@ -45,8 +46,7 @@ class Turn:
     up: Card
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(Struct, frozen=True):
     """Turns of the same worth: the points of the seat's cards and of the up card, the calls that the rules allow, and
     the pair, where the seat may split."""
 
@@ -228,8 +228,7 @@ class Seat:
         return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """The seat with its best play, the bets that can be counted, and the spots that cannot."""
 
     seat: Seat
@@ -277,7 +276,7 @@ def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet
     if game.split_order == "rightmost_first":
         mirrored: dict[AfterSplit, AfterSplit] = {"leftmost": "rightmost", "rightmost": "leftmost"}
         bets = [replace(bet, after_split=mirrored.get(bet.after_split, bet.after_split)) for bet in bets]
-    by_default = {field.name: field.default for field in fields(Lucky9) if field.default is not MISSING}
+    by_default = {field.name: field.default for field in fields(Lucky9) if not field.required}
     return replace(game, **by_default), bets
 
 
@@ -299,7 +298,7 @@ def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Out
 
 def _by_points_alone(bet: Bet) -> bool:
     """Whether cards of the same points are the same to the bet."""
-    known = {field.name for field in fields(CardsAre)}
+    known = set(CardsAre.__struct_fields__)
     hands = [hand for row in bet.rows for hand in row.when.hands()]
     whole = {"winner", "margin", "cards", "total_sum", "split", "own", "dealer", "winning", "losing", "either", "both"}
     return (

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import sqrt
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from controller.rules.game.bets import Bet, CardsAre, Has, Row, When, ratio_text
 
@@ -13,8 +15,7 @@ Levels = Mapping[str, int]
 """The cents on each progressive meter. A meter that is missing here counts as empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One way in which a wager ends, and how many deals end so."""
 
     when: str
@@ -39,8 +40,7 @@ class Outcome:
         return self.net + self.per_cent_of_meter * levels.get(self.meter or "", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Odds:
+class Odds(Struct, frozen=True):
     """What a bet is worth at these seats; where `seats` is empty, at every seat."""
 
     spot: str
@@ -119,7 +119,7 @@ _RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
 
 def said(condition: CardsAre | Has | When) -> str:
     """A condition in the words of the game file: "winner banker, banker (total 7, cards 3)"."""
-    words = {field.name: value for field in fields(condition) if (value := getattr(condition, field.name)) is not None}
+    words = {name: value for name, value in asdict(condition).items() if value is not None}
     return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
 
 
@@ -137,8 +137,7 @@ def _value(value: object) -> str:
             return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """All of a game, as one file of this room counted it."""
 
     bets: tuple[Odds, ...]

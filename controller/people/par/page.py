@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from html import escape
 from typing import Any
+
+from msgspec.structs import replace
 
 from controller.people.par.odds import Levels, Odds, Outcome
 from controller.people.par.sheet import Par

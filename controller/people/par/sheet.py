@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
 from math import ceil, perm
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.daemon.config import is_game_file, load, load_game
@@ -22,8 +23,7 @@ from controller.table.rules import Seat, ShoeRules
 from controller.table.shoe_life import cards_to_burn
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values in their files."""
 
     name: str
@@ -38,8 +38,7 @@ class Subject:
     bets: tuple[Bet, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(Struct, frozen=True):
     """How many cards a round takes, and how many rounds a shoe has."""
 
     seats: int | None
@@ -58,8 +57,7 @@ class Hands:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class Par:
+class Par(Struct, frozen=True):
     """The par sheet of a subject, with the cards from which it was counted."""
 
     subject: Subject

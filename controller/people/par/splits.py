@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
 from math import lcm, perm
 from operator import add, mul
+
+from msgspec import Struct
 
 from controller.people.par.odds import outcomes
 from controller.rules.game.bets import Bet, Finished, deciding, hand_holds
@@ -110,8 +111,7 @@ NEW_PAIR = 10
 """The kind of the cards that make a new pair. The kinds before it are the points of all other cards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """What a split depends on: the points of the pair's cards and of the up card, the cards left by kind, and the most
     hands that the pair can become."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from msgspec import Struct
 from paho.mqtt.enums import MQTTErrorCode
 
 from controller.basics.errors import TableError
@@ -35,8 +35,7 @@ _SHOWN = (
 _LINKS = ("shoe", "journal")
 
 
-@dataclass(frozen=True, slots=True)
-class HeardState:
+class HeardState(Struct, frozen=True):
     """What the page shows of a table's last state, and since when, in ms since 1970, the table has been online, or
     offline."""
 

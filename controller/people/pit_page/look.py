@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import MOST_SEQ, is_count
@@ -16,16 +17,14 @@ from controller.pit.reference.standing import Standing
 _CODE = re.compile(r"[a-z0-9_]{1,60}")
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnUp:
+class DrawnUp(Struct, frozen=True):
     """The account, and when it was drawn up, in ms since 1970."""
 
     account: Account
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What is known of the pit at `now_ms` (ms since 1970).
 
     `ledger_error` is None while the ledger can be read, and `broker_error` while the broker is connected. Otherwise the

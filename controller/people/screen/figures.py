@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from controller.contract.event_reading import Sent, sent
@@ -300,8 +299,7 @@ def _shoes(told: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, A
 # The cards, compared with what a fair shoe deals.
 
 
-@dataclass
-class FairShoe:
+class FairShoe(Struct):
     """A sequential test of the ranks that were dealt.
 
     In a fair shoe any unseen card is as likely as any other to come next, also where unseen cards were burned. So the

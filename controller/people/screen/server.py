@@ -14,13 +14,12 @@ import json
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
 from operator import is_
 from pathlib import Path
 from typing import Any, TypeVarTuple
 
 import msgspec
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -52,8 +51,7 @@ _PATIENCE_S = 20.0
 _MOST_ANSWER_BYTES = 10_000_000
 
 
-@dataclass(frozen=True)
-class Sockets:
+class Sockets(Struct, frozen=True):
     """Where a table tells: its feed, its past, and the control socket where a supervisor's account asks for hands."""
 
     feed: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 import controller.contract
 from controller.contract.envelope import CONTRACT_VERSION
@@ -12,8 +13,7 @@ from controller.contract.envelope import CONTRACT_VERSION
 _DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """One promise. `number` never changes its meaning: P… is a pit's, T… a table's. `text` says what that side does."""
 
     number: str

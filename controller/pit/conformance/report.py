@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from enum import Enum
 from xml.etree import ElementTree
+
+from msgspec import Struct, to_builtins
 
 from controller import __version__
 from controller.contract.signing import Signer, signed
@@ -23,8 +24,7 @@ class Result(Enum):
     NOT_TRIED = "not tried"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One clause of a run. `why` says what was awaited and what came, or why the clause was not tried."""
 
     clause: Clause
@@ -33,8 +33,7 @@ class Line:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """A whole run: what was tried (`the pit`, or `the table NAME`), on which broker, when the run ended (UTC), and a
     line a clause in the contract's order."""
 
@@ -109,7 +108,7 @@ class Report:
     def signed(self, signer: Signer, public_key: str) -> bytes:
         """The report as canonical JSON with the kit's key and signature, signed as a table signs an event."""
         lines = [
-            {**asdict(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
+            {**to_builtins(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
             for line in self.lines
         ]
         whole = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_CENTS
 from controller.contract.canonical import canonical

@@ -6,7 +6,9 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical
@@ -184,7 +186,7 @@ def _forged_ack(kit: TableKit) -> None:
     def forge(pit: FarPit) -> None:
         word = pit.ack()
         later = at_text((moment_ms(word.at) or 0) + 1)
-        unsigned = canonical(asdict(word))
+        unsigned = canonical(to_builtins(word))
         changed = canonical({**json.loads(word.payload(pit.key)), "at": later})
         for payload in (word.payload(thief), unsigned, changed):
             pit.wire.say(pit.topics.ack, payload)

@@ -6,9 +6,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
@@ -26,8 +26,7 @@ NO_CHAIN = GENESIS.hex()
 Message = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """A message that came: its topic, its bytes, whether the broker had kept it, and when (monotonic seconds).
 
     `type` is the MQTT user property of that name.
@@ -46,8 +45,7 @@ class Heard:
         return parse_object(self.payload)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where the broker is, and how to connect to it."""
 
     host: str

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
@@ -31,8 +32,7 @@ Stream = tuple[str, str]
 """A table, and the epoch under which its events are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A winning wager, and its award's last step: `step` as played again, `told` by the table's own events."""
 
     id: str
@@ -45,8 +45,7 @@ class Hit:
     told: str
 
 
-@dataclass
-class House:
+class House(Struct):
     """What the log of a house says. Amounts are in cents."""
 
     name: str

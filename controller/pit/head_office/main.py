@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from controller.basics.errors import TableError
 from controller.pit.head_office import approved, remembered
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     if options.json:
-        print(json.dumps([asdict(house) for house in houses], indent=2))
+        print(json.dumps([to_builtins(house) for house in houses], indent=2))
     else:
         for house in houses:
             _show(house)

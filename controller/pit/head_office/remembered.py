@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import HASH, MOST_SEQ, is_count
@@ -18,8 +19,7 @@ from controller.contract.keys import write_whole
 _AT = re.compile(r"[0-9TZ:.-]{1,40}")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A statement that head office has seen: when and at which position the pit stated, and what came before.
 
     `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
@@ -58,7 +58,7 @@ def load(path: Path) -> dict[str, Seen]:
 
 def save(path: Path, houses: Mapping[str, Seen]) -> None:
     """Replace the file whole. Raises TableError `remembered_unreadable`."""
-    text = json.dumps({name: asdict(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
+    text = json.dumps({name: to_builtins(seen) for name, seen in houses.items()}, indent=2, sort_keys=True)
     try:
         write_whole(path, f"{text}\n".encode())
     except OSError as error:

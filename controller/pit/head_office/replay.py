@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, prod
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from controller.contract.bounds import MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.old_events import as_now
@@ -57,8 +58,7 @@ class Place(NamedTuple):
         return "~" in self.stream
 
 
-@dataclass(eq=False)
-class Award:
+class Award(Struct, eq=False):
     """What a hit won. `told` are the steps that its table told, each with its amount in cents.
 
     `house_cents` of `cents` are the house's: people took over an amount that the table had told.
@@ -89,8 +89,7 @@ class Award:
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 
 
-@dataclass(eq=False)
-class _Won:
+class _Won(Struct, eq=False):
     """A share of a level that hits of one round won, and what the meter began again with."""
 
     share: Fraction
@@ -101,8 +100,7 @@ class _Won:
     stands: bool = True
 
 
-@dataclass(eq=False)
-class _Wagers:
+class _Wagers(Struct, eq=False):
     """The wagers on a bet of a round: its open seats, and by meter under which terms and after how many wins."""
 
     price_cents: int
@@ -110,8 +108,7 @@ class _Wagers:
     fed: dict[str, tuple[int, int]]
 
 
-@dataclass(eq=False)
-class Meter:
+class Meter(Struct, eq=False):
     """What a meter's figures follow from. `wagered` are the cents under each terms that still count.
 
     `late` are voided wagers of which something was won: their cents, their terms, and between which wins they lay on

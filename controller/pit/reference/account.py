@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
+
+from msgspec import Struct
 
 from controller.contract.old_events import as_now
 from controller.pit.reference.meters import left_after, share_of
 from controller.pit.reference.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class MeterAccount:
+class MeterAccount(Struct, frozen=True):
     """How a meter came to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
@@ -46,8 +46,7 @@ class MeterAccount:
         return self.level_cents == inwards - self.awards_cents
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Every meter's account; the awards owed and paid, in cents; and what does not balance, in words.
 
     `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.

@@ -9,7 +9,8 @@ in which no table can speak, and the adoption before holds again.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract.fingerprint import fingerprint
 from controller.pit.reference.clock import now_text
@@ -52,8 +53,7 @@ _MOST_KEYS = 2_000
 """A client that shows ever new keys does not fill the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Adoption:
+class Adoption(Struct, frozen=True):
     """The epoch in which a table is heard, and the table's public key, 32 bytes."""
 
     epoch: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.contract.canonical import parse_object
 from controller.pit.reference.clock import now_text
@@ -43,8 +44,7 @@ _MOST_CHARACTERS = 1000  # of a wording: a topic's name may be of 65,535 bytes
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAlarm:
+class KeptAlarm(Struct, frozen=True):
     """An alarm that the ledger keeps.
 
     `at` is the time of the event by the table's clock. A refusal has no `event`; its `at` is by the pit's clock.
@@ -64,8 +64,7 @@ class KeptAlarm:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """How many alarms of a table and a code found no room. An empty `table`: all tables that were never adopted."""
 
     table: str

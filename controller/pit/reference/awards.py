@@ -22,9 +22,11 @@ dismiss the telling.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import AwardStep
@@ -103,8 +105,7 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
 
     award: str
@@ -125,8 +126,7 @@ class Telling:
         return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
 
 
-@dataclass(frozen=True, slots=True)
-class Award:
+class Award(Struct, frozen=True):
     """An award in its present step.
 
     `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.

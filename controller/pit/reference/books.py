@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from math import floor
 from operator import itemgetter
+
+from msgspec import Struct, field
 
 from controller.basics.errors import TableError
 from controller.pit.reference import decisions
@@ -132,8 +133,7 @@ FROM_FORM_4 = "\n".join(
 _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand values at most
 
 
-@dataclass(frozen=True, slots=True)
-class _Meter:
+class _Meter(Struct, frozen=True):
     """A meter as the next locked wager finds it: its generation, its terms and their number."""
 
     terms_number: int
@@ -141,8 +141,7 @@ class _Meter:
     terms: Terms
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered:
+class _Gathered(Struct, frozen=True):
     """What the books have read, and have yet to write, for many events together."""
 
     meters: dict[str, _Meter] = field(default_factory=dict)

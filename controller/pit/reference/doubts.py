@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from controller import contract
 from controller.basics.errors import TableError
@@ -34,8 +35,7 @@ OF_THE_SHOE = ("cut_card_misplaced", "count_differs")
 """The alarms that put each award of their shoe in doubt on which people have yet to decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """A doubt about an award. `decided_by` and `witness` are the two people who decided despite the doubt, or None."""
 
     code: str

@@ -15,9 +15,10 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
+
+from msgspec.structs import asdict
 
 from controller.contract.canonical import parse_object
 from controller.contract.old_events import as_now

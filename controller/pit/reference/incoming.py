@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import EPOCH, HASH, NAME, TABLE
@@ -23,8 +23,7 @@ class RefusedError(TableError):
     """A message that the pit does not take, and that people at the pit must look at."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableEvent:
+class TableEvent(Struct, frozen=True):
     """An event whose names agree and whose bytes are canonical. Its signature has not been checked."""
 
     epoch: str

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count

@@ -15,10 +15,11 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
@@ -42,8 +43,7 @@ _MOST_SMALL_BYTES = 1 << 22
 _WITH_IT = ("", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it: another ledger must not find it
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """What a backup holds: when it was made, by table the number of the last event, and what does not balance.
 
     `public_key` is the key's that signed it; None in the folder that an earlier version wrote.
@@ -60,8 +60,7 @@ class Kept:
         return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(Struct, frozen=True):
     """What a backup says of itself, before anything is compared."""
 
     at: str
@@ -72,8 +71,7 @@ class _Head:
     says: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Unpacked:
+class _Unpacked(Struct, frozen=True):
     source: Path
     head: _Head
     kept: Kept

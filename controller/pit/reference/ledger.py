@@ -17,8 +17,9 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import MOST_SEQ, is_count
@@ -54,8 +55,7 @@ Place = Path | str
 """Where a ledger is kept: in a file, or in the PostgreSQL database of a URL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ack:
+class Ack(Struct, frozen=True):
     """How far a table is committed: every event of `epoch` through number `seq`, whose chain value is `chain`.
 
     With `seq` 0 nothing is committed yet, and the chain value is 64 zeros.
@@ -70,8 +70,7 @@ class Ack:
         return AckWord(table, self.epoch, self.seq, self.chain, at).payload(signer)
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """An event that is in the ledger now, and the alarms that the event gave reason to."""
 
     table: str
@@ -80,8 +79,7 @@ class Committed:
     alarms: tuple[TableError, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """What became of a batch of messages.
 
     `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is. `refused`
@@ -95,8 +93,7 @@ class Received:
     left: Sequence[tuple[str, bytes]] = ()
 
 
-@dataclass(slots=True)
-class _Taken:
+class _Taken(Struct):
     """What became of the first `looked_at` messages of a batch. Of the tables in `gaps` events came after a gap."""
 
     committed: list[Committed] = field(default_factory=list)

@@ -7,13 +7,13 @@ remainder, so nothing is rounded away: cents and remainder together are exactly 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, prod
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+
+class Terms(Struct, frozen=True):
     """How a meter begins and grows."""
 
     seed_cents: int
@@ -47,8 +47,7 @@ class Terms:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Fund:
+class Fund(Struct, frozen=True):
     """Whole cents, and the part of a cent (from 0, below 1) that is carried until there is a whole cent."""
 
     cents: int = 0
@@ -60,8 +59,7 @@ class Fund:
         return Fund(floor(exact), exact - floor(exact))
 
 
-@dataclass(frozen=True, slots=True)
-class Reseed:
+class Reseed(Struct, frozen=True):
     """What a meter begins again with: from its reserve, and from the house."""
 
     from_reserve_cents: int

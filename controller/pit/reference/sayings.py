@@ -6,7 +6,7 @@ Further alarms are counted, and one line tells their number when the minute is o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 
@@ -15,8 +15,7 @@ _AT_ONCE = 3
 _AT_ONCE_OF_NEW_TABLES = 30  # a house that begins has many tables to adopt
 
 
-@dataclass(slots=True)
-class _Minute:
+class _Minute(Struct):
     began_s: float
     said: int = 0
     more: int = 0
@@ -24,8 +23,7 @@ class _Minute:
     last: TableError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """A minute of which `more` alarms were not said, and `left_out` alarms were not kept in the ledger."""
 
     room: str

@@ -10,7 +10,8 @@ whatever the table tells of awards later, the table has it from this pit.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.pit.reference.adoptions import Adoption
@@ -35,8 +36,7 @@ CREATE TABLE said_before ( -- events that this pit acknowledged and that this le
 _MOST_HEADS = 10_000  # of tables that nobody adopted, too: anybody can invent names of tables
 
 
-@dataclass(slots=True)
-class Head:
+class Head(Struct):
     """How far a table is committed: through event `seq` of the adopted epoch, whose chain value is `chain`."""
 
     adoption: Adoption

@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.bounds import MOST_CENTS, NAME, is_count
@@ -40,8 +41,7 @@ MOST_VOIDS_IN_A_SHOE = 2
 with a progressive wager count."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The terms of every meter by its name, and how many rounds of a shoe may be voided without an alarm."""
 
     meters: Mapping[str, Terms]

@@ -5,7 +5,7 @@ Nothing here writes, and whoever runs it needs no more than the right to read th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.pit.reference import alarms
@@ -20,8 +20,7 @@ from controller.pit.reference.session import Session
 _MOST_ALARMS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class HeardTable:
+class HeardTable(Struct, frozen=True):
     """A table that the pit hears: its epoch, its key's fingerprint, and how far it is committed."""
 
     table: str
@@ -30,16 +29,14 @@ class HeardTable:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """An award that people have still to decide on, and when its hit happened, by its table's clock."""
 
     award: Award
     hit_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """What the ledger says at one moment.
 
     `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels

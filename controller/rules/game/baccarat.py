@@ -9,9 +9,10 @@ Baccarat all cards lie face down, third cards too, until the seats that squeeze 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import WORTH, Card, Points, total
@@ -20,8 +21,7 @@ from controller.rules.game.play import Call, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
 
 
-@dataclass(frozen=True, slots=True)
-class Tableau:
+class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
     """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
 
     Raises ValueError unless the naturals are the highest totals and every lower total has its row of third cards.
@@ -44,8 +44,7 @@ class Tableau:
             raise ValueError("the tableau needs one row of third cards for each Banker total below the naturals")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """`[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as turned up."""
 
     tableau: Tableau
@@ -60,8 +59,7 @@ class Section:
         return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
 
 
-@dataclass(frozen=True, slots=True)
-class PuntoBanco:
+class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The game: its tableau, and when cards are turned up.
 
     "dealt": each card is dealt face up (Mini). "input" (Midi): cards lie face down until the dealer calls that they

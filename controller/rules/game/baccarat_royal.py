@@ -7,9 +7,10 @@ face down to the end, and Banker's until Banker decides. No step tells more of t
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from typing import ClassVar, Literal, Self
+
+from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card, total
@@ -24,8 +25,7 @@ Step = Draw | Choose | Reveal | TwoHands
 """What a round asks for next, or its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class BankerRow:
+class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of the banker's drawing table: what Banker does with these totals."""
 
     hole_cards: tuple[int, ...]
@@ -47,8 +47,7 @@ class BankerRow:
         return "choose" if third.points in self.free_choice_on else self.all_other_cases
 
 
-@dataclass(frozen=True, slots=True)
-class BaccaratRoyal:
+class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The rules of a house. Totals are 0 to 9.
 
     Raises ValueError unless the naturals are the highest totals, every lower total stands in one row of the banker's
@@ -162,8 +161,7 @@ def _actives(seating: Seating) -> Actives:
 # A round.
 
 
-@dataclass(slots=True)
-class _Layout:
+class _Layout(Struct):
     """The cards on the felt, and the hands whose hole cards have been turned up."""
 
     cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {PLAYER: (), BANKER: ()})

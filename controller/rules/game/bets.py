@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
+
+from msgspec import Struct
 
 from controller.rules.game.cards import DECK, RANKS, SUITS, Card, PersonalK9, Points, total
 from controller.rules.game.hands import Outcome, TwoHands
@@ -25,8 +26,7 @@ DRAGON_BONUS = ("dragon_player", "dragon_banker")
 """The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each spot pays."""
 
 
-@dataclass(frozen=True, slots=True)
-class Has:
+class Has(Struct, frozen=True, forbid_unknown_fields=True):
     """So many of the cards are among these: ranks, suits, or whole cards."""
 
     of: tuple[str, ...]
@@ -41,8 +41,7 @@ class Has:
             raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card")
 
 
-@dataclass(frozen=True, slots=True)
-class CardsAre:
+class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
     """What several cards are, in one hand or in both. A word that is None is not asked."""
 
     total: tuple[Points, ...] | None = None
@@ -80,8 +79,7 @@ class CardsAre:
     """All have this colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandIs(CardsAre):
+class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
     """What one hand is: Player's, Banker's, or another hand by the word before it. A word that is None is not asked."""
 
     natural: bool | None = None
@@ -111,8 +109,7 @@ class HandIs(CardsAre):
             raise ValueError("first_two needs two ranks, or two lists of ranks")
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(Struct, frozen=True, forbid_unknown_fields=True):
     """What a finished round is, with both its sides. A word that is None is not asked."""
 
     winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
@@ -180,8 +177,7 @@ class When:
         return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a bet: its condition, and what becomes of the wager.
 
     Raises ValueError unless the row has exactly one of `pays`, `result` and `award`.
@@ -227,8 +223,7 @@ class Row:
             raise ValueError("commission needs pays, and is either taken or owed")
 
 
-@dataclass(frozen=True, slots=True)
-class Bet:
+class Bet(Struct, frozen=True, forbid_unknown_fields=True):
     """A bet of a game: its spot, its limits, the wagers that it needs, and the rows that decide it."""
 
     spot: str
@@ -283,8 +278,7 @@ class Bet:
         return tuple(dict.fromkeys(row.meter for row in self.rows if row.meter is not None))
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """A finished round as the bets of one seat see it.
 
     `naturals` are the two-card totals that end a round. `own` is printed at the bettor's seat, `others` at the table's

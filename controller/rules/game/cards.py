@@ -7,9 +7,9 @@ baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing. A hand's total
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Literal
+from functools import cache
+from typing import Literal, NoReturn, Self
 
 
 class Rank(IntEnum):
@@ -55,12 +55,42 @@ _POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 """What a card counts, by the number of its rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class _Printed:
+    """What is printed on paper: there is one object for each value, and nobody changes it.
+
+    So two are compared, and looked up, as fast as two objects can be. No struct: JSON has their text.
+    """
+
+    __slots__: tuple[str, ...] = ()
+
+    @classmethod
+    @cache
+    def _one(cls, *values: object) -> Self:
+        one = object.__new__(cls)
+        for name, value in zip(cls.__slots__, values, strict=True):
+            object.__setattr__(one, name, value)
+        return one
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{self} does not change")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        return type(self), tuple(getattr(self, name) for name in self.__slots__)
+
+
+class Card(_Printed):
     """One card. Equal cards of different decks are the same value: the shoe cannot tell them apart."""
 
+    __slots__ = ("rank", "suit")
     rank: Rank
     suit: Suit
+
+    def __new__(cls, rank: Rank, suit: Suit) -> Self:
+        """The card of this rank and suit."""
+        return cls._one(rank, suit)
 
     def __str__(self) -> str:
         return RANKS[self.rank - 1] + self.suit.value
@@ -103,12 +133,16 @@ def total(cards: Iterable[Card]) -> int:
     return sum([_POINTS[card.rank] for card in cards]) % 10  # a list: this is asked millions of times
 
 
-@dataclass(frozen=True, slots=True)
-class PersonalK9:
+class PersonalK9(_Printed):
     """The King of one suit and the 9 of one suit printed at a seat. Sixteen exist, four of them suited."""
 
+    __slots__ = ("king", "nine")
     king: Suit
     nine: Suit
+
+    def __new__(cls, king: Suit, nine: Suit) -> Self:
+        """The King of the one suit and the 9 of the other."""
+        return cls._one(king, nine)
 
     def __str__(self) -> str:
         return f"K{self.king.value} 9{self.nine.value}"

@@ -6,7 +6,7 @@ A game's own file reads like its sheet. The table treats every game alike: it as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from controller.rules.game import baccarat
 from controller.rules.game.baccarat import Tableau
@@ -19,6 +19,7 @@ from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 
+@runtime_checkable  # msgspec looks whether what it read is a game
 class Game(Protocol):
     """A game by the rules of a house. Pure: each answer is computed from all plays of the round so far."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, StrEnum
+
+from msgspec import Struct
 
 from controller.rules.game.cards import Card, total
 from controller.rules.game.play import Laid
@@ -36,8 +37,7 @@ class HandsError(ValueError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class TwoHands:
+class TwoHands(Struct, frozen=True):
     """Player's hand and Banker's, complete: each side's two or three cards in order, and how the round ended."""
 
     player: tuple[Card, ...]
@@ -77,8 +77,7 @@ class TwoHands:
         return _face_up(PLAYER, self.player), _face_up(BANKER, self.banker)
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHand:
+class SeatHand(Struct, frozen=True):
     """A seat's hand that has been played: its `number` from 1, left to right, and its two or three cards."""
 
     seat: int
@@ -87,8 +86,7 @@ class SeatHand:
     from_split: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHands:
+class SeatHands(Struct, frozen=True):
     """Every hand of the seats, in order, against the dealer's two or three cards: complete."""
 
     dealer: tuple[Card, ...]

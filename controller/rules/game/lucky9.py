@@ -7,9 +7,10 @@ asks for each card and call in turn. Each answer is computed by running that gen
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from typing import ClassVar, Literal, Self
+
+from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card, Points, total
@@ -29,8 +30,7 @@ from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Seating, TieMoves, WinMoves
 
 
-@dataclass(frozen=True, slots=True)
-class Lucky9:
+class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The rules of a house. Raises ValueError where they contradict each other."""
 
     pair: Literal["rank", "value"]
@@ -183,8 +183,7 @@ def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card,
 Step = Draw | Choose | Reveal | SeatHands
 
 
-@dataclass(slots=True)
-class _Layout:
+class _Layout(Struct):
     """The felt while a round is played: each seat's hands from left to right, and the dealer's."""
 
     hands: dict[int, list[list[Card]]]

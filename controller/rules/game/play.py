@@ -6,8 +6,9 @@ or the game's own `Done`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from controller.rules.game.cards import Card
 
@@ -25,8 +26,7 @@ Play = Card | Call
 """One thing that happened in a round: a card drawn, or a call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """The next card goes to `hand`. Where that is a seat's own hand, it lies at `seat`.
 
     `face_down`: the card is laid face down. `secret`: nobody is told who draws, which would tell a face-down card.
@@ -38,8 +38,7 @@ class Draw:
     secret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     """The seat must call one of `options` for its hand. `secret`: the options would tell a face-down card."""
 
     hand: str
@@ -48,15 +47,13 @@ class Choose:
     secret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reveal:
+class Reveal(Struct, frozen=True):
     """The face-down cards of these hands are turned up next. The dealer says when that is done."""
 
     hands: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
+class Laid(Struct, frozen=True):
     """A hand as it lies on the layout: its cards in order, and which of them lie face down.
 
     `hand` is "player", "banker", "dealer", or a seat's: "seat_3", and after splits "seat_3_hand_2" and so on.

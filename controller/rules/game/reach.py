@@ -9,11 +9,13 @@ look at so much that there are too many hands, a part of the hands is tried, and
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from math import ceil
 from random import Random
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.rules.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of, sees_ranks
 from controller.rules.game.cards import RANKS, WORTH, Card, PersonalK9, total
@@ -29,8 +31,7 @@ _MOST_PAIRS = 150_000
 _K9S = ("KS 9S", "KH 9H", "KS 9H", "KH 9S")
 
 
-@dataclass(frozen=True, slots=True)
-class Unreachable:
+class Unreachable(Struct, frozen=True):
     """A row, counted from 0, that decides no round: it never holds, or an earlier row holds wherever this row does."""
 
     bet: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
+
+from msgspec import Struct
 
 from controller.rules.game.hands import Outcome
 
@@ -17,8 +18,7 @@ WinMoves = Literal["loser_to_free_seat", "loser_to_next_seat", "both"]
 occupied seat, from where a winner moves to the loser's seat; or both, as after a tie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Actives:
+class Actives(Struct, frozen=True, forbid_unknown_fields=True):
     """The two seats that play each other. Raises ValueError where both are the same seat."""
 
     player: int
@@ -29,8 +29,7 @@ class Actives:
             raise ValueError("one seat cannot be both Player and Banker")
 
 
-@dataclass(frozen=True, slots=True)
-class Seating:
+class Seating(Struct, frozen=True):
     """Who plays the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
 
     in_play: tuple[int, ...] = ()

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.rules.game.bets import Bet, Finished, Row, bet_on, deciding, deciding_of
 from controller.rules.game.play import Result
@@ -21,8 +23,7 @@ from controller.rules.game.wagers import Wager
 Direction = Literal["up", "down"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(Struct, frozen=True, forbid_unknown_fields=True):
     """How money that does not divide is rounded to whole units. Every wager is a multiple of the unit. The sheets do
     not say how: the defaults are choices.
 
@@ -52,8 +53,7 @@ class Rounding:
         return self.unit_cents * (ceil(units) if direction == "up" else floor(units))
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """One settled wager. Where a seat has split, each of its hands has an equal wager, settled by itself."""
 
     wager: Wager
@@ -83,8 +83,7 @@ class Settled:
         return self.stake_back_cents + self.pays_cents - self.commission_cents
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """A settlement's money in cents. Staked is returned plus house plus commission."""
 
     staked: int
@@ -100,8 +99,7 @@ class Totals:
     """What the seats owe from now on. This money has not moved yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(Struct, frozen=True):
     """Every wager of a round, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
 
     settled: tuple[Settled, ...]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from controller.rules.game.bets import Bet, bet_on
 
 
-@dataclass(frozen=True, slots=True)
-class Wager:
+class Wager(Struct, frozen=True, forbid_unknown_fields=True):
     """Chips on a spot at a seat: the seated player's, or with `back` those of the back bettor behind that seat."""
 
     seat: int
@@ -20,16 +20,14 @@ class Wager:
     back: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedWager:
+class RefusedWager(Struct, frozen=True, forbid_unknown_fields=True):
     """A wager that does not play, and the code that says why."""
 
     wager: Wager
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class WagerRules:
+class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
     """A table's limits, in cents.
 
     Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.

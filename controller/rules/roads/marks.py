@@ -11,8 +11,9 @@ Simulated and void rounds are on no road.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, cast
+
+from msgspec import Struct
 
 from controller.rules.roads.layout import Grid, Place, bead_place
 
@@ -24,8 +25,7 @@ DERIVED = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
 """The derived roads and their reach in columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """A finished round as the bead plate shows it."""
 
     winner: Winner
@@ -55,16 +55,14 @@ def rounds_of(rounds: Iterable[Finished]) -> list[Round]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Bead:
+class Bead(Struct, frozen=True):
     """A round's place on the bead plate."""
 
     place: Place
     round: Round
 
 
-@dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(Struct, frozen=True):
     """A round with a winner on the big road, and the number of ties after that round.
 
     `winner` is None for ties before the first winner.
@@ -75,8 +73,7 @@ class Circle:
     ties: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A mark of a derived road."""
 
     place: Place

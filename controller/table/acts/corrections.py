@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 from controller.rules.game.cards import Card
@@ -32,8 +30,7 @@ from controller.table.legality import Refuse, refuse
 from controller.table.states import Burning, FirstCardDue, NoShoe, Table
 
 
-@dataclass(frozen=True, slots=True)
-class RoundCorrected(ByPerson):
+class RoundCorrected(ByPerson, frozen=True):
     """Two people read a finished round's cards again: these cards lay on the felt. The round's own event stays."""
 
     round: int
@@ -48,8 +45,7 @@ class RoundCorrected(ByPerson):
         return {PLAYER: self.player, BANKER: self.banker}
 
 
-@dataclass(frozen=True, slots=True)
-class SeatsRoundCorrected(ByPerson):
+class SeatsRoundCorrected(ByPerson, frozen=True):
     """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
 
     round: int
@@ -72,14 +68,12 @@ class SeatsRoundCorrected(ByPerson):
 CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
 
-class _Correction(Request):
+class _Correction(Request, frozen=True):
     """A request of two people for the correction `_fact`."""
 
-    __slots__ = ()
-
     @property
-    @abstractmethod
-    def _fact(self) -> CorrectionFact: ...
+    def _fact(self) -> CorrectionFact:
+        raise NotImplementedError
 
     @property
     def details(self) -> dict[str, object]:
@@ -105,8 +99,7 @@ class _Correction(Request):
         return by_two(self, fact)
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectRound(_Correction):
+class CorrectRound(_Correction, frozen=True):
     """Correct a finished round of the open shoe: these are the cards that two people read."""
 
     round: int
@@ -120,8 +113,7 @@ class CorrectRound(_Correction):
         return RoundCorrected(self.round, self.player, self.banker, self.supervisor, self.witness or "")
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectSeatsRound(_Correction):
+class CorrectSeatsRound(_Correction, frozen=True):
     """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
 
     round: int

@@ -9,13 +9,14 @@ write its entry in one of the files beside this one: the fact, the request with 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import lcm
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_SEAT, MOST_SEQ, is_count
 from controller.contract.names import same_name
@@ -30,8 +31,7 @@ LOTS = lcm(*range(1, 15))
 """How many lots there are to draw by. Of any 2 to 14 seats, each ordered pair gets the same number of lots."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ambient:
+class Ambient(Struct, frozen=True):
     """What decides a request and is not the table's own state.
 
     - `sensed_seats`: the seats whose sensor sees a wager now.
@@ -55,14 +55,12 @@ class Ambient:
     latest_seq: int = MOST_SEQ
 
 
-class Request(ABC):
+class Request(Struct, frozen=True):
     """What a person asks of the table. A supervisor's request has a field `supervisor`: None without a name."""
 
-    __slots__ = ()
-
-    @abstractmethod
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The fact that the request becomes where its act is allowed, or why the request is refused all the same."""
+        raise NotImplementedError
 
 
 class Who(Enum):
@@ -89,8 +87,7 @@ KEY = "key"
 """The name under which a supervisor's act is journalled where the key at the table was turned for the act."""
 
 
-@dataclass(frozen=True, slots=True)
-class Press:
+class Press(Struct, frozen=True):
     """A press of `button` that makes `request`, with the key turned or not, at the moments `when`."""
 
     button: str
@@ -108,8 +105,7 @@ class BadArgumentError(ValueError):
         self.what, self.do = what, do
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """An argument of an act.
 
     `of_text` makes of a word, in a shell or a script, the value that the argument has in JSON on the socket. `read`
@@ -131,8 +127,7 @@ class Argument:
         return [*map(self.of_text, word.split(self.many))] if self.many else self.of_text(word)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """One way to say an act. `make` takes the values of the arguments in order, and last the name where `named`."""
 
     request: type[Request]
@@ -156,8 +151,7 @@ def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Pha
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """One act.
 
     `refused` is the act's row of the table of legality: by phase, the code of the refusal. In a phase that `refused`

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from controller.rules.game.play import Call, Choose, Reveal
 from controller.table import locking
@@ -37,8 +38,7 @@ from controller.table.voiding import needs_two
 GROUP = "The round"
 
 
-@dataclass(frozen=True, slots=True)
-class LockWagers(Request):
+class LockWagers(Request, frozen=True):
     """The dealer's `deal`: no more wagers, and the round begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
@@ -84,16 +84,14 @@ def _actives_seated(table: Table) -> bool:
     return table.actives is not None and {table.actives.player, table.actives.banker} <= set(table.occupied)
 
 
-@dataclass(frozen=True, slots=True)
-class Called(ByPerson):
+class Called(ByPerson, frozen=True):
     """The dealer called what a seat chose, or that cards were turned up."""
 
     call: Call
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class MakeCall(Request):
+class MakeCall(Request, frozen=True):
     """The dealer calls hit, stand, split or reveal."""
 
     call: Call
@@ -139,16 +137,14 @@ CALLS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HandVoided(ByPerson):
+class HandVoided(ByPerson, frozen=True):
     """A supervisor ended the round and returned its wagers. `witness` is the second person, where two had to agree."""
 
     by: str
     witness: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VoidHand(Request):
+class VoidHand(Request, frozen=True):
     """End the round and return its wagers."""
 
     supervisor: str | None
@@ -194,8 +190,7 @@ class OddCardFate(Enum):
     BURN = "burn"
 
 
-@dataclass(frozen=True, slots=True)
-class OddCardTold(ByPerson):
+class OddCardTold(ByPerson, frozen=True):
     """The last card, drawn in error, was not exposed, and has this fate. So it opened no simulated hand.
 
     `witness` is the second person, where the shoe has had so many such cards that two people must agree.
@@ -206,8 +201,7 @@ class OddCardTold(ByPerson):
     witness: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TellOddCard(Request):
+class TellOddCard(Request, frozen=True):
     """The last card, drawn in error, was not exposed."""
 
     fate: OddCardFate

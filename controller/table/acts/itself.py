@@ -6,7 +6,6 @@ seconds, and the status says meanwhile that a test shows there. A round, a fault
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from controller.table.acts.entry import (
@@ -30,16 +29,14 @@ from controller.table.states import Burning, NoShoe, ShoeEnded, Table
 GROUP = "The table itself"
 
 
-@dataclass(frozen=True, slots=True)
-class LampsTested(ByPerson):
+class LampsTested(ByPerson, frozen=True):
     """Somebody had every lamp lit for a while, or this one and no other."""
 
     by: str
     lamp: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LampTest(Request):
+class LampTest(Request, frozen=True):
     """Light every lamp for a while, or this one and no other."""
 
     by: str
@@ -50,15 +47,13 @@ class LampTest(Request):
         return LampsTested(self.by, self.lamp)
 
 
-@dataclass(frozen=True, slots=True)
-class InputsTested(ByPerson):
+class InputsTested(ByPerson, frozen=True):
     """Somebody pressed the buttons to see them come, so for a while no press meant anything."""
 
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class InputTest(Request):
+class InputTest(Request, frozen=True):
     """Let no press mean anything for a while, and show what is pressed."""
 
     by: str
@@ -68,16 +63,14 @@ class InputTest(Request):
         return InputsTested(self.by)
 
 
-@dataclass(frozen=True, slots=True)
-class HitTested(ByPerson):
+class HitTested(ByPerson, frozen=True):
     """Somebody had a test hit of this seat shown and told. Nothing was won."""
 
     seat: int
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class HitTest(Request):
+class HitTest(Request, frozen=True):
     """Show and tell a test hit of this seat."""
 
     seat: int

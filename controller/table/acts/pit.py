@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from controller.contract.bounds import MOST_CENTS
@@ -15,16 +14,14 @@ from controller.table.legality import Refuse, refuse
 from controller.table.states import Table
 
 
-@dataclass(frozen=True, slots=True)
-class PitKeyPinned(ByPerson):
+class PitKeyPinned(ByPerson, frozen=True):
     """A person compared the pit's key (64 hex digits) at both ends. From now on that key signs the pit's word."""
 
     public_key: str
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class PinPitKey(Request):
+class PinPitKey(Request, frozen=True):
     """Believe the pit whose key has this fingerprint, as a person read it at the pit."""
 
     fingerprint: str
@@ -73,8 +70,7 @@ PIT_KEY = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SeeAward(Request):
+class SeeAward(Request, frozen=True):
     """The pit's word on how far a hit of this journal has come, and the least and most cents that the award can be.
 
     No person asks for this, so it is no act. In every phase of the table the word is believed or refused.
@@ -100,8 +96,7 @@ class SeeAward(Request):
         return AwardRefused(step, self.least_cents, self.most_cents)
 
 
-@dataclass(frozen=True, slots=True)
-class AwardAccepted(ByPerson):
+class AwardAccepted(ByPerson, frozen=True):
     """Two people compared a disputed award with the hit and the pit's books. The amount is true, and is believed."""
 
     award: str
@@ -109,8 +104,7 @@ class AwardAccepted(ByPerson):
     witness: str
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptAward(Request):
+class AcceptAward(Request, frozen=True):
     """Believe an award that was refused for its amount: the pit's name for the award, and the amount in cents."""
 
     award: str

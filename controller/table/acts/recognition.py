@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from controller.contract.bounds import HASH
@@ -17,8 +16,7 @@ from controller.table.legality import Refuse, refuse
 from controller.table.states import Table
 
 
-@dataclass(frozen=True, slots=True)
-class RecognitionKeyPinned(ByPerson):
+class RecognitionKeyPinned(ByPerson, frozen=True):
     """Two people adopted bet recognition's key (64 hex digits). From now on that key, and no other, signs its words."""
 
     public_key: str
@@ -26,8 +24,7 @@ class RecognitionKeyPinned(ByPerson):
     witness: str
 
 
-@dataclass(frozen=True, slots=True)
-class PinRecognitionKey(Request):
+class PinRecognitionKey(Request, frozen=True):
     """Believe the bet recognition that has this key, as people read it there. A key adopted before is given up."""
 
     public_key: str
@@ -71,8 +68,7 @@ RECOGNITION_KEY = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SeeWager(Request):
+class SeeWager(Request, frozen=True):
     """Bet recognition's word, signed with this key: chips lie so, for the round of that shoe. `seq` numbers the words.
 
     No person asks for this, so it is no act. In every phase of the table the word is a fact where its number is new.

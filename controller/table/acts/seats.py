@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
@@ -35,16 +34,14 @@ from controller.table.states import HandInPlay, Locked, Table
 GROUP = "Seats and money"
 
 
-@dataclass(frozen=True, slots=True)
-class SeatsTaken(ByPerson):
+class SeatsTaken(ByPerson, frozen=True):
     """These seats are occupied now, and no others."""
 
     seats: tuple[int, ...]
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class TakeSeats(Request):
+class TakeSeats(Request, frozen=True):
     """These seats are occupied, and no others."""
 
     seats: tuple[int, ...]
@@ -82,8 +79,7 @@ SEATS = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveSeat(Request):
+class LeaveSeat(Request, frozen=True):
     """The player of a seat leaves the game."""
 
     seat: int
@@ -114,16 +110,14 @@ LEAVE = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ActivesChosen(ByPerson):
+class ActivesChosen(ByPerson, frozen=True):
     """The two active seats of Baccarat Royal. `by` is "lot" where they were drawn, else the person who named them."""
 
     actives: Actives
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChooseActives(Request):
+class ChooseActives(Request, frozen=True):
     """Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
 
     actives: Actives | None
@@ -172,16 +166,14 @@ ACTIVES = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WagerPlaced(ByPerson):
+class WagerPlaced(ByPerson, frozen=True):
     """Chips lie on a spot now, in place of what lay there before. 0 cents: the chips were taken away."""
 
     wager: Wager
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceWager(Request):
+class PlaceWager(Request, frozen=True):
     """Chips lie on a spot, in place of what lay there. 0 cents: the chips were taken away. `by` saw them.
 
     `seen_for` is the shoe and the round for which bet recognition saw them. None: a person at the table says it now.
@@ -251,8 +243,7 @@ WAGER = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CommissionCollected(ByPerson):
+class CommissionCollected(ByPerson, frozen=True):
     """A seat paid all the commission that it owed."""
 
     seat: int
@@ -260,8 +251,7 @@ class CommissionCollected(ByPerson):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class CollectCommission(Request):
+class CollectCommission(Request, frozen=True):
     """A seat pays the commission that it owes."""
 
     seat: int
@@ -285,16 +275,14 @@ COMMISSION = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HitsReset(ByPerson):
+class HitsReset(ByPerson, frozen=True):
     """A supervisor has handled a seat's hit, or every hit (None): the lamp goes out."""
 
     seat: int | None
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResetHits(Request):
+class ResetHits(Request, frozen=True):
     """A seat's hit, or every hit (None), is handled: its lamp may go out."""
 
     seat: int | None

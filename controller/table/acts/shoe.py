@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from controller.table.acts.entry import (
     IN_A_HAND,
     KEY,
@@ -24,8 +22,7 @@ from controller.table.stops import carried_into_new_shoe
 GROUP = "The shoe"
 
 
-@dataclass(frozen=True, slots=True)
-class NewShoe(Request):
+class NewShoe(Request, frozen=True):
     """Announce a new shoe. A supervisor (a name, or "key") may also end the open shoe by this, between rounds."""
 
     supervisor: str | None = None
@@ -46,7 +43,7 @@ ANNOUNCE_SHOE = Act(
     example="",
     forms=(Form(NewShoe, NewShoe, named=False),),
     becomes=(ShoeOpened,),
-    refused={FirstCardDue: "shoe_announced", Burning: "burn_unfinished", WagersOpen: "shoe_open"} | dict(IN_A_HAND),
+    refused={**IN_A_HAND, FirstCardDue: "shoe_announced", Burning: "burn_unfinished", WagersOpen: "shoe_open"},
     leads_to=(FirstCardDue,),
     presses=(Press("new_shoe", False, "a new shoe begins", NewShoe),),
     on_socket=False,
@@ -70,8 +67,7 @@ NEW_SHOE = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SeeCutCard(Request):
+class SeeCutCard(Request, frozen=True):
     """The dealer saw the cutting card, at a shoe that does not report that card."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
@@ -92,15 +88,13 @@ CUT_CARD = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeClosed(ByPerson):
+class ShoeClosed(ByPerson, frozen=True):
     """A supervisor ended the shoe early, between rounds. No new shoe is announced yet."""
 
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class CloseShoe(Request):
+class CloseShoe(Request, frozen=True):
     """End the shoe early, between rounds."""
 
     supervisor: str

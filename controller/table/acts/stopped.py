@@ -5,8 +5,6 @@ A void (`hand.py`) and a new shoe (`shoe.py`) leave a fault too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from controller.rules.game.cards import Card
 from controller.table import shoe_life
 from controller.table.acts.entry import (
@@ -34,16 +32,14 @@ from controller.table.voiding import plays_for_awards
 GROUP = "When the table has stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class FaultCleared(ByPerson):
+class FaultCleared(ByPerson, frozen=True):
     """A supervisor looked at the table and let it go on; where the fault needs two people, a witness did too."""
 
     by: str
     witness: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClearFault(Request):
+class ClearFault(Request, frozen=True):
     """Let the table go on. Some faults need two people."""
 
     supervisor: str | None
@@ -77,8 +73,7 @@ CLEAR = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CardNamed(ByPerson):
+class CardNamed(ByPerson, frozen=True):
     """A supervisor said which card it was: a card that the shoe could not read, or that was missed.
 
     `witness` is the second person, in a round with a progressive wager.
@@ -89,8 +84,7 @@ class CardNamed(ByPerson):
     witness: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NameCard(Request):
+class NameCard(Request, frozen=True):
     """Say which card it was that the shoe could not read, or that was missed."""
 
     card: Card
@@ -134,16 +128,14 @@ CARD = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CardsCounted(ByPerson):
+class CardsCounted(ByPerson, frozen=True):
     """A supervisor counted the cards that are left in the shoe."""
 
     left: int
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class CountCards(Request):
+class CountCards(Request, frozen=True):
     """Say how many cards are left in the shoe now, counted or read from a display."""
 
     left: int

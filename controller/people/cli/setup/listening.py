@@ -11,9 +11,10 @@ import logging
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from controller.basics.errors import TableError
 from controller.people.cli.setup.house import choice
@@ -31,8 +32,7 @@ _UNREAD_FOR_S = 0.5
 _POLL_S = 0.05
 
 
-@dataclass(slots=True)
-class Heard:
+class Heard(Struct):
     """A shoe that was heard: its port, brand and speed in baud, and the cards that were read."""
 
     port: str

@@ -1,0 +1,124 @@
+"""Facts as the journal keeps them: the same bytes as Python's own JSON writes, read back, and nothing passed over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controller.basics.errors import TableError
+from controller.contract.canonical import canonical
+from controller.daemon.record.fact_json import fact_from_json, fact_to_json
+from controller.rules.game.cards import Card
+from controller.rules.game.wagers import Wager
+from controller.table.acts.corrections import SeatsRoundCorrected
+from controller.table.acts.itself import LampsTested
+from controller.table.facts import (
+    AwardRefused,
+    AwardStepped,
+    CardDrawn,
+    CommitFailed,
+    DisputedAward,
+    Fact,
+    LevelsNoted,
+    ProgramMeasured,
+    Report,
+    SeatHit,
+    ShoeOpened,
+    StepFailed,
+)
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9
+
+_CARD = Card.parse("KS")
+_STEP = AwardStepped(1, "a", "h", 1, 2, "royal9", 3, "tier", None, 500, "paid", "Ana")
+_ODD = 'é "quoted" \\ \x00\x1f\x7f\b\f\n\r\t \u2028 \U0001f0a1'
+OPENED = ShoeOpened(
+    1,
+    "dealer",
+    LUCKY9,
+    "digest",
+    "version",
+    last_report=Report(3, "00"),
+    carried=(CardDrawn(_CARD, report=Report(4, "01")), StepFailed("why")),
+    commission_owed={2: 100, 10: 250},
+    placed=(Wager(2, "hand", 500),),
+    hits=(SeatHit(1, 2, "royal9", 3, "tier"),),
+    disputed=(DisputedAward(_STEP),),
+    measured=ProgramMeasured("version", "program", "configuration"),
+)
+CORRECTED = SeatsRoundCorrected(4, {2: ((_CARD, _CARD),), 10: ((_CARD,), ())}, (_CARD,), "Smith", "Jones")
+FACTS: tuple[Fact, ...] = (
+    OPENED,
+    ShoeOpened(1, "dealer", ROYAL9, "digest", "version"),
+    ShoeOpened(1, "dealer", BACCARAT_ROYAL, "digest", "version"),
+    CORRECTED,
+    AwardRefused(_STEP, 100, 200),
+    _STEP,
+    ProgramMeasured("version", "program", "configuration"),
+    CardDrawn(_CARD, report=Report(None, "00")),
+    CommitFailed(_ODD),
+    LevelsNoted({_ODD: 2**63, "a": -1, "Z": 0}),
+    LampsTested(_ODD),
+)
+
+
+@pytest.mark.parametrize("fact", [OPENED, CORRECTED], ids=lambda fact: type(fact).__name__)
+def test_a_seat_above_nine_is_read_back(fact: Fact) -> None:
+    """The journal has seats in the order of their numbers, 2 before 10, and text would have 10 before 2."""
+    written = fact_to_json(fact)
+    assert b'"2":' in written.partition(b'"10":')[0]
+    assert fact_from_json(written) == fact
+
+
+def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
+    """Before there were other progressive bets than Royal 9, a hit named no spot."""
+    before = json.loads(fact_to_json(OPENED))
+    del before["hits"][0]["spot"]
+    before["commission_owed"] = {2: 100, 10: 250}
+    assert fact_from_json(canonical(before)) == OPENED
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
+def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
+    """As Python's own JSON writes them, and not msgspec's."""
+    written = fact_to_json(fact)
+    assert json.loads(written)["fact"] == type(fact).__name__
+    assert fact_from_json(written) == fact
+    written = written.replace(b'{"2":', b'{"02":')  # as many digits, so that text has the numbers' order
+    assert canonical(json.loads(written)) == written
+
+
+def test_a_fact_inside_of_another_has_no_name() -> None:
+    """Its class is known there, and 0f50807 wrote none."""
+    opened = json.loads(fact_to_json(OPENED))
+    assert [fact["fact"] for fact in opened["carried"]] == ["CardDrawn", "StepFailed"]
+    assert "fact" not in opened["measured"] | opened["disputed"][0]["step"]
+    assert "fact" not in json.loads(fact_to_json(AwardRefused(_STEP, 100, 200)))["step"]
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
+def test_an_unknown_field_is_never_passed_over(fact: Fact) -> None:
+    """Wherever in the fact it stands: a fact without it would be another fact."""
+    value = json.loads(fact_to_json(fact))
+    for known in _objects(value):
+        known["unknown"] = 1
+        with pytest.raises(TableError, match="does not know a fact"):
+            fact_from_json(canonical(value))
+        del known["unknown"]
+
+
+_ANY_KEYS = ("levels", "commission_owed", "hands", "banker_draws_on_third_card")
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object in it whose keys are fields."""
+    if isinstance(value, dict):
+        yield value
+        for name, inner in value.items():
+            if name not in _ANY_KEYS:
+                yield from _objects(inner)
+    if isinstance(value, list):
+        for inner in value:
+            yield from _objects(inner)
