@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
-from controller.daemon.delivery import stream
+from controller.daemon.delivery import alarms
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import ack, running
 from tests.support.waiting import eventually
@@ -106,7 +106,7 @@ async def test_people_are_told_of_a_taken_id_once_in_a_while(
         listener.broker_id_taken()
         assert ["client_id_taken" in record.message for record in log.records] == [True]
         assert log.records[0].levelno == logging.ERROR
-        monkeypatch.setattr(stream, "_ALARM_AGAIN_AFTER_S", 0.0)
+        monkeypatch.setattr(alarms, "_AGAIN_AFTER_S", 0.0)
         listener.broker_id_taken()
         assert len(log.records) == 2
 

@@ -136,7 +136,10 @@ NO_SENTENCE = (
     *(f"people/screen/{page}.py" for page in ("placards", "hands", "shoes", "rules", "wording")),
 )
 """Whatever makes the record or a page for people in every language, by its place in the program."""
-ABOUT_WHAT_SOMEBODY_WROTE = ("table/acts/", "rules/game/wagers.py", "contract/keys.py", "contract/wire/")
+ABOUT_WHAT_SOMEBODY_WROTE = (
+    *("table/acts/", "rules/game/wagers.py"),
+    *("contract/keys.py", "contract/wire/", "contract/keeping/"),
+)
 """Except for these, which tell in English what to write instead of a wrong argument, key or file."""
 
 
