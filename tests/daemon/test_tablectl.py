@@ -124,11 +124,11 @@ def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
 ) -> None:
     """Sheet 000's first three rows win a meter: each is the best that holds, so none may pay less than $1,500."""
     text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
-    own = "[meters.player_personal]\nseed_cents = 1000000"
+    own = "[meters.player_personal]\nseed_cents = 150000"
     assert own in text
     settings = tmp_path / "pit.toml"
     settings.write_text(
-        text.replace(own, own.replace("1000000", seed_cents or "1") if seed_cents else "[meters.other]\nseed_cents = 1")
+        text.replace(own, own.replace("150000", seed_cents or "1") if seed_cents else "[meters.other]\nseed_cents = 1")
     )
     assert main(["check", str(EXAMPLE), "--pit-settings", str(settings)]) == (78 if told else 0)
     out, err = capsys.readouterr()
@@ -144,7 +144,7 @@ def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.Capt
     *_, warning, other, verdict = capsys.readouterr().out.splitlines()
     assert {line.partition(" ")[0] for line in (warning, other)} == {"warning:"}
     assert "there is no input void" in warning + other
-    assert verdict.endswith(" 8 decks. No mistakes, but 2 warnings above.")
+    assert verdict.endswith(" 8 decks. No mistakes, 2 warnings.")
 
 
 @pytest.mark.parametrize("command", ["check", "run", "status", "new-shoe --by Smith", "deal"])

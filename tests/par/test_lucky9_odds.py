@@ -18,6 +18,7 @@ from controller.people.cli import surroundings
 from controller.people.cli.par import edge_lines
 from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
+from controller.people.par.sheet import par, subject
 from controller.rules.game.bets import Bet, Finished, Row, deciding
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import SeatHands
@@ -183,7 +184,7 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
 def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
     text = surroundings.example_game("lucky9").read_text("utf-8")
     (tmp_path / "game.toml").write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
-    *_, edges = edge_lines(tmp_path / "game.toml", 1)
+    *_, edges = edge_lines(par(subject(tmp_path / "game.toml")), 1)
     assert edges.startswith("house edges: hand 1.2")
     assert edges.endswith(", tie not counted")
 

@@ -18,6 +18,10 @@ def _bytes(message: dict[str, object]) -> bytes:
     return json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
+ROYAL9_METERS = ("personal_vs_personal", "banker_personal", "player_personal")
+"""The meters that the shipped Royal 9 bet awards."""
+
+
 class TableEvening:
     """One table's stream. Each call is the next event; `sent` holds them all. Its bet awards the `meters`."""
 

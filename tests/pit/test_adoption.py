@@ -27,9 +27,8 @@ from controller.pit.reference.__main__ import main, parser
 from controller.pit.reference.forms import FROM_FORM
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger, Place, read_log
-from controller.pit.reference.settings import DEFAULT
 from controller.pit.reference.standing import read_standing
-from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import TERMS, balanced, code_of, counted, give, opened
@@ -146,7 +145,7 @@ def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(at: Pla
 
 
 def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_events(at: Place) -> None:
-    table = TableEvening(TABLE, DEFAULT)
+    table = TableEvening(TABLE, ROYAL9_METERS)
     table.lock(1)
     (forged,) = stolen(table.sent)
     with closing(Ledger(at)) as ledger:
@@ -164,7 +163,7 @@ def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_even
 
 
 def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_adopted(at: Place) -> None:
-    table = TableEvening(TABLE, DEFAULT)
+    table = TableEvening(TABLE, ROYAL9_METERS)
     table.lock(1)
     with closing(Ledger(at)) as ledger:
         what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False))
@@ -357,7 +356,7 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         command = shlex.split(until(pit.err, "adopt it: ")[-1].partition("adopt it: ")[2])
         subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
         far.ack(ack(0))
-        evening = TableEvening(TABLE, DEFAULT)
+        evening = TableEvening(TABLE, ROYAL9_METERS)
         evening.lock(1)
         evening.finish((1, "player_personal"))
         evening.hit(1, "player_personal", "player_personal")

@@ -16,8 +16,7 @@ import pytest
 
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ack, Ledger
-from controller.pit.reference.settings import DEFAULT
-from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
@@ -56,7 +55,7 @@ def speaks(far: Far, table: TableEvening) -> None:
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
     """An award is verified and paid, its table told of both; then the ledger is a copy from before. No pit runs."""
-    table = TableEvening(TABLE, DEFAULT)
+    table = TableEvening(TABLE, ROYAL9_METERS)
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
@@ -67,7 +66,7 @@ def paid_and_restored(house: House, far: Far) -> TableEvening:
     copy = house.ledger.read_bytes()
     pit = house.pit()
     until(pit.err, MAY_DECIDE)
-    cents = 1_000_040
+    cents = 150_001
     assert [decide(house, act) for act in ("verify", "pay")] == [0, 0]
     for step in ("pending", "verified", "paid"):
         table.award(table.sent[2], step, cents, "pit" if step == "pending" else "Ann")
@@ -114,7 +113,7 @@ def test_what_was_paid_is_not_paid_again_before_or_while_the_pit_catches_up(hous
     assert refused(house, capsys, "pay") == "award_told"
     assert decide(house, "recall") == 0
     assert main(["account", "--ledger", str(house.ledger)]) == 0
-    assert "paid 10,000.40" in capsys.readouterr().out
+    assert "paid 1,500.01" in capsys.readouterr().out
 
 
 @needs_mosquitto
@@ -140,7 +139,7 @@ def test_where_the_broker_forgot_the_acks_the_tables_heads_still_hold_decisions_
 def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decided_on(
     house: House, capsys: Told
 ) -> None:
-    far, table = house.far(), TableEvening(TABLE, DEFAULT)
+    far, table = house.far(), TableEvening(TABLE, ROYAL9_METERS)
     speaks(far, table)
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
@@ -181,7 +180,7 @@ def test_a_second_pit_that_got_past_the_lock_ends_the_first(house: House) -> Non
 @needs_mosquitto
 def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(house: House, capsys: Told) -> None:
     far, gone = house.far(), house.far("pit/v1/royal9-02/ack")
-    table, other = TableEvening(TABLE, DEFAULT), TableEvening("royal9-02", DEFAULT)
+    table, other = TableEvening(TABLE, ROYAL9_METERS), TableEvening("royal9-02", ROYAL9_METERS)
     with_a_hit(table)
     speaks(far, table)
     other.lock(3)

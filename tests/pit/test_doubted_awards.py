@@ -12,10 +12,9 @@ from controller.pit.reference.__main__ import main
 from controller.pit.reference.awards import Award, Step
 from controller.pit.reference.doubts import OF_THE_SHOE, sentence
 from controller.pit.reference.ledger import Ledger, Place
-from controller.pit.reference.settings import DEFAULT
 from controller.table.faults import ALARMS
 from controller.words.language import language
-from tests.pit.evening import TableEvening
+from tests.pit.evening import ROYAL9_METERS, TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_meters import amounts, balanced, code_of, give, opened
 from tests.support.waiting import until
@@ -139,7 +138,7 @@ def test_a_doubt_has_its_sentence_and_a_newer_tables_doubt_holds_all_the_same(
 
 
 def test_a_person_sees_the_doubt_and_says_so_with_a_second_one(house: House, capsys: Told) -> None:
-    table, far = TableEvening(TABLE, DEFAULT), house.far()
+    table, far = TableEvening(TABLE, ROYAL9_METERS), house.far()
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
     far.ack(ack(0))

@@ -20,7 +20,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.sayings import Sayings
 from controller.pit.reference.settings import DEFAULT
-from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_pit_service import event
 from tests.support.brokers import needs_mosquitto
@@ -64,7 +64,7 @@ def refusal(code: str = "body_differs", what: str = "Another body came.") -> Ref
 
 def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
     """A table whose first hand's hit was taken away by a correction, its third event."""
-    evening = TableEvening(table, DEFAULT)
+    evening = TableEvening(table, ROYAL9_METERS)
     evening.lock(1)
     evening.finish((1, "player_personal"))
     evening.correction(((1, "player_personal"),), ())
@@ -93,7 +93,7 @@ def test_a_correction_that_took_away_a_hit_without_an_award_is_listed_with_all_t
 
 
 def test_two_alarms_of_one_event_keep_their_order(ledger: Ledger, path: Path, capsys: Told) -> None:
-    evening = TableEvening(TABLE, DEFAULT)
+    evening = TableEvening(TABLE, ROYAL9_METERS)
     evening.lock(1)
     evening.hit(1, "player_personal", "player_personal")
     evening.void(1)
@@ -345,7 +345,7 @@ def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
 ) -> None:
     """One person voids the rounds that he does not like: each void by itself is allowed."""
     ledger.watch_voids(most)
-    evening = TableEvening(TABLE, DEFAULT)
+    evening = TableEvening(TABLE, ROYAL9_METERS)
     for _ in range(most + 1):
         evening.lock(1, 2)
         evening.void(1, 2)
@@ -358,7 +358,7 @@ def test_more_voids_in_a_shoe_than_the_house_expects_are_an_alarm(
 def test_the_voids_of_another_shoe_or_table_are_not_counted(ledger: Ledger, path: Path, capsys: Told) -> None:
     ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
     for table in (TABLE, "royal9-02"):
-        evening = TableEvening(table, DEFAULT)
+        evening = TableEvening(table, ROYAL9_METERS)
         for shoe in (1, 2):
             for _ in range(2):
                 evening.lock(1)

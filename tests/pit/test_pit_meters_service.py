@@ -347,4 +347,4 @@ def test_an_account_that_does_not_balance_ends_with_1_and_says_where(
     db.commit()
     db.close()
     assert main(["account", "--ledger", str(tmp_path / "ledger.sqlite")]) == 1
-    assert "does not balance: meter:banker_personal says 1000001 cents" in capsys.readouterr().err
+    assert "does not balance: meter:banker_personal says 150001 cents" in capsys.readouterr().err

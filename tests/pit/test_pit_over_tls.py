@@ -9,9 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from controller.pit.reference.settings import DEFAULT
 from tests.link.house import House, broker_of, peer, running_house, write
-from tests.pit.evening import EPOCH, TableEvening
+from tests.pit.evening import EPOCH, ROYAL9_METERS, TableEvening
 from tests.pit.house import TABLE, PitProcess, state
 from tests.support.waiting import PATIENCE_S, until
 
@@ -25,7 +24,7 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
             try:
                 until(pit.err, "connected")
                 table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)
-                evening, heard = TableEvening(TABLE, DEFAULT), dict[str, Any]()
+                evening, heard = TableEvening(TABLE, ROYAL9_METERS), dict[str, Any]()
                 evening.lock(1)
                 evening.hit(1, "any_royal", 2_500)
                 while heard.get(topics[0]) is None:

@@ -57,7 +57,7 @@ def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
     eventually_now(lambda: samples_of(scene.metrics(), "pit_alarms_total"), "the alarm, which is kept after the ack")
     said = scene.metrics()
     assert asked_names("pit_") <= told_names(said), "the board or a rule asks for a metric that there is not"
-    level = 10_000_00 + 41 * 2 * 500 * 8 // 100
+    level = 1_500_00 + 41 * 2 * 500 // 500
     assert samples_of(said, "pit_meter_cents")['{meter="player_personal"}'] == level
     assert samples_of(said, "pit_account_meter_cents") == samples_of(said, "pit_meter_cents")
     assert samples_of(said, "pit_awards_owed_cents") == {"": level}
@@ -93,7 +93,7 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     browser.open(scene.page_at)
     browser.until("document.querySelectorAll('#tables tbody tr').length === 3")
     browser.until("!document.getElementById('account').hidden")
-    assert "$10,032.80" in browser.text("#hits li b")
+    assert "$1,500.82" in browser.text("#hits li b")
     assert browser.text("#hits .where small", "vi") == "K9 riêng, Cái"
     assert browser.read("document.querySelector('#tables tbody tr').textContent.includes('royal9-02')"), "worst first"
     assert "event_malformed" in browser.text("#alarms li")

@@ -106,8 +106,9 @@ def _new_journal(options: Namespace) -> int:
 def _add_check(parser: ArgumentParser) -> None:
     limit = "warn of a bet with a higher house edge, in per cent (default: %(default)s)"
     parser.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
-    seeds = "the pit's settings: check that each meter's seed is high enough"
+    seeds = "the pit's settings: check that each meter's seed is high enough, and that no bet gives money away"
     parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=seeds)
+    parser.add_argument("--strict", action="store_true", help="a warning is refused too")
 
 
 def _check(options: Namespace) -> int:
@@ -116,6 +117,7 @@ def _check(options: Namespace) -> int:
     from controller.daemon.config.problems import ConfigError, Problem
     from controller.people.cli.meters import meter_lines
     from controller.people.cli.par import edge_lines
+    from controller.people.par.sheet import par, subject
     from drivers.header_map import CONFIG_TXT, overlaid
 
     config = load(options.table, reaching=True)
@@ -124,16 +126,19 @@ def _check(options: Namespace) -> int:
         if problems := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
             raise ConfigError(problems)
     pins = config.file.pins
-    of_meters = meter_lines(config.rules, options.pit_settings)
-    for line in (*of_meters, *edge_lines(options.table, options.highest_edge / 100)):
-        print(line)
+    sheet = par(subject(options.table))
+    counted = (*meter_lines(sheet, options.pit_settings), *edge_lines(sheet, options.highest_edge / 100))
     warnings = (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))
-    for warning in warnings:
-        print(painted(f"warning: {warning}", "yellow", sys.stdout))
-    rules = config.rules
-    count = len(warnings)
-    but = f", but {count} {'warning' if count == 1 else 'warnings'} above" if count else ""
-    print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes{but}.")
+    count = 0
+    for line in (*counted, *(f"warning: {warning}" for warning in warnings)):
+        is_warning = line.startswith("warning: ")
+        count += is_warning
+        print(painted(line, "yellow", sys.stdout) if is_warning else line)
+    rules, told = config.rules, f"{count} {'warning' if count == 1 else 'warnings'}"
+    seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
+    print(f"{rules.table} plays {rules.game}: {seats}. No mistakes{f', {told}' if count else ''}.")
+    if count and options.strict:
+        raise TableError("config_invalid", f"the configuration has {told}, and --strict allows none", "Correct each.")
     return 0
 
 
@@ -234,6 +239,10 @@ def _add_par(parser: ArgumentParser) -> None:
     instead.add_argument("--composition", action="store_true", help=unseen)
     level = "the cents on a progressive meter (default: 0); repeat for each meter"
     parser.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
+    terms = "the pit's settings: what each progressive bet keeps in the long run; meters stand at their seeds"
+    parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=terms)
+    pace = "with --pit-settings: how often each award falls at this pace (default: %(default)s)"
+    parser.add_argument("--rounds-an-hour", type=int, choices=range(1, 1001), default=100, metavar="N", help=pace)
     parser.add_argument("--json", action="store_true", help="every figure, as one JSON object")
     parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print too")
 
@@ -241,7 +250,10 @@ def _add_par(parser: ArgumentParser) -> None:
 def _par(options: Namespace) -> int:
     from controller.people.cli.par import par_sheet
 
-    return par_sheet(options.file, options.against, options.composition, options.meter, options.json, options.page)
+    return par_sheet(
+        *(options.file, options.against, options.composition, options.meter),
+        *(options.json, options.page, options.pit_settings, options.rounds_an_hour),
+    )
 
 
 def _add_roads(parser: ArgumentParser) -> None:

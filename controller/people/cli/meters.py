@@ -1,4 +1,5 @@
-"""The least amount at which each progressive meter must begin, so that a smaller award never pays more than the meter.
+"""What a table's game asks of the pit's terms: how high each progressive meter must begin, so that a smaller award
+never pays more than the meter; and that no progressive bet gives the house's money away.
 
 Example: the cards that win the meter would win a fixed award of $1,500 too. So the meter must begin at $1,500 or more.
 """
@@ -9,33 +10,69 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controller.daemon.config.problems import ConfigError, Problem
-from controller.pit.reference.settings import load
+from controller.people.par.long_run import LongRun, long_run
+from controller.people.par.page import name_of, percent
+from controller.people.par.sheet import Par
+from controller.pit.reference.settings import Settings, load
+from controller.rules.game.bets import bet_on
 from controller.rules.game.reach import least_meters
-from controller.table.rules import TableRules
 from controller.words.events import dollars
 
 
-def meter_lines(rules: TableRules, settings: Path | None) -> list[str]:
-    """A line with the least amount of each meter that has one; no line where the pit's `settings` are given.
+def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
+    """Where no `settings` of the pit are given, a line with the least amount of each meter that has one. With them, a
+    warning for each progressive bet whose edge cannot be counted.
 
-    Raises ConfigError where a seed in the settings is too low or missing, TableError where they cannot be read.
+    Raises ConfigError where the settings lack a meter, begin one too low, or leave a bet less than the house's least
+    edge; TableError where they cannot be read.
     """
-    least_cents = least_meters(rules.play, rules.bets, rules.shoe.decks)
+    of = sheet.subject
+    least_cents = least_meters(of.play, of.bets, of.shoe.decks)
     if settings is None:
         least = [f"{meter} at {dollars(cents)} or more" for meter, cents in sorted(least_cents.items()) if cents]
+        why = "since the cards that win it can win another award of that worth"
         compares = "`--pit-settings FILE` compares the pit's settings"
-        return [f"the pit must begin the meter {', and '.join(least)}: {compares}"] if least else []
-    if problems := [*_wrong(least_cents, settings)]:
-        raise ConfigError(problems)
-    return []
+        return [f"the pit must begin the meter {', and '.join(least)}, {why}: {compares}"] if least else []
+    pit = load(settings)
+    runs = long_runs(sheet, pit)
+    if wrong := [*_wrong_seeds(least_cents, pit), *_wrong_edges(runs, pit)]:
+        raise ConfigError(Problem(str(settings), *each) for each in wrong)
+    counted = {run.spot for run in runs}
+    not_counted = [bet.spot for bet in of.bets if bet.progressive and bet.spot not in counted]
+    return [f"warning: the long-run edge of {spot} is not counted, since people choose" for spot in not_counted]
 
 
-def _wrong(least_cents: dict[str, int], settings: Path) -> Iterator[Problem]:
-    terms = load(settings).meters
+def long_runs(sheet: Par, pit: Settings) -> list[LongRun]:
+    """Each progressive bet in the long run, where its outcomes are counted and the pit has all of its meters."""
+    found = []
+    for odds in sheet.bets:
+        bet = bet_on(sheet.subject.bets, odds.spot)
+        if bet is not None and bet.progressive and odds.outcomes and pit.meters.keys() >= set(bet.meters):
+            found.append(long_run(bet, odds, pit.meters))
+    return found
+
+
+def _wrong_seeds(least_cents: dict[str, int], pit: Settings) -> Iterator[tuple[str, str, str]]:
     for meter, least in sorted(least_cents.items()):
-        if meter not in terms:
-            yield Problem(str(settings), f"meters.{meter}", "is missing, and this table awards it", "Add its terms.")
-        elif terms[meter].seed_cents < least:
+        if meter not in pit.meters:
+            yield f"meters.{meter}", "is missing, and this table awards it", "Add its terms."
+        elif pit.meters[meter].seed_cents < least:
             less = "the meter pays less than a fixed award that the same cards can win"
-            what = f"with {terms[meter].seed_cents} cents {less}"
-            yield Problem(str(settings), f"meters.{meter}.seed_cents", what, f"Write {least} or more.")
+            what = f"with {pit.meters[meter].seed_cents} cents {less}"
+            yield f"meters.{meter}.seed_cents", what, f"Write {least} or more."
+
+
+def _wrong_edges(runs: list[LongRun], pit: Settings) -> Iterator[tuple[str, str, str]]:
+    for run in runs:
+        each = "".join(
+            f" {meter.meter} takes {percent(meter.given, 2)}, and its seeds {percent(meter.from_house, 2)} more."
+            for meter in run.fillings
+        )
+        if run.given > 1:
+            what = f"{name_of(run)} gives {percent(run.given, 1)} of each wager to its meters and their reserves"
+            yield "meters", what, f"Lower these shares, to less than the whole wager together.{each}"
+        elif run.edge < pit.least_edge:
+            keeps = f"{name_of(run)} keeps {percent(run.edge, 2)} of each wager in the long run"
+            what = f"{keeps}, less than {percent(pit.least_edge, 2)}"
+            do = "Lower the seeds or the contributions, or raise the bet's price. [tables] least_edge is the least."
+            yield "meters", what, f"{do}{each}"

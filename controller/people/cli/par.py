@@ -11,34 +11,49 @@ from msgspec.structs import replace
 from controller.basics.errors import TableError
 from controller.daemon.config import load
 from controller.people.cli.files import writing
+from controller.people.cli.meters import long_runs
 from controller.people.par.odds import Levels
-from controller.people.par.page import differences, edges, html, json_of, lines, percent
+from controller.people.par.page import NO_TERMS, OnTerms, differences, edges, html, json_of, lines, percent
 from controller.people.par.sheet import Par, par, subject
+from controller.pit.reference.settings import load as load_settings
 
 
 def par_sheet(
-    file: Path, against: Path | None, composition: bool, meters: Iterable[str], as_json: bool, page: Path | None
+    file: Path,
+    against: Path | None,
+    composition: bool,
+    meters: Iterable[str],
+    as_json: bool,
+    page: Path | None,
+    pit: Path | None = None,
+    rounds_an_hour: int = 100,
 ) -> int:
     """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
-    `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS.
+    `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS. `pit`: the
+    pit's settings, whose seeds are the levels of the meters that `meters` leave out.
 
     Raises TableError.
     """
     levels = dict(map(_level, meters))
     if composition:
         return _composition(file, levels, as_json)
-    sheet = par(subject(file))
-    if unknown := sorted(levels.keys() - {meter for bet in sheet.bets for meter in bet.edge_by_meter()}):
+    sheet, on_terms = par(subject(file)), NO_TERMS
+    known = {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
+    if unknown := sorted(levels.keys() - known):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
+    if pit is not None:
+        terms = load_settings(pit)
+        levels = {name: meter.seed_cents for name, meter in terms.meters.items() if name in known} | levels
+        on_terms = OnTerms(long_runs(sheet, terms), rounds_an_hour)
     if page is not None:
         with writing(page):
-            page.write_text(html(sheet, levels), "utf-8")
+            page.write_text(html(sheet, levels, on_terms), "utf-8")
     if against is not None:
         _print_differences(sheet, par(subject(against)), levels, as_json)
     elif as_json:
-        print(json.dumps(json_of(sheet, levels), indent=2))
+        print(json.dumps(json_of(sheet, levels, on_terms), indent=2))
     else:
-        print("\n".join(lines(sheet, levels)))
+        print("\n".join(lines(sheet, levels, on_terms)))
     return 0
 
 
@@ -65,9 +80,8 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
         print("\n".join(differences(one, other, levels)))
 
 
-def edge_lines(file: Path, highest: float) -> Iterator[str]:
+def edge_lines(sheet: Par, highest: float) -> Iterator[str]:
     """The edges for `check`: the warnings, then every edge in one line. `highest` is a fraction, such as 0.3."""
-    sheet = par(subject(file))
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from controller.people.par.long_run import LongRun
 from controller.people.par.odds import Levels, Odds, Outcome
 from controller.people.par.sheet import Par
 
 
-def lines(of: Par, levels: Levels) -> Iterator[str]:
+class OnTerms(Struct, frozen=True):
+    """The progressive bets on the pit's terms, and how many rounds an hour the table deals."""
+
+    runs: Sequence[LongRun] = ()
+    rounds_an_hour: int = 100
+
+    def of(self, bet: Odds) -> LongRun | None:
+        """This bet in the long run, where its terms are known."""
+        return next((run for run in self.runs if (run.spot, run.seats) == (bet.spot, bet.seats)), None)
+
+
+NO_TERMS = OnTerms()
+
+
+def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str]:
     """The lines for a terminal."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
         yield ""
-        yield f"{_name(bet)}: house edge {_edge(bet, levels)}"
+        yield f"{name_of(bet)}: house edge {_edge(bet, levels)}"
         if bet.outcomes:
             yield f"  exactly {bet.edge(levels)}"
             yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
@@ -28,7 +44,7 @@ def lines(of: Par, levels: Levels) -> Iterator[str]:
         for outcome in bet.outcomes:
             often = percent(Fraction(outcome.ways, bet.deals))
             yield f"  {outcome.ways:>{width},}  {often:>11}  {outcome.result}: {outcome.when}"
-        yield from (f"  {line}" for line in _meter_lines(bet, levels))
+        yield from (f"  {line}" for line in (*_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)))
     yield ""
     yield from of.play
     yield from _hands(of)
@@ -37,14 +53,14 @@ def lines(of: Par, levels: Levels) -> Iterator[str]:
 
 def edges(of: Par) -> str:
     """Each bet's edge, in one line."""
-    return ", ".join(f"{_name(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
+    return ", ".join(f"{name_of(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
 
 
 def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
     """What becomes of each bet where `one` is changed to `other`."""
     yield f"from {_title(one)}: {_cards(one)}"
     yield f"to   {_title(other)}: {_cards(other)}"
-    before, after = ({_name(bet): bet for bet in each.bets} for each in (one, other))
+    before, after = ({name_of(bet): bet for bet in each.bets} for each in (one, other))
     for name in dict.fromkeys([*before, *after]):
         was, is_ = before.get(name), after.get(name)
         if was is None or is_ is None:
@@ -90,7 +106,7 @@ def percent(part: Fraction, decimals: int = 5) -> str:
     return f"{100 * float(part):.{decimals}f}%"
 
 
-def json_of(of: Par, levels: Levels) -> dict[str, Any]:
+def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, Any]:
     """Every figure. Counts are whole numbers. An edge is an exact fraction and a percentage."""
     subject = of.subject
     return {
@@ -100,7 +116,7 @@ def json_of(of: Par, levels: Levels) -> dict[str, Any]:
         "cards": of.cards,
         "deals": of.deals,
         "meters_cents": dict(levels),
-        "bets": [_bet_json(bet, levels) for bet in of.bets],
+        "bets": [_bet_json(bet, levels, on_terms.of(bet)) for bet in of.bets],
         "hands": [
             {
                 "seats": hands.seats,
@@ -117,11 +133,11 @@ def json_of(of: Par, levels: Levels) -> dict[str, Any]:
     }
 
 
-def _bet_json(bet: Odds, levels: Levels) -> dict[str, Any]:
-    known: dict[str, Any] = {}
+def _bet_json(bet: Odds, levels: Levels, run: LongRun | None) -> dict[str, Any]:
+    known: dict[str, Any] = {} if run is None else {"long_run": _run_json(run)}
     if bet.outcomes:
         edge = bet.edge(levels)
-        known = {
+        known |= {
             "edge": str(edge),
             "edge_percent": 100 * float(edge),
             "standard_deviation": bet.deviation(levels),
@@ -148,11 +164,22 @@ def _bet_json(bet: Odds, levels: Levels) -> dict[str, Any]:
     }
 
 
-def html(of: Par, levels: Levels) -> str:
+def _run_json(run: LongRun) -> dict[str, Any]:
+    return {
+        "edge": str(run.edge),
+        "meters": {
+            each.meter: {"given": str(each.given), "seeds": str(each.seeds), "seeds_from_house": str(each.from_house)}
+            for each in run.fillings
+        },
+        "awards": {award: str(often) for award, often in run.often},
+    }
+
+
+def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
     """A page to print."""
-    bets = "\n".join(_bet_html(bet, levels) for bet in of.bets)
+    bets = "\n".join(_bet_html(bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
-        f"<tr><td>{escape(_name(bet))}<td>{escape(_edge(bet, levels))}"
+        f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
         + (f"{_number(f'{bet.deviation(levels):.5f}')}{_number(percent(bet.hit_frequency))}" if bet.outcomes else "")
         for bet in of.bets
     )
@@ -192,13 +219,14 @@ def _number(text: str) -> str:
     return f'<td class="number">{text}'
 
 
-def _bet_html(bet: Odds, levels: Levels) -> str:
+def _bet_html(bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
-    notes = "".join(f"<p>{escape(line)}</p>" for line in (*_bounds(bet), *_meter_lines(bet, levels)))
+    said = *_bounds(bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
+    notes = "".join(f"<p>{escape(line)}</p>" for line in said)
     exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
     head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'
     return f"""<section>
-<h2>{escape(_name(bet))}</h2>
+<h2>{escape(name_of(bet))}</h2>
 <p>House edge {escape(_edge(bet, levels))}{exact}</p>
 {f"<table>{head}{rows}</table>" if rows else ""}
 {notes}</section>"""
@@ -217,7 +245,8 @@ def _cards(of: Par) -> str:
     return f"{of.cards} cards, {of.deals:,} ordered deals of {of.cards_a_deal}"
 
 
-def _name(bet: Odds) -> str:
+def name_of(bet: Odds | LongRun) -> str:
+    """The bet's spot, and its seats where the bet is not worth the same at every seat."""
     return f"{bet.spot} at {', '.join(bet.seats)}" if bet.seats else bet.spot
 
 
@@ -235,6 +264,24 @@ def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
     for meter, each in bet.edge_by_meter().items():
         taken = percent(each * 100_000, 7)
         yield f"each $1,000 on {meter} lowers the edge by {taken}; {_break_even(bet, meter, levels)}"
+
+
+def _long_run_lines(bet: Odds, on_terms: OnTerms) -> Iterator[str]:
+    if (run := on_terms.of(bet)) is None:
+        return
+    yield f"on the pit's terms the house keeps {percent(run.edge)} in the long run, with one wager a round"
+    yield f"exactly {run.edge}"
+    for each in run.fillings:
+        reserve = 1 - each.from_house / each.seeds if each.seeds else Fraction(1)
+        yield (
+            f"{each.meter}: each wager gives {percent(each.given, 3)} to the meter and its reserve; its seeds cost "
+            f"{percent(each.seeds, 3)}, of which the reserve pays {percent(reserve, 1)}"
+        )
+    for award, often in run.often:
+        if often:
+            hours = float(1 / often / on_terms.rounds_an_hour)
+            pace = f"at {on_terms.rounds_an_hour} rounds an hour once in {hours:,.1f} hours"
+            yield f"{award}: a wager wins it once in {float(1 / often):,.1f} rounds, {pace}"
 
 
 def _break_even(bet: Odds, meter: str, levels: Levels) -> str:

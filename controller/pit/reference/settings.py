@@ -8,6 +8,7 @@ reserve = "3:100"
 
 [tables]
 most_voids_in_a_shoe = 2
+least_edge = "0:100"
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from controller.contract.bounds import MOST_CENTS, NAME, is_count
 from controller.pit.reference.meters import Terms, share_of
 
 DEFAULT: Mapping[str, Terms] = {
-    "personal_vs_personal": Terms(100_000_00, Fraction(6, 100), Fraction(2, 100), 100_000_00),
-    "banker_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
-    "player_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
-    "grand": Terms(25_000_00, Fraction(20, 100), Fraction(5, 100), 25_000_00),
-    "fortune": Terms(5_000_00, Fraction(15, 100), Fraction(5, 100), 5_000_00),
+    "personal_vs_personal": Terms(10_000_00, Fraction(1, 250), Fraction(1, 1250), 10_000_00),
+    "banker_personal": Terms(1_500_00, Fraction(1, 500), Fraction(22, 100), 1_500_00),
+    "player_personal": Terms(1_500_00, Fraction(1, 500), Fraction(22, 100), 1_500_00),
+    "grand": Terms(2_500_00, Fraction(30, 100), Fraction(12, 100), 2_500_00),
+    "fortune": Terms(250_00, Fraction(50, 100), Fraction(25, 100), 250_00),
 }
 """The terms of `config/pit.toml`, for the meters that the example games name. A new ledger without settings has these.
 
@@ -42,10 +43,13 @@ with a progressive wager count."""
 
 
 class Settings(Struct, frozen=True):
-    """The terms of every meter by its name, and how many rounds of a shoe may be voided without an alarm."""
+    """The terms of every meter by its name, and what the house watches: how many rounds of a shoe may be voided without
+    an alarm, and the least edge of a progressive bet."""
 
     meters: Mapping[str, Terms]
     most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
+    least_edge: Fraction = Fraction(0)
+    """The least part of its price that a progressive bet keeps in the long run. `tablectl check` refuses less."""
 
 
 _MOST_VOIDS = 100
@@ -63,9 +67,11 @@ def load(path: Path) -> Settings:
     wrong = [*_wrong(values)]
     if wrong:
         raise _invalid(path, wrong)
+    watched = values.get("tables", {})
     return Settings(
         {name: _terms(meter) for name, meter in values["meters"].items()},
-        values.get("tables", {}).get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
+        watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
+        share_of(watched.get("least_edge", "0:1")),
     )
 
 
@@ -100,10 +106,13 @@ def _wrong_tables(tables: Any) -> Iterator[str]:
     if not isinstance(tables, dict):
         yield "tables: write [tables] and its keys below it"
         return
-    for key in sorted(tables.keys() - {"most_voids_in_a_shoe"}):
-        yield f"tables.{key!r}: is no key of [tables]; its key is most_voids_in_a_shoe"
+    for key in sorted(tables.keys() - {"most_voids_in_a_shoe", "least_edge"}):
+        yield f"tables.{key!r}: is no key of [tables]; the keys are most_voids_in_a_shoe, least_edge"
     if not is_count(most := tables.get("most_voids_in_a_shoe", 0), 0, _MOST_VOIDS):
         yield f"tables.most_voids_in_a_shoe: {_shown(most)} is no whole number from 0 to {_MOST_VOIDS}"
+    edge = tables.get("least_edge", "0:1")
+    if not (isinstance(edge, str) and _RATIO.fullmatch(edge)) or share_of(edge) >= 1:
+        yield f'tables.least_edge: {_shown(edge)} is no part of a wager; write it as "5:100"'
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:
