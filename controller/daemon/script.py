@@ -202,25 +202,28 @@ def _tokens(text: str) -> Iterator[_Token]:
     while words:
         place += 1
         line, name = words.popleft()
-        following = (word for _, word in islice(words, _MOST_ARGUMENTS + 1 if name in _ACTS else 0))
-        said = [*takewhile(lambda word: not word.startswith("!"), following)]
-        taken = _taken(name, said)
+        following = islice(words, _MOST_ARGUMENTS + 1 if name in _ACTS else 0)
+        beside = [*takewhile(lambda word: not word[1].startswith("!"), following)]
+        said = [word for _, word in beside]
+        taken = _taken(name, said, sum(number == line for number, _ in beside))
         taken += said[taken : taken + 1] != [] and said[taken].startswith(_WITNESS)
         yield _Token(line, place, (name, *said[:taken]))
         for _ in range(taken):
             words.popleft()
 
 
-def _taken(name: str, said: list[str]) -> int:
+def _taken(name: str, said: list[str], on_its_line: int) -> int:
     """How many of the words that follow are the command's arguments.
 
-    Of the forms that the words fit, the longest counts; where they fit none, the command's first form.
+    Of the forms that have as many words, the longest counts, or else the first. Where the words are no arguments of
+    that form, only those of the command's own line count: the next line is not a wrong command's.
     """
     if not said:
         return 0
     counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]
-    fits = [count for count in counts if _asked(name, said[:count]) is not None]
-    return min(max(fits, default=counts[0]), len(said))
+    taken = max((count for count in counts if _asked(name, said[:count]) is not None), default=counts[0])
+    asked = _asked(name, said[:taken])
+    return min(taken, on_its_line if asked is None or isinstance(asked, BadArgumentError) else len(said))
 
 
 def _fact(word: str) -> Fact:

@@ -629,6 +629,22 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.2.maximum_cents",
         "too much",
     ),
+    "a seat more than a Pi has lamps": (lambda v: v.update(most_seats=99), "most_seats", "99 is out of range"),
+    "a most of a hundred million dollars": (
+        lambda v: v["wagers"].update(circle_maximum_cents=10**10),
+        "wagers.circle_maximum_cents",
+        "is too much",
+    ),
+    "a bet and the only bet that it needs, of which one may lie": (
+        lambda v: v["wagers"].update(one_of=[["player", "banker"], ["dragon_player", "player", "banker", "tie"]]),
+        "bets.3.needs",
+        "dragon_player can never be placed",
+    ),
+    "one spot twice of which one may lie": (
+        lambda v: v["wagers"].update(one_of=[["player", "player"]]),
+        "wagers.one_of.0",
+        "names fewer than two spots",
+    ),
     "a price missing": (lambda v: _bet(v, "royal9").pop("price_cents"), "bets.5.price_cents", "missing"),
 }
 
@@ -650,6 +666,83 @@ def test_a_mistake_in_the_games_file_is_told(case: str, tmp_path: Path) -> None:
     told = problems(changed(tmp_path, in_game=change))
     assert _tells(told, "game.toml", key, words), told
     assert len(told) == 1, told
+
+
+# What is seldom meant, in the game's file: the change, and words of its warning.
+SELDOM_MEANT: dict[str, tuple[Change, str]] = {
+    "limits in dollars": (
+        lambda v: v["wagers"].update(circle_minimum_cents=15, increment_cents=1),
+        "wagers.circle_minimum_cents = 15 is $0.15: is 1500 meant, $15.00?",
+    ),
+    "a price of one cent": (lambda v: _bet(v, "royal9").update(price_cents=1), "royal9: price_cents = 1 is $0.01"),
+    "a minimum between two chips": (
+        lambda v: v["wagers"].update(circle_minimum_cents=1250, increment_cents=500, side_minimum_cents=500),
+        "wagers.circle_minimum_cents = 1250 is no multiple of increment_cents = 500: the least wager is $15.00",
+    ),
+    "a cut card behind the last card": (lambda v: v["shoe"].update(cut_card_from_end=0), "cut_card_from_end = 0: "),
+    "a cut card after which no round is left": (
+        lambda v: v["shoe"].update(cut_card_from_end=3),
+        "with fewer than 6 cards behind the cutting card the round after it cannot be dealt",
+    ),
+    "Banker stands on a 7 too few": (
+        lambda v: _third_cards(v).update({"6": [6]}),
+        "tableau.banker_draws_on_third_card.6 lacks 7: punto banco",
+    ),
+    "Banker draws on an 8 too many": (
+        lambda v: _third_cards(v).update({"3": [*range(10)]}),
+        "tableau.banker_draws_on_third_card.3 has 8: punto banco",
+    ),
+    "Player draws on another total": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on=[0, 1, 2, 3, 4, 6]),
+        "tableau.player_draws_on has 6 and lacks 5: punto banco",
+    ),
+    "fixed awards out of order": (
+        lambda v: _row(v, "royal9", 6).update(cents=30_000),
+        "royal9: suited_royal pays more than royal_vs_royal above it",
+    ),
+    "a lesser share above a greater": (
+        lambda v: (
+            _row(v, "royal9", 1).update(meter="personal_vs_personal", share="1:10")
+            or _row(v, "royal9", 2).update(meter="personal_vs_personal", share="1:5")
+        ),
+        "royal9: player_personal pays more than banker_personal above it",
+    ),
+    "a tie that loses for Player": (lambda v: _bet(v, "player")["rows"].pop(), "player: a tie loses"),
+}
+
+
+@pytest.mark.parametrize("case", SELDOM_MEANT)
+def test_what_is_seldom_meant_is_one_warning(case: str, tmp_path: Path) -> None:
+    change, words = SELDOM_MEANT[case]
+    told = load(changed(tmp_path, in_game=change)).warnings
+    assert [words in each for each in told] == [True], told
+
+
+def test_a_tie_that_the_house_says_loses_is_no_warning(tmp_path: Path) -> None:
+    says = changed(tmp_path, in_game=lambda v: _row(v, "player", 1).update(result="lose"))
+    assert load(says).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda v: v["wagers"].update(circle_minimum_cents=15.00), "for an amount in cents, is 1500 meant?"),
+        (lambda v: _row(v, "tie", 0)["when"].update(player={"total": 10}), "10 is not a choice here"),
+        (lambda v: _row(v, "tie", 0)["when"].update(player={"third": ["10"]}), "is T meant?"),
+        (lambda v: _row(v, "tie", 0).update(pays="40 for 1"), 'is "39:1" meant?'),
+        (lambda v: _row(v, "tie", 0).update(pays="0,95:1"), 'is "19:20" meant?'),
+        (lambda v: _row(v, "tie", 0).update(pays="10000:1"), "each number has at most four digits"),
+        (lambda v: v.update(bets=_bet(v, "tie")), "one section is not a list"),
+    ],
+)  # fmt: skip
+def test_a_slip_is_told_with_what_was_meant(change: Change, words: str, tmp_path: Path) -> None:
+    told = problems(changed(tmp_path, in_game=change))
+    assert any(problem.what.endswith(words) for problem in told), told
+
+
+def test_curly_quotes_are_named(tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text("[table]\nid = \u201croyal9-01\u201d\n", "utf-8")
+    assert "Write straight quotes" in problems(tmp_path / "table.toml")[0].do
 
 
 # A table that does not fit its game: the table's file, the change, the key told, and words of what is told.
@@ -769,11 +862,11 @@ def test_more_bets_than_an_event_can_tell_are_refused(tmp_path: Path) -> None:
         return changed(tmp_path, in_game=more_bets)
 
     assert len(load(with_bets(MOST_BETS, 14)).rules.bets) == MOST_BETS
-    assert len(load(with_bets(12, 99)).rules.bets) == 12
+    assert len(load(with_bets(12, 28)).rules.bets) == 12
     for bets, most_seats, do in (
         (MOST_BETS + 1, 14, "Write at most 24."),
         (MOST_BETS, 15, "Write at most 22, or lower most_seats."),
-        (13, 99, "Write at most 12, or lower most_seats."),
+        (13, 28, "Write at most 12, or lower most_seats."),
     ):
         (told,) = problems(with_bets(bets, most_seats))
         assert (told.key, told.do) == ("bets", do)

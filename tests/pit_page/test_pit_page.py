@@ -107,7 +107,7 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     for step in ("verify", "pay"):
         assert pit(["award", step, "royal9-01.1", *ledger, "--by", "Ann"]) == 0, capsys.readouterr().err
     browser.until("document.querySelectorAll('#hits li').length === 0")
-    eventually_now(lambda: samples_of(scene.metrics(), "pit_awards_paid_cents") == {"": 1003280})
+    eventually_now(lambda: samples_of(scene.metrics(), "pit_awards_paid_cents") == {"": 150082})
 
     scene.state("royal9-03", fault="<b>x</b>", pit="<script>", phase=7, shoe=-1, unacknowledged="many", links="none")
     browser.until("!document.getElementById('tables').textContent.includes('OFF')")

@@ -19,6 +19,7 @@ from controller.contract.canonical import canonical
 from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
 from controller.daemon.config.game_file import GAME_CHECKS, GameFile, check_reach, of_kind, old_form
 from controller.daemon.config.problems import ConfigError, Problem, placed
+from controller.daemon.config.seldom_meant import seldom_meant
 from controller.daemon.config.table_file import TABLE_CHECKS, TableFile
 from controller.daemon.config.values import check, read, sound_sections, structure
 from controller.table.rules import TableRules
@@ -56,7 +57,7 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     if problems or table is None or game is None:
         raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
     digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
-    return Config(table, game, rules_of(table, game), digest, tuple(warnings(table, game)))
+    return Config(table, game, rules_of(table, game), digest, (*warnings(table, game), *seldom_meant(game)))
 
 
 def load_table_file(path: Path) -> TableFile:

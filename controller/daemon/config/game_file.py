@@ -150,6 +150,10 @@ def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake
             yield f"bets.{place}.needs", f"a seat with {bet.spot} and without {hand} is dealt no cards", do
 
 
+def _check_most_seats(most_seats: int) -> Iterable[Mistake]:
+    yield from check_range("most_seats", most_seats, 1, MOST_SEATS)
+
+
 def _check_spots(bets: tuple[Bet, ...], most_seats: int) -> Iterable[Mistake]:
     spots = [bet.spot for bet in bets]
     if not bets:
@@ -181,6 +185,23 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
         if unknown and len(unknown) < len(group):
             do = f"Name some of: {', '.join(spots)}."
             yield f"wagers.one_of.{place}", f"{unknown[0]} is not a spot of this game", do
+
+
+def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    """Each bet can be placed beside one of the bets that it needs."""
+    needs = {bet.spot: bet.needs for bet in bets}
+
+    def can(spot: str, beside: frozenset[str]) -> bool:
+        if spot in beside or spot not in needs:
+            return spot in beside
+        if any(spot in group and not beside.isdisjoint(group) for group in wagers.one_of):
+            return False
+        return not needs[spot] or any(can(needed, beside | {spot}) for needed in needs[spot])
+
+    for place, bet in enumerate(bets):
+        if bet.needs and not needs.keys().isdisjoint(bet.needs) and not can(bet.spot, frozenset()):
+            what = f"{bet.spot} can never be placed: wagers.one_of keeps it from every bet that it needs"
+            yield f"bets.{place}.needs", what, "Correct the group in wagers.one_of, or name another bet."
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
@@ -258,6 +279,8 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
         elif most // wagers.increment_cents < -(-least // wagers.increment_cents):
             what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
             yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
+        elif most > MOST_WAGER_CENTS:
+            yield f"wagers.{high}", f"{most} is too much", f"Write at most {MOST_WAGER_CENTS}, in cents."
     if not wagers.back_bettors:
         left_out = {field.name: field.default for field in fields(WagerRules)}
         for word in ("counted_together", "back_bets_beside", "largest_circle_counts"):
@@ -265,7 +288,7 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
                 do = "Remove it, or write back_bettors = true."
                 yield f"wagers.{word}", "nobody bets behind a seat in this game", do
     for place, group in enumerate(wagers.one_of):
-        if len(group) < 2:
+        if len(set(group)) < 2:
             yield f"wagers.one_of.{place}", "names fewer than two spots", 'Write two or more: ["player", "banker"].'
     if rounding.unit_cents < 1:
         yield (
@@ -293,8 +316,8 @@ def check_reach(game: GameFile) -> Iterable[Mistake]:
 
 
 GAME_CHECKS = (
-    *(_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
-    *(_check_limits, _check_money, _check_awards),
+    *(_check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
+    *(_check_placeable, _check_limits, _check_money, _check_awards),
 )
 """Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
 is the section of the file's kind."""

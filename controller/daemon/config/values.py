@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from fractions import Fraction
@@ -45,9 +45,14 @@ def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], li
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         do = "Correct that line. Put a text in quotes, and write each key once."
+        if curly := sorted({*text} & _CURLY):
+            do = f"Write straight quotes, \" or ', in place of {' '.join(curly)}: an editor for letters writes those."
         return {}, [Problem(str(path), "(the file)", f"is not TOML: {error}", do)]
     return (values, []) if not (wrong := _another_kind(values, kind)) else ({}, [Problem(str(path), *wrong)])
 
+
+_CURLY = frozenset("\u201c\u201d\u201e\u2018\u2019\u201a")
+"""Quotes that editors for letters write in place of straight quotes."""
 
 _ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "game": GAME_KEYS}
 """Keys of a table's file that no game's file has, and keys of a game's file that no table's file has."""
@@ -199,10 +204,17 @@ def _choices(type_: object) -> list[str | int]:
 def _choice(value: object, type_: Any) -> object:
     """The value where it is one of the choices, and of the same kind: 4800.0 is not 4800."""
     if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
-        raise ValueError(f"{value!r} is not a choice here{meant(value, _choices(type_))}")
+        raise ValueError(f"{value!r} is not a choice here{_meant_choice(value, _choices(type_))}")
     if type_ is Brand:
         return shoes.brand(str(value))
     return type_(value) if isinstance(type_, type) else value
+
+
+def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
+    """The choice that somebody meant: "T" for the rank "10". A number that is no choice is like none of the others."""
+    if value in ("10", 10) and "T" in choices:
+        return ", is T meant?"
+    return meant(value, choices) if isinstance(value, str) else ""
 
 
 def _plain(kind: type, word: str) -> Callable[[object], object]:
@@ -210,12 +222,20 @@ def _plain(kind: type, word: str) -> Callable[[object], object]:
 
     def taken(value: object) -> object:
         if type(value) is not kind:
-            raise ValueError(f"{value!r} is not {word}")
+            raise ValueError(f"{value!r} is not {word}{_meant_plain(value, kind)}")
         if isinstance(value, int) and value.bit_length() > 63:  # TOML's bound. Python would not even print some of them
             raise ValueError("the number is too large")
         return value
 
     return taken
+
+
+def _meant_plain(value: object, kind: type) -> str:
+    """The whole number of cents that somebody meant with dollars such as 15.00."""
+    if kind is not int or not isinstance(value, float) or not 0 < value < 10**9:
+        return ""
+    cents = round(100 * value)
+    return f"; for an amount in cents, is {cents} meant?" if abs(cents - 100 * value) < 1e-6 else ""
 
 
 def _ratio(text: object) -> Fraction:
@@ -228,10 +248,14 @@ def _ratio(text: object) -> Fraction:
 def _meant_ratio(text: object) -> str:
     """The ratio that somebody meant with `5%`, `0.05`, 8, `8 to 1` or `0.5:1`."""
     written = str(text).strip()
+    if isinstance(text, str) and re.fullmatch(r"[0-9]+:[1-9][0-9]*", text):
+        return ": each number has at most four digits"
     try:
-        if written.endswith("%"):
+        if parts := re.fullmatch(r"([\d.]+)\s*for\s*([\d.]+)", written):  # with the stake: 40 for 1 pays 39 to 1
+            share = Fraction(parts[1]) / Fraction(parts[2]) - 1
+        elif written.endswith("%"):
             share = Fraction(written.removesuffix("%")) / 100
-        elif parts := re.fullmatch(r"([\d.]+)\s*(?:to|:|/|-)\s*([\d.]+)", written):
+        elif parts := re.fullmatch(r"([\d.]+)\s*(?:to|:|/|-)\s*([\d.]+)", written.replace(",", ".")):
             share = Fraction(parts[1]) / Fraction(parts[2])
         else:
             share = Fraction(written)
@@ -250,6 +274,10 @@ _PLAIN: Mapping[Any, Callable[[object], object]] = {
 
 
 def _list(value: object) -> list[Any]:
+    """A list. Without this hook a text would count as the list of its letters, and a table as that of its keys."""
+    if isinstance(value, dict) and value:
+        do = "Write its name in two pairs of brackets, such as [[bets]], once for each entry."
+        raise ValueError("one section is not a list", do)
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a list")
     return value
