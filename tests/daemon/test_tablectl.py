@@ -107,6 +107,7 @@ def test_check_a_table_that_is_right() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     meters, edges, right = done.stdout.splitlines()
     assert meters.startswith("the pit must begin the meter banker_personal at $1,500.00 or more, and ")
+    assert "since the cards that win it can win another award of that worth" in meters
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie 14.360%, ")
     assert right == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes."
 
@@ -145,6 +146,8 @@ def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.Capt
     assert {line.partition(" ")[0] for line in (warning, other)} == {"warning:"}
     assert "there is no input void" in warning + other
     assert verdict.endswith(" 8 decks. No mistakes, 2 warnings.")
+    assert main(["check", str(table), "--strict"]) == 78
+    assert "the configuration has 2 warnings, and --strict allows none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["check", "run", "status", "new-shoe --by Smith", "deal"])
