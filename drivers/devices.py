@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # the pins' driver alone loads nothing of the table
     from controller.table.facts import ShoeFact
@@ -21,7 +19,7 @@ PRESENT_INPUT = "shoe_present"
 """The input that the shoe's own supply closes while its plug is in."""
 
 
-class LampWiring(Struct, frozen=True):
+class LampWiring(NamedTuple):
     """One lamp's pin."""
 
     bcm: int
@@ -31,7 +29,7 @@ class LampWiring(Struct, frozen=True):
     """The level that lights the lamp."""
 
 
-class InputWiring(Struct, frozen=True):
+class InputWiring(NamedTuple):
     """One button's, key's or sensor's pin."""
 
     bcm: int

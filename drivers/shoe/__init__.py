@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from drivers.line.brand import Brand
+if TYPE_CHECKING:  # who only asks for the brands' names loads no types
+    from drivers.line.brand import Brand
 
 NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 """The names of all brands, as `[shoe] driver` gives them."""

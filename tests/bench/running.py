@@ -19,7 +19,7 @@ ROUNDS = 70
 
 _SPELLS = 5
 _SLEEPS = "import time\nwhile True: time.sleep(0.03)"
-_IMPORTS = "asyncio, sqlite3, serial, paho.mqtt.client, cattrs, cryptography.hazmat.primitives.asymmetric.ed25519"
+_IMPORTS = "asyncio, sqlite3, serial, paho.mqtt.client, msgspec, cryptography.hazmat.primitives.asymmetric.ed25519"
 _READY = (
     "import os, socket; "
     "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'READY=1', os.environ['NOTIFY_SOCKET'])"

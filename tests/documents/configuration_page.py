@@ -15,6 +15,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from controller.daemon.config.game_file import GameFile
@@ -120,7 +121,8 @@ def _keys(
     meanings, kinds = field_texts(type_), get_type_hints(type_)
     yield "| key | what to write | where left out | what it says |"
     yield "|---|---|---|---|"
-    for field in fields(type_):
+    of_tuple = (FieldInfo(name, name, kind) for name, kind in kinds.items())  # the wiring of a pin
+    for field in fields(type_) if issubclass(type_, Struct) else of_tuple:
         if field.name not in but:
             if (meaning := meanings.get(field.name)) is None:
                 raise ValueError(f"{type_.__name__}.{field.name}: say below the field what the key means")

@@ -237,7 +237,7 @@ def _import(tests: Sequence[str]) -> None:
     from controller.words.language import language
 
     for kind in ("royal9", "baccarat_royal", "lucky9"):
-        load(example_table(kind))  # what cattrs makes on the way serves each fork
+        load(example_table(kind))  # what is made of the types on the way serves each fork
     language()
 
 

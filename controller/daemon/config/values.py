@@ -119,7 +119,7 @@ def _made(value: Any, type_: Any, at: str) -> Any:
             keys = list(_table(value))
             made = _each(value.items(), inner[1], at)
             return dict(zip(map(_points, keys) if inner[0] is int else keys, made, strict=True))
-        if issubclass(kind, Struct):
+        if issubclass(kind, Struct | tuple):
             return _section(_table(value), kind, at)
         return _PLAIN[kind](value)
     except ValueError as error:
@@ -139,7 +139,7 @@ def _each(values: Iterable[tuple[object, Any]], type_: Any, at: str) -> list[Any
     return made
 
 
-def _section(values: dict[str, Any], type_: type[Struct], at: str) -> Struct:
+def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
     """A section of the file as its type."""
     if type_ in (When, HandIs, CardsAre, Has):
         values = _listed(values, type_)
@@ -152,7 +152,7 @@ def _section(values: dict[str, Any], type_: type[Struct], at: str) -> Struct:
                 mistakes.append((f"{dot}{name}", f"{name} is missing", ""))
         except _WrongError as wrong:
             mistakes += wrong.mistakes
-    known = type_.__struct_fields__
+    known = [*_hints(type_)]
     if strange := sorted(values.keys() - set(known)):
         what = "; ".join(unknown(key, known) for key in strange)
         mistakes.append((at, what, f"The keys here are: {', '.join(known)}."))
@@ -162,14 +162,17 @@ def _section(values: dict[str, Any], type_: type[Struct], at: str) -> Struct:
 
 
 @cache
-def _hints(type_: type[Struct]) -> dict[str, Any]:
-    """The types of a section's keys."""
-    return {name: hint for name, hint in get_type_hints(type_).items() if name in type_.__struct_fields__}
+def _hints(type_: Any) -> dict[str, Any]:
+    """The types of a section's keys. The wiring of a pin is a named tuple: whatever darkens the lamps loads no more."""
+    keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
+    return {name: hint for name, hint in get_type_hints(type_).items() if name in keys}
 
 
 @cache
-def _defaults(type_: type[Struct]) -> dict[str, Any]:
+def _defaults(type_: Any) -> dict[str, Any]:
     """The values of the keys that may be left out."""
+    if not issubclass(type_, Struct):
+        return dict(type_._field_defaults)
     return {field.name: field.default for field in fields(type_) if not field.required}
 
 
@@ -279,7 +282,7 @@ def _list(value: object) -> list[Any]:
         do = "Write its name in two pairs of brackets, such as [[bets]], once for each entry."
         raise ValueError("one section is not a list", do)
     if not isinstance(value, list):
-        raise ValueError(f"{value!r} is not a list")
+        raise ValueError(f"{value!r} is not a list", "Write a list in square brackets.")
     return value
 
 
@@ -305,7 +308,7 @@ def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
 def _points(key: str) -> int:
     """A number of points that is a key. TOML itself has keys of text only."""
     if not re.fullmatch("0|[1-9][0-9]?", key):
-        raise ValueError(f"{key} is not a number of points")
+        raise ValueError(f"{key} is not a number of points", "Write a number from 0 to 9.")
     return int(key)
 
 

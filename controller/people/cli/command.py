@@ -7,8 +7,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _Su
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from controller import __version__
 from controller.people.cli.colours import painted
@@ -42,7 +41,7 @@ class File(Enum):
     JOURNAL = "JOURNAL"
 
 
-class Command(Struct, frozen=True):
+class Command(NamedTuple):
     """One command. `name` may have two words, such as "sim shoe". `example` is what a person may type after the name.
 
     `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.
