@@ -82,7 +82,7 @@ class Tables:
         deadline_s = time.monotonic() + _CONNECT_S + number * _CONNECT_EACH_S
         for one in range(1, number + 1):
             self.all.append(LightTable(one, port, events))
-            self._selector.register(self.all[-1].socket, selectors.EVENT_READ, self.all[-1])
+            self._selector.register(self.all[-1].line, selectors.EVENT_READ, self.all[-1])
             self.turn(0.0)
         while waiting := sum(not table.streams for table in self.all):
             if time.monotonic() > deadline_s:
@@ -128,7 +128,7 @@ class Tables:
     def close(self) -> None:
         """All leave."""
         for table in self.all:
-            self._selector.unregister(table.socket)
+            self._selector.unregister(table.line)
             table.close()
         self._selector.close()
 

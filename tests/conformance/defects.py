@@ -111,8 +111,8 @@ PIT_DEFECTS = (
         "what comes after a gap is committed",
         "P05",
         _LEDGER,
-        "event.seq > head.seq + 1",
-        "False",
+        "if event.seq != head.seq + 1:",
+        "if event.seq <= head.seq:",
     ),
     Defect(
         "a gap is not answered",
@@ -150,8 +150,8 @@ PIT_DEFECTS = (
         "a window is committed as it comes",
         "P08",
         _LEDGER,
-        "event.seq > head.seq + 1",
-        "event.seq > head.seq + 20",
+        "if event.seq != head.seq + 1:",
+        "if not head.seq < event.seq <= head.seq + 20:",
     ),
     Defect(
         "signatures are not looked at",

@@ -14,7 +14,6 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from controller.contract.wire.mqtt_link import await_thread
 from controller.contract.wire.mqtt_tls import client_context
 from controller.people.cli import surroundings
 from controller.pit.reference.ledger import Ledger
+from tests.fire import terms
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles
 from tests.link.house import HOST, SHIPPED, House, write
@@ -34,7 +34,7 @@ from tests.support.brokers import Broker
 from tests.support.contract import check_message
 from tests.support.waiting import PATIENCE_S
 
-TERMS: dict[str, tuple[int, str, str, int]] = {
+TERMS: terms.Written = {
     "personal_vs_personal": (100_000, "1:7", "1:11", 150_000),
     "banker_personal": (20_000, "1:9", "1:13", 20_000),
     "player_personal": (20_000, "2:17", "1:19", 30_000),
@@ -206,14 +206,7 @@ class Floor:
 
     def _pit_command(self) -> list[str]:
         settings = self.folder / "pit.toml"
-        settings.write_text(
-            "".join(
-                f'[meters.{name}]\nseed_cents = {seed}\ncontribution = "{share}"\nreserve = "{reserve}"\n'
-                f"reseed_at_most_cents = {most}\n"
-                for name, (seed, share, reserve, most) in TERMS.items()
-            ),
-            "utf-8",
-        )
+        settings.write_text(terms.settings(TERMS), "utf-8")
         files = self._house.files("pit")
         return surroundings.python(
             *("-m", "controller.pit.reference", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
@@ -370,12 +363,3 @@ def heads(file: Path, query: str) -> dict[str, int]:
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         return {name: number or 0 for name, number in db.execute(query)}
     return {}
-
-
-def terms() -> dict[str, tuple[int, Fraction, Fraction, int]]:
-    """The meters' terms, with exact shares."""
-
-    def exact(ratio: str) -> Fraction:
-        return Fraction(ratio.replace(":", "/"))
-
-    return {name: (seed, exact(share), exact(reserve), most) for name, (seed, share, reserve, most) in TERMS.items()}

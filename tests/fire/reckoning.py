@@ -7,10 +7,8 @@ events and people's decisions came, which nobody else can know; every amount is 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
@@ -18,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from controller.daemon.record.journal import reading_messages
+from controller.pit.reference.ledger import Place
 from tests.fire.dealing import Dealt
+from tests.pit.postgresql import rows
 from tests.support import sheets
 from tests.support.contract import check_event
 
@@ -135,22 +135,29 @@ class Reckoning:
 
 
 class Books:
-    """A ledger's file, read as it lies there."""
+    """A ledger, read as it lies there. Read while nobody writes to it."""
 
-    def __init__(self, ledger: Path) -> None:
-        with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
-            self.events = db.execute("SELECT number, table_id, seq, body FROM event ORDER BY number").fetchall()
-            self.awards = db.execute("SELECT hit, cents, step FROM award ORDER BY number").fetchall()
-            self.steps = db.execute(
-                "SELECT step.table_id, id, step.step, step.cents FROM step JOIN award ON award.number = step.award"
-                " ORDER BY step.table_id, seq"
-            ).fetchall()
-            self.alarms = db.execute("SELECT code, what FROM alarm").fetchall()
-            self.funds = {name: cents + Fraction(rest) for name, cents, rest in db.execute("SELECT * FROM fund")}
-            self.decisions = _decisions(db)
+    def __init__(self, ledger: Place) -> None:
+        self.events = [
+            (number, table, seq, bytes(body))
+            for number, table, seq, body in rows(
+                ledger, "SELECT number, table_id, seq, body FROM event ORDER BY number"
+            )
+        ]
+        self.awards = rows(ledger, "SELECT hit, cents, step FROM award ORDER BY number")
+        self.paid = [award for (award,) in rows(ledger, "SELECT id FROM award WHERE step = 'paid' ORDER BY number")]
+        self.steps = rows(
+            ledger,
+            "SELECT step.table_id, id, step.step, step.cents FROM step JOIN award ON award.number = step.award"
+            " ORDER BY step.table_id, seq",
+        )
+        self.alarms = rows(ledger, "SELECT code, what FROM alarm")
+        funds = rows(ledger, "SELECT account, cents, remainder FROM fund")
+        self.funds = {name: cents + Fraction(rest) for name, cents, rest in funds}
+        self.decisions = _decisions(ledger)
 
 
-def _decisions(db: sqlite3.Connection) -> dict[int, list[tuple[str, str]]]:
+def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
     """The hits whose awards were rejected or paid, and which of both, by the number of the event before.
 
     A posting is made in the transaction of what it is for, so postings are numbered in the order of both. An event
@@ -159,9 +166,10 @@ def _decisions(db: sqlite3.Connection) -> dict[int, list[tuple[str, str]]]:
     """
     decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
     last = 0
-    for why, event, hit, last_of_hand in db.execute(
+    for why, event, hit, last_of_hand in rows(
+        ledger,
         "SELECT why, posting.event, award.hit, (SELECT max(event) FROM award AS beside WHERE beside.hand = award.hand)"
-        " FROM posting LEFT JOIN award ON award.number = posting.award ORDER BY posting.number"
+        " FROM posting LEFT JOIN award ON award.number = posting.award ORDER BY posting.number",
     ):
         last = max(last, event or 0)
         if why in ("rejected", "paid"):
@@ -186,7 +194,7 @@ def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
 
 def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
     """Lost, doubled, out of order or changed on the way: what the pit committed is not what the table sent."""
-    committed = [(seq, bytes(body)) for _, name, seq, body in books.events if name == table]
+    committed = [(seq, body) for _, name, seq, body in books.events if name == table]
     if [seq for seq, _ in committed] != [*range(1, len(committed) + 1)]:
         yield f"{table}: the pit's order of commitment is not the order of its numbers"
     bodies = [body for _, body in committed]
@@ -253,14 +261,22 @@ def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[
             yield f"{table}: the stream tells {told[award]} of award {award}, which went {taken[award]}"
 
 
-def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Reckoning:
-    """Work out every meter and award anew, from the journals' messages."""
+def reckoned(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Iterator[Reckoning]:
+    """Work out every meter and award anew, from the journals' messages: the reckoning after each event and decision."""
     reckoning = Reckoning(terms)
+    yield reckoning
     for number, table, seq, _ in books.events:
         reckoning.take(json.loads(journals[table][seq - 1]))
+        yield reckoning
         for hit, step in books.decisions.get(number, ()):
             reckoning.decide(hit, step)
-    return reckoning
+            yield reckoning
+
+
+def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Reckoning:
+    """The same at the end."""
+    *_, last = reckoned(journals, books, terms)
+    return last
 
 
 def money_findings(reckoning: Reckoning, books: Books) -> Iterator[str]:

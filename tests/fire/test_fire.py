@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 from controller.pit.reference.ledger import Ledger
-from tests.fire import cuts, reckoning
+from tests.fire import cuts, reckoning, terms
 from tests.fire.dealing import Dealer
-from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms
+from tests.fire.floor import LISTENED_TO, TERMS, Floor, came_true, heads
 from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
@@ -175,7 +175,7 @@ class Evening:
             findings += reckoning.award_findings(table.table_id, sent, books)
             findings += self._unexpected(table.table_id, sent, table.log)
         assert findings == []
-        reckoned = reckoning.reckon(journals, books, terms())
+        reckoned = reckoning.reckon(journals, books, terms.exact(TERMS))
         findings += reckoning.money_findings(reckoned, books)
         with closing(Ledger(floor.ledger)) as ledger:
             findings += ledger.account().findings

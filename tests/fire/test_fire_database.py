@@ -10,32 +10,25 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import signal
-import subprocess
-import sys
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
 import pytest
 
-from controller.basics.errors import TableError
-from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ledger
+from tests.fire.cell import Cashier, Cell
 from tests.pit.evening import TableEvening
-from tests.pit.house import ROOT
-from tests.pit.postgresql import Server, needs_postgresql, rows, servers
-from tests.support.brokers import OPEN, Broker, Peer, needs_mosquitto
+from tests.pit.postgresql import needs_postgresql, rows, servers
+from tests.support.brokers import Peer, needs_mosquitto
 from tests.support.network import HERE, Network, both_ways, needs_namespaces
 from tests.support.waiting import PATIENCE_S
 
@@ -67,8 +60,8 @@ _ASLEEP_S = 60.0
 _CUT_S = 2.0, 14.0  # a commit waits for its replica for 10 seconds
 _BETWEEN_EVENTS = _EVENTS // sum(TROUBLES.values())
 _METERS = ("grand", "fortune")
-_DATABASES, _PITS = ("one", "two"), ("pit-1", "pit-2")
-_WHO = re.compile(r"process (\d+)")
+_DATABASES = "one", "two"
+_PITS = {"pit-1": "broker", "pit-2": "broker"}
 
 
 @dataclass
@@ -153,141 +146,12 @@ class FarTable:
                 self._hits[json.loads(body)["id"]] = body
 
 
-class Cell:
-    """The primary and its standby, the broker, and two pits, which a supervisor starts again."""
-
-    def __init__(self, folder: Path, network: Network, databases: list[Server], ends: ExitStack) -> None:
-        self.network = network
-        self.primary, self.standby = databases
-        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")  # which the standby copies
-        self.primary.reload()
-        self.standby.follow(self.primary)
-        self.standby.start()
-        hosts = ",".join(quote(str(server.folder), safe="") for server in databases)
-        self.url = f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
-        self._key = str(folder / "key")
-        Ledger(self.url).close()
-        assert main(["key", "--ledger", self.url, "--signing-key", self._key]) == 0
-        self.broker = Broker(folder, OPEN.replace("127.0.0.1", network.address("broker")))
-        self.broker.command = [*network.on("broker"), *self.broker.command]
-        self.broker.start()
-        ends.callback(lambda: self.broker.kill())
-        self._log = (folder / "pits.log").open("ab")
-        self._over = threading.Event()
-        self._pits: dict[str, subprocess.Popen[bytes]] = {}  # by their machines
-        self._supervisor = threading.Thread(target=self._supervise)
-        self._supervisor.start()
-        ends.callback(self._end)
-        self.folder = folder
-
-    def leader(self) -> str | None:
-        """The machine whose pit leads, where one leads now."""
-        with suppress(psycopg.Error):
-            for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
-                found = _WHO.search(str(who))
-                for machine, pit in [*self._pits.items()]:
-                    if found and int(found[1]) == pit.pid:
-                        return machine
-        return None
-
-    def some_leader(self) -> str:
-        """The machine whose pit leads, as soon as one does."""
-        while (machine := self.leader()) is None:
-            time.sleep(0.05)
-        return machine
-
-    def await_leader_beside(self, former: str) -> None:
-        """Wait until another pit leads."""
-        while self.leader() in (None, former):
-            time.sleep(0.05)
-
-    def signal_leader(self, number: signal.Signals) -> tuple[str, int]:
-        """Send a signal to the pit that leads, as soon as one does. Returns its machine and its process."""
-        machine = self.some_leader()
-        pid = self._pits[machine].pid
-        os.kill(pid, number)
-        return machine, pid
-
-    def replace_primary(self) -> None:
-        """The standby is the primary now. The machine of the former primary comes back as its standby."""
-        self.primary, self.standby = self.standby, self.primary
-        self.standby.forget()
-        self.standby.follow(self.primary)
-        self.standby.start()
-
-    @contextmanager
-    def silent_standby(self) -> Iterator[None]:
-        """The standby confirms nothing."""
-        ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
-        if not isinstance(receiver, int):
-            return
-        os.kill(receiver, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(receiver, signal.SIGCONT)
-
-    def cancel_commits(self) -> int:
-        """Cancel the commits that wait for the standby. Returns how many there were."""
-        waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        return len(self.primary.query(waiting))
-
-    def _supervise(self) -> None:
-        while not self._over.wait(0.05):
-            for machine in _PITS:
-                if machine not in self._pits or self._pits[machine].poll() is not None:
-                    self._pits[machine] = self._started_pit(machine)
-
-    def _started_pit(self, machine: str) -> subprocess.Popen[bytes]:
-        hosts = ",".join(map(self.network.address, _DATABASES))
-        at = f"{self.network.address('broker')}:{self.broker.port}"
-        command = [*self.network.on(machine), sys.executable, "-m", "controller.pit.reference", "run", "--replicated"]
-        command += ["--ledger", f"postgresql://postgres@{hosts}/postgres", "--adopt-new", "--broker", at]
-        command += ["--signing-key", self._key]
-        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=self._log)
-
-    def _end(self) -> None:
-        self._over.set()
-        self._supervisor.join()
-        for pit in self._pits.values():
-            pit.kill()
-            pit.wait()
-
-
-class Cashier(threading.Thread):
-    """Decides on awards. `paid` counts, by award, how often the ledger said that it is paid."""
-
-    def __init__(self, url: str, seed: int) -> None:
-        super().__init__()
-        self._url = url
-        self._luck = random.Random(seed)
-        self.over = threading.Event()
-        self.paid: Counter[str] = Counter()
-        self.decided = 0
-
-    def run(self) -> None:
-        while not self.over.wait(0.5):
-            with suppress(TableError), closing(Ledger(self._url, begin=False)) as ledger:
-                for award in ledger.awards():
-                    if award.step in ("pending", "verified") and not self.over.is_set():
-                        with suppress(TableError):
-                            self._decide(ledger, award.id, award.step)
-
-    def _decide(self, ledger: Ledger, award: str, stands: str) -> None:
-        if stands == "verified":
-            ledger.take_step(award, "paid", "Bob")
-            self.paid[award] += 1
-        else:
-            ledger.take_step(award, "rejected" if self._luck.random() < 0.2 else "verified", "Ann")
-        self.decided += 1
-
-
 class Fire:
     """One run: tables deal, a cashier decides, and one trouble follows the other."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
-        broker = cell.network.address("broker"), cell.broker.port
+        broker = cell.network.address("broker"), cell.brokers["broker"].port
         self.tables = [FarTable(f"t-{n}", broker, random.Random(f"{seed} {n}")) for n in range(_TABLES)]
         self.without_acks_s: dict[str, list[float]] = defaultdict(list)
         self._luck = random.Random(seed)
@@ -343,8 +207,8 @@ class Fire:
         self.cell.replace_primary()
 
     def _broker(self) -> None:
-        self.cell.broker.kill()
-        self.cell.broker.start()
+        self.cell.brokers["broker"].kill()
+        self.cell.brokers["broker"].start()
 
     def _table(self) -> None:
         table = self._luck.choice(self.tables)
@@ -400,7 +264,7 @@ def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[st
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
         network = ends.enter_context(Network(*_DATABASES, *_PITS, "broker", HERE))
-        cell = Cell(folder, network, ends.enter_context(servers(*_DATABASES, network=network)), ends)
+        cell = Cell(folder, network, ends.enter_context(servers(*_DATABASES, network=network)), _PITS, ends)
         fire = Fire(cell, seed)
         for table in fire.tables:
             ends.callback(table.close)

@@ -641,7 +641,7 @@ class Ledger:
                 "Stop the table and verify its journal: the disk lost what the table had written, or the journal was"
                 " copied.",
             )
-        if after_gap:
+        if event.seq != head.seq + 1:
             return False
         self._intake.refuse_unknown_meter(table, event)
         return True

@@ -1,0 +1,205 @@
+"""A pit on several machines, each a network namespace: two databases, brokers, and two pits of which one leads."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
+from tests.pit.house import ROOT
+from tests.pit.postgresql import Server, rows
+from tests.support.brokers import OPEN, Broker
+from tests.support.network import Network
+
+_WHO = re.compile(r"process (\d+)")
+_SKEWED = """
+import sys, time
+skew_ns, right = int(sys.argv.pop(1)) * 10**9, time.time_ns
+time.time_ns = lambda: right() + skew_ns
+from controller.pit.reference.__main__ import main
+sys.exit(main())
+"""
+"""A pit whose machine's clock is wrong by so many seconds."""
+
+
+class Cell:
+    """The primary and its standby, and two pits, which a supervisor starts again.
+
+    `pits` are the pits' machines, each with the machine of the broker to which its pit speaks. `settings` is their
+    settings file, if they have one. Their program lies in `home`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        network: Network,
+        databases: list[Server],
+        pits: Mapping[str, str],
+        ends: ExitStack,
+        settings: str = "",
+        home: Path = ROOT,
+    ) -> None:
+        self.network = network
+        self._broker_of = pits
+        self._home = home
+        self._settings = folder / "pit.toml" if settings else None
+        if self._settings is not None:
+            self._settings.write_text(settings, "utf-8")
+        self.primary, self.standby = databases
+        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")  # which the standby copies
+        self.primary.reload()
+        self.standby.follow(self.primary)
+        self.standby.start()
+        hosts = ",".join(quote(str(server.folder), safe="") for server in databases)
+        self.url = f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
+        self._key = str(folder / "key")
+        Ledger(self.url).close()
+        assert main(["key", "--ledger", self.url, "--signing-key", self._key]) == 0
+        self.brokers: dict[str, Broker] = {}  # by their machines
+        for machine in dict.fromkeys(pits.values()):
+            (folder / machine).mkdir(exist_ok=True)
+            broker = Broker(folder / machine, OPEN.replace("127.0.0.1", network.address(machine)))
+            broker.command = [*network.on(machine), *broker.command]
+            broker.start()
+            ends.callback(broker.kill)
+            self.brokers[machine] = broker
+        self._log = (folder / "pits.log").open("ab")
+        self._over = threading.Event()
+        self._pits: dict[str, subprocess.Popen[bytes]] = {}  # by their machines
+        self.skew_s: dict[str, int] = {}  # by how much the clock of a machine's next pit stands ahead of the right time
+        self._supervisor = threading.Thread(target=self._supervise)
+        self._supervisor.start()
+        ends.callback(self._end)
+        self.folder = folder
+
+    def leader(self) -> str | None:
+        """The machine whose pit leads, where one leads now."""
+        with suppress(psycopg.Error):
+            for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
+                found = _WHO.search(str(who))
+                for machine, pit in [*self._pits.items()]:
+                    if found and int(found[1]) == pit.pid:
+                        return machine
+        return None
+
+    def some_leader(self) -> str:
+        """The machine whose pit leads, as soon as one does."""
+        while (machine := self.leader()) is None:
+            time.sleep(0.05)
+        return machine
+
+    def await_leader_beside(self, former: str) -> None:
+        """Wait until another pit leads."""
+        while self.leader() in (None, former):
+            time.sleep(0.05)
+
+    def signal_pit(self, machine: str, number: signal.Signals) -> None:
+        """Send a signal to the machine's pit, where it runs."""
+        with suppress(KeyError, ProcessLookupError):
+            os.kill(self._pits[machine].pid, number)
+
+    def signal_leader(self, number: signal.Signals) -> tuple[str, int]:
+        """Send a signal to the pit that leads, as soon as one does. Returns its machine and its process."""
+        machine = self.some_leader()
+        pid = self._pits[machine].pid
+        os.kill(pid, number)
+        return machine, pid
+
+    def replace_primary(self) -> None:
+        """The standby is the primary now. The machine of the former primary comes back as its standby."""
+        self.primary, self.standby = self.standby, self.primary
+        self.standby.forget()
+        self.standby.follow(self.primary)
+        self.standby.start()
+
+    @contextmanager
+    def silent_standby(self) -> Iterator[None]:
+        """The standby confirms nothing."""
+        ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
+        if not isinstance(receiver, int):
+            return
+        os.kill(receiver, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(receiver, signal.SIGCONT)
+
+    def cancel_commits(self) -> int:
+        """Cancel the commits that wait for the standby. Returns how many there were."""
+        waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        return len(self.primary.query(waiting))
+
+    def _supervise(self) -> None:
+        while not self._over.wait(0.05):
+            for machine in self._broker_of:
+                if machine not in self._pits or self._pits[machine].poll() is not None:
+                    self._pits[machine] = self._started_pit(machine)
+
+    def _started_pit(self, machine: str) -> subprocess.Popen[bytes]:
+        hosts = ",".join(server.address for server in (self.primary, self.standby))
+        broker = self._broker_of[machine]
+        at = f"{self.network.address(broker)}:{self.brokers[broker].port}"
+        program = [sys.executable, "-c", _SKEWED, str(self.skew_s.get(machine, 0))]
+        command = [*self.network.on(machine), *program, "run", "--replicated"]
+        command += ["--ledger", f"postgresql://postgres@{hosts}/postgres", "--adopt-new", "--broker", at]
+        command += ["--signing-key", self._key]
+        command += [] if self._settings is None else ["--settings", str(self._settings)]
+        environment = {**os.environ, "PYTHONPATH": str(self._home)}
+        return subprocess.Popen(command, cwd=self._home, env=environment, stdout=subprocess.DEVNULL, stderr=self._log)
+
+    @property
+    def key(self) -> bytes:
+        """The pits' public key."""
+        return load_or_make_key(Path(self._key)).public
+
+    def _end(self) -> None:
+        self._over.set()
+        self._supervisor.join()
+        for pit in self._pits.values():
+            pit.kill()
+            pit.wait()
+        self._log.close()
+
+
+class Cashier(threading.Thread):
+    """Decides on awards. `paid` counts, by award, how often the ledger said that it is paid."""
+
+    def __init__(self, url: str, seed: int) -> None:
+        super().__init__()
+        self._url = url
+        self._luck = random.Random(seed)
+        self.over = threading.Event()
+        self.paid: Counter[str] = Counter()
+        self.decided = 0
+
+    def run(self) -> None:
+        while not self.over.wait(0.5):
+            with suppress(TableError), closing(Ledger(self._url, begin=False)) as ledger:
+                for award in ledger.awards():
+                    if award.step in ("pending", "verified") and not self.over.is_set():
+                        with suppress(TableError):
+                            self._decide(ledger, award.id, award.step)
+
+    def _decide(self, ledger: Ledger, award: str, stands: str) -> None:
+        if stands == "verified":
+            ledger.take_step(award, "paid", "Bob")
+            self.paid[award] += 1
+        else:
+            ledger.take_step(award, "rejected" if self._luck.random() < 0.2 else "verified", "Ann")
+        self.decided += 1

@@ -1,0 +1,96 @@
+"""The judge of the swarm: what the tables, a listener and the cashier saw, beside what the ledger holds at the end.
+
+It knows nothing of the pit's program. From the ledger it takes the order in which several tables' events and people's
+decisions came, which nobody else can know. Every amount is worked out anew (`reckoning`), and every event is compared
+with what its table made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from typing import NamedTuple
+
+from tests.fire.reckoning import Books, Reckoning, Terms, money_findings, reckon, reckoned, stream_findings
+
+
+class Ack(NamedTuple):
+    """An ack that the pit's key has signed: its time, and the event that it names, with the chain value of that."""
+
+    at: str
+    seq: int
+    chain: str
+
+
+@dataclass
+class Seen:
+    """What was seen from outside of the pit.
+
+    `sent` are the events that each table made, and `acks` those that came to it, in order. `levels` are the words on
+    the meters, by their numbers. `paid` counts by award how often people were told that the ledger has paid it, and
+    `told` how often a table was.
+    """
+
+    sent: dict[str, list[bytes]] = field(default_factory=dict)
+    acks: dict[str, list[Ack]] = field(default_factory=dict)
+    levels: dict[int, dict[str, int]] = field(default_factory=dict)
+    paid: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
+
+
+def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
+    """All that is wrong, once everything has come to rest."""
+    found: list[str] = []
+    for table, sent in seen.sent.items():
+        found += stream_findings(table, sent, books)
+        found += _ack_findings(table, sent, seen.acks[table], books)
+    found += _paid_findings(seen, books)
+    if any("lost" in each or "never sent" in each for each in found):
+        return found  # nothing can be reckoned from other events than the tables'
+    found += money_findings(reckon(seen.sent, books, terms), books)
+    found += _level_findings(seen, books, terms)
+    return found
+
+
+def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books: Books) -> Iterator[str]:
+    """Acknowledged and not there, acknowledged with another chain, or taken back."""
+    committed = {seq: body for _, name, seq, body in books.events if name == table}
+    newest = Ack("", 0, "")
+    for ack in acks:
+        if ack.seq > len(sent):
+            yield f"{table}: event {ack.seq} was acknowledged and never made"
+        elif ack.seq and f'"chain":"{ack.chain}"'.encode() not in sent[ack.seq - 1]:
+            yield f"{table}: the ack of event {ack.seq} has another chain"
+        if ack.seq and ack.seq not in committed:
+            yield f"{table}: event {ack.seq} was acknowledged and is not in the ledger"
+        if ack.at >= newest.at:
+            if ack.seq < newest.seq:
+                yield f"{table}: event {newest.seq} was acknowledged, and later {ack.seq}"
+            newest = ack
+
+
+def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
+    """Paid twice, or paid and not so in the ledger."""
+    for counted in (seen.paid, seen.told, Counter(books.paid)):
+        yield from (f"award {award} was paid {times} times" for award, times in counted.items() if times > 1)
+        unpaid = counted.keys() - {*books.paid}
+        yield from (f"award {award} was paid, and is not so in the ledger" for award in sorted(unpaid))
+
+
+def _level_findings(seen: Seen, books: Books, terms: Terms) -> Iterator[str]:
+    """Levels that were said and that the meters never had, or had before a level that was said earlier."""
+    had = (_shown(reckoning) for reckoning in reckoned(seen.sent, books, terms))
+    now: dict[str, int] | None = next(had)
+    for number, said in sorted(seen.levels.items()):
+        of_these = {meter: said[meter] for meter in terms}
+        while now not in (None, of_these):
+            now = next(had, None)
+        if now is None:
+            yield f"the word {number} on the meters says {of_these}, which they did not hold then"
+            return
+
+
+def _shown(reckoning: Reckoning) -> dict[str, int]:
+    return {meter: floor(level.cents) for meter, level in reckoning.levels.items()}

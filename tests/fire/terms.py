@@ -1,0 +1,29 @@
+"""A pit's terms as a test writes them into its settings, and exactly, for a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+Written = Mapping[str, tuple[int, str, str, int]]
+"""By meter: seed in cents, share, share into the reserve, the most to begin again with."""
+
+
+def settings(written: Written) -> str:
+    """The pit's settings file."""
+    return "".join(
+        f'[meters.{name}]\nseed_cents = {seed}\ncontribution = "{share}"\nreserve = "{reserve}"\n'
+        f"reseed_at_most_cents = {most}\n"
+        for name, (seed, share, reserve, most) in written.items()
+    )
+
+
+def exact(written: Written) -> dict[str, tuple[int, Fraction, Fraction, int]]:
+    """The terms with exact shares."""
+    return {
+        name: (seed, _share(share), _share(reserve), most) for name, (seed, share, reserve, most) in written.items()
+    }
+
+
+def _share(ratio: str) -> Fraction:
+    return Fraction(ratio.replace(":", "/"))
