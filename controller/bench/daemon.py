@@ -29,7 +29,7 @@ from controller.contract.face.table import Public, PublicFault
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config.problems import meant
 from controller.daemon.config.table_file import TableFile
-from controller.daemon.record.journal import Verified, verify
+from controller.daemon.record.journal_reading import Verified, verify
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask, status_of
 from drivers.sim.shoe import maker

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from controller.daemon.record.journal import Entry, Journal, Message
+from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import JournalGoneError, code_of
+from controller.daemon.record.journal_rows import Entry, Message
 from controller.table.facts import CommitFailed, Fact, JournalGone
 
 _log = logging.getLogger(__name__)

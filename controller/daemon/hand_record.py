@@ -19,7 +19,8 @@ from controller.contract.face.record import HandRecord, RowTold, Step
 from controller.contract.face.table import Public
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
-from controller.daemon.record.journal import Origin, Row
+from controller.daemon.record.journal_reading import Origin
+from controller.daemon.record.journal_rows import Row
 from controller.daemon.record.replay import refold, with_failures
 from controller.table.face_down import comes_face_down
 from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFailed

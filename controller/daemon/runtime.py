@@ -40,7 +40,8 @@ from controller.daemon.panel import Panel
 from controller.daemon.pins.watch import Watch, keep_watching
 from controller.daemon.presses import Presses
 from controller.daemon.record.archiving import Archivist
-from controller.daemon.record.journal import Journal, Message
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Message
 from controller.daemon.second_person import BUTTON
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import LOTS, Ambient, Request
@@ -251,7 +252,7 @@ class Runtime:
             self._presses.propose(asked.request, arrived.via, asked)
             self._show()
         act = act_of(asked.request)
-        name = act.name if act else "a word of the pit"
+        name = act.name if act else "a word from the network"
         # Whoever presses a simulated button learns of the refusal from this line alone.
         simulated = arrived.via.startswith(BUTTON) and self._config.file.pins.driver == "simulated"
         extra = EVERY_ONE if simulated else None

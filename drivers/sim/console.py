@@ -18,8 +18,10 @@ from controller.basics.errors import TableError
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.pit import SimulatedPit
+from drivers.sim.recognition import SimulatedRecognition
 
 _MOST_SEQ = 999_999_999
+_MOST_SEAT, _MOST_CENTS = 99, 100_000_000
 
 
 class Verb(Struct, frozen=True):
@@ -140,6 +142,24 @@ def pit_verbs(pit: SimulatedPit) -> Verbs:
         ),
         "gone": Verb("", "leave the broker", pit.gone),
         "come": Verb("", "come back to the broker", pit.come),
+    }
+
+
+def recognition_verbs(recognition: SimulatedRecognition) -> Verbs:
+    """Bet recognition, and what a network and a thief do with its words. A bettor is a seat: 3, or behind it 3b."""
+
+    def chips(say: Callable[[int, bool, str, int], None]) -> Callable[[str, str, str], None]:
+        def said(bettor: str, spot: str, cents: str) -> None:
+            seat = number_word(bettor.removesuffix("b"), 1, _MOST_SEAT)
+            say(seat, bettor.endswith("b"), spot, number_word(cents, 0, _MOST_CENTS))
+
+        return said
+
+    takes = "BETTOR SPOT CENTS"
+    return {
+        "chips": Verb(takes, "bet recognition sees chips there; 0 cents: they are gone", chips(recognition.sees)),
+        "chips-again": Verb("", "the network brings bet recognition's last word once more", recognition.again),
+        "chips-forged": Verb(takes, "somebody without bet recognition's key says that", chips(recognition.forged)),
     }
 
 

@@ -12,7 +12,8 @@ from controller.contract.keys import load_or_make_key
 from controller.contract.topics import Topics
 from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
-from controller.daemon.record.journal import Entry, Journal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Entry
 from controller.table.acts.shoe import NewShoe
 from controller.table.rules import TableRules
 from tests.bench import core

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from controller.daemon.record.journal import read_rows
+from controller.daemon.record.journal_reading import read_rows
 from controller.people.cli import surroundings
 from controller.table.facts import ShoeOpened
 from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
 
-from controller.daemon.record.journal import read_open_shoe
+from controller.daemon.record.journal_reading import read_open_shoe
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask, status_of
 from tests.bench.house import House, cpu_ms, until

@@ -12,7 +12,7 @@ from controller.contract import events
 from controller.contract.canonical import canonical
 from controller.contract.event_reading import read
 from controller.contract.old_events import as_now
-from controller.daemon.record.journal import read_rows
+from controller.daemon.record.journal_reading import read_rows
 from tests.journals.old_journals import NAMES, OF_0F50807, copied
 
 _DOCUMENT: object = json.loads(Path(controller.contract.__file__).with_name("asyncapi.json").read_text("utf-8"))

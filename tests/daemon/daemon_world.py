@@ -24,7 +24,8 @@ from controller.daemon.clock import boot_id
 from controller.daemon.config import Config, load
 from controller.daemon.control.server import serving
 from controller.daemon.hearing import Mark
-from controller.daemon.record.journal import Entry, Journal, Message, Row
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Entry, Message, Row
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
 from controller.people.cli.surroundings import EXAMPLE_TABLE, simulated_table

@@ -27,7 +27,9 @@ from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp, chain_head
 from controller.daemon.record.archive import Run, beside
-from controller.daemon.record.journal import Entry, Journal, Row, Verified, read_events, read_rows, read_shoe, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import Verified, read_events, read_rows, read_shoe, verify
+from controller.daemon.record.journal_rows import Entry, Row
 from controller.daemon.record.replay import replay
 from controller.people.cli.main import main
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, ShoeResult, ShoeResultReported, StepFailed, Target

@@ -15,7 +15,8 @@ import controller.daemon.config.table_file as config_module
 import controller.daemon.record.archiving as archiving_module
 from controller.daemon.record.archive import Run
 from controller.daemon.record.archiving import Archivist
-from controller.daemon.record.journal import Journal, read_rows, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import read_rows, verify
 from controller.rules.game.cards import Card
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe

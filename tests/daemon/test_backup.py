@@ -29,7 +29,8 @@ from controller.contract.signing import Signer, signed
 from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
 from controller.daemon.record.backup import read_backup
-from controller.daemon.record.journal import Entry, read_origin, verify
+from controller.daemon.record.journal_reading import read_origin, verify
+from controller.daemon.record.journal_rows import Entry
 from controller.daemon.record.replay import replay_open_shoe
 from controller.people.cli.main import main
 from controller.people.cli.surroundings import simulated_table

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.daemon.record.journal import read_rows
+from controller.daemon.record.journal_reading import read_rows
 from controller.people.cli.main import main
 from controller.table.acts.corrections import CorrectRound
 from controller.table.facts import CardDrawn

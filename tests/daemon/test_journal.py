@@ -24,7 +24,9 @@ from controller.basics.errors import TableError
 from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.contract.keys import SigningKey
 from controller.daemon.config import load
-from controller.daemon.record.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import Verified, read_rows, verify
+from controller.daemon.record.journal_rows import Entry, Message, Row
 from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, ProgressiveWagers, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table

@@ -15,10 +15,11 @@ import pytest
 import controller.daemon.record.journal as journal_module
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
-from controller.daemon import runtime
+from controller.daemon import commits
 from controller.daemon.record.epochs import open_journal
-from controller.daemon.record.journal import Journal, read_rows, verify
+from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import JournalFile, JournalGoneError
+from controller.daemon.record.journal_reading import read_rows, verify
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
@@ -163,7 +164,7 @@ def test_a_journal_that_could_not_be_opened_again_is_tried_again(
 async def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime, "_PING_S", 0.01)
+    monkeypatch.setattr(commits, "PING_S", 0.01)
     copied = threading.Event()
     put_back = Journal.put_back
 

@@ -20,8 +20,9 @@ from controller.daemon.hearing import Mark
 from controller.daemon.inbox import Arrived, Asked
 from controller.daemon.panel import Panel
 from controller.daemon.presses import Presses
-from controller.daemon.record.journal import Entry, Journal, Message
+from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import JournalGoneError
+from controller.daemon.record.journal_rows import Entry, Message
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import KEY, Request
 from controller.table.acts.hand import LockWagers

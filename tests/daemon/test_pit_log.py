@@ -20,7 +20,7 @@ from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.daemon.delivery.pit_log import compare
-from controller.daemon.record.journal import verify
+from controller.daemon.record.journal_reading import verify
 from controller.people.cli.main import main
 from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact

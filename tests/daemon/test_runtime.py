@@ -19,7 +19,8 @@ from controller.contract.face.table import Public
 from controller.daemon import commits, folding, panel, shoe_line
 from controller.daemon import runtime as runtime_module
 from controller.daemon.beat import next_beat
-from controller.daemon.record.journal import Row, read_rows, verify
+from controller.daemon.record.journal_reading import read_rows, verify
+from controller.daemon.record.journal_rows import Row
 from controller.daemon.record.replay import replay
 from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.rules.game.cards import Card

@@ -18,7 +18,7 @@ from controller.contract.wager_words import WagerWord
 from controller.daemon.answer import Answer
 from controller.daemon.control.lines import line
 from controller.daemon.delivery import guarantee as delivery
-from controller.daemon.record.journal import Entry, Message
+from controller.daemon.record.journal_rows import Entry, Message
 from controller.people.cli import surroundings
 from controller.people.cli.status import pit_lines
 from controller.pit.reference.clock import now_text
@@ -627,7 +627,7 @@ async def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -
 
 
 def _facts(world: World) -> list[object]:
-    from controller.daemon.record.journal import read_rows
+    from controller.daemon.record.journal_reading import read_rows
 
     return [row.fact for row in read_rows(Path(world.config.file.journal.path))]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controller import __version__
-from controller.daemon.record.journal import Verified, verify
+from controller.daemon.record.journal_reading import Verified, verify
 from tests.deploy.clean_debian import Machine, booted, clean_root, layer
 from tests.support.waiting import eventually_now
 

@@ -13,7 +13,7 @@ import pytest
 
 from controller import __version__
 from controller.basics.digest import program_digest
-from controller.daemon.record.journal import SCHEMA_VERSION
+from controller.daemon.record.journal_form import SCHEMA_VERSION
 from drivers.sim.pins import PinsPage
 from tests.deploy.clean_debian import ROOT, alone, lacking, make_package
 from tests.deploy.packaged import STATE, Table, another, clean_table

@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -118,14 +119,14 @@ def test_an_update_waits_for_the_end_of_the_shoe(tmp_path: Path) -> None:
 def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def ask(table: Path, request: dict[str, str]) -> dict[str, object]:
-        asked.append((table, request))
-        return {"status": {"face": {"phase": phase}}}
+    def status_of(table: Path) -> SimpleNamespace:
+        asked.append(table)
+        return SimpleNamespace(face=SimpleNamespace(phase=phase))
 
-    monkeypatch.setattr(versions, "ask", ask)
+    monkeypatch.setattr(versions, "status_of", status_of)
     monkeypatch.setattr(versions, "default_table", lambda: Path("table.toml"))
     assert versions._shoe_is_open() == (phase not in ("no_shoe", "shoe_ended"))
-    assert asked == [(Path("table.toml"), {"do": "status"})]
+    assert asked == [Path("table.toml")]
 
 
 def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.daemon.config import Config
-from controller.daemon.record.journal import Entry, Journal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Entry
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.hand import HandVoided, LockWagers

@@ -20,7 +20,8 @@ import pytest
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.daemon.config import Config
-from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import verify
 from controller.daemon.record.replay import replay
 from controller.people.cli.main import main
 from tests.daemon.daemon_world import KEY, table_config

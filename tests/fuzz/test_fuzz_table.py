@@ -18,7 +18,7 @@ import pytest
 
 from controller.contract.topics import Topics
 from controller.daemon.control import connections
-from controller.daemon.record.journal import verify
+from controller.daemon.record.journal_reading import verify
 from controller.rules.game.wagers import Wager
 from controller.table.acts.seats import PlaceWager
 from tests.daemon.daemon_world import World, served

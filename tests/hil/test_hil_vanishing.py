@@ -14,7 +14,7 @@ import pytest
 
 from controller.bench.daemon import Table, TableFiles
 from controller.bench.plugin import Dealer
-from controller.daemon.record.journal import verify
+from controller.daemon.record.journal_reading import verify
 from tests.hil.bench import Bench
 
 HAND = "9C TD TC 5D"

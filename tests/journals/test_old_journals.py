@@ -23,7 +23,10 @@ from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
 from controller.daemon.control.past import Past
 from controller.daemon.record.archive import beside
-from controller.daemon.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_form import SCHEMA_VERSION
+from controller.daemon.record.journal_reading import read_rows, verify
+from controller.daemon.record.journal_rows import Entry
 from controller.daemon.record.replay import replay
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask, status_of

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
-from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import verify
 from controller.daemon.record.replay import replay
 from controller.table.public import public
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY, Disk, Loss

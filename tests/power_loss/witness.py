@@ -22,7 +22,7 @@ from msgspec import to_builtins
 from controller.contract.face.table import Public
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
-from controller.daemon.record.journal import read_rows, verify
+from controller.daemon.record.journal_reading import read_rows, verify
 from controller.table.public import public
 from controller.table.rules import TableRules
 from controller.table.states import Table

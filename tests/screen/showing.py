@@ -12,7 +12,7 @@ from typing import Any
 from controller.basics.errors import TableError
 from controller.contract.face.status import Status
 from controller.daemon.config import load
-from controller.daemon.record.journal import read_rows
+from controller.daemon.record.journal_reading import read_rows
 from controller.people.cli import surroundings
 from controller.people.cli.client import ask, status_of
 from tests.support.waiting import eventually_now

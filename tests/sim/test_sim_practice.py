@@ -69,3 +69,6 @@ def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
             practice.stdin.write(f"{typed}\n")
             practice.stdin.flush()
             until(lines, f"refused {act}: {code}: {language().refusal(code)}")
+        practice.stdin.write("tap new_shoe\nchips 2b tie 500\n")
+        practice.stdin.flush()
+        until(lines, "bet recognition is told: 2b tie 500: recognition_key_due")

@@ -26,7 +26,7 @@ import controller.daemon.delivery.pit_said
 import controller.daemon.delivery.pit_trust
 import controller.daemon.delivery.recognition_said
 import controller.daemon.delivery.recognition_trust
-import controller.daemon.record.journal
+import controller.daemon.record.journal_reading
 import drivers.line.shoe_on_line
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
@@ -37,7 +37,8 @@ from controller.daemon.control.feed import feed_lines
 from controller.daemon.control.lines import line
 from controller.daemon.control.watchers import Watchers
 from controller.daemon.hearing import Mark
-from controller.daemon.record.journal import Entry, Journal, Message
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Entry, Message
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
 from controller.rules.game.play import Call
@@ -446,7 +447,7 @@ class _Table:
             patch.object(controller.daemon.clock, "slept_ms", lambda: 0),
             patch.object(controller.daemon.delivery.pit_said, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.daemon.delivery.recognition_said, "stamp_now", lambda: _stamp(loop)),
-            patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
+            patch.object(controller.daemon.record.journal_reading, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.recognition_trust, "signature_holds", signature_holds),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),

@@ -27,7 +27,7 @@ import controller.daemon.delivery.pit_said
 import controller.daemon.delivery.pit_trust
 import controller.daemon.delivery.recognition_said
 import controller.daemon.folding
-import controller.daemon.record.journal
+import controller.daemon.record.journal_reading
 import controller.pit.reference.clock
 import controller.pit.reference.ledger
 import drivers.line.shoe_on_line
@@ -261,7 +261,7 @@ class World:
                 controller.pit.reference.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)
             ),
             patch.object(controller.pit.reference.ledger, "signature_holds", signature_holds),
-            patch.object(controller.daemon.record.journal, "signature_holds", signature_holds),
+            patch.object(controller.daemon.record.journal_reading, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_said, "stamp_now", self.stamp),
             patch.object(controller.daemon.delivery.recognition_said, "stamp_now", self.stamp),

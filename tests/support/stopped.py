@@ -8,7 +8,8 @@ from pathlib import Path
 from controller.daemon.clock import stamp_now
 from controller.daemon.config import load
 from controller.daemon.record.epochs import open_journal
-from controller.daemon.record.journal import Entry, Journal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Entry
 from controller.people.cli.surroundings import simulated_table
 from controller.table.facts import Fact
 from controller.table.states import Table

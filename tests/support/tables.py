@@ -18,7 +18,7 @@ from controller.contract.events import Event
 from controller.contract.face.table import Public, PublicHand
 from controller.daemon.config import load
 from controller.daemon.record.fact_json import fact_from_json, fact_to_json
-from controller.daemon.record.journal import Entry, Row
+from controller.daemon.record.journal_rows import Entry, Row
 from controller.daemon.record.replay import replay
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request

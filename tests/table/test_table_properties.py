@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from controller.contract.keys import SigningKey
-from controller.daemon.record.journal import Journal, verify
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import verify
 from controller.daemon.record.replay import replay
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import TwoHands

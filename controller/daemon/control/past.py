@@ -14,7 +14,7 @@ from pathlib import Path
 from controller.contract.face.record import HandRecord
 from controller.contract.old_events import as_now
 from controller.daemon.hand_record import hand_record, round_named
-from controller.daemon.record.journal import read_events, read_origin, read_shoe
+from controller.daemon.record.journal_reading import read_events, read_origin, read_shoe
 
 SUFFIX = ".past"
 

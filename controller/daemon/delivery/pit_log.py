@@ -16,7 +16,8 @@ from msgspec import Struct
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.keys import signature_holds
-from controller.daemon.record.journal import Message, Spoken, reading_messages
+from controller.daemon.record.journal_reading import Spoken, reading_messages
+from controller.daemon.record.journal_rows import Message
 
 _ASK_THE_PIT = "Have the pit write its log again. If the new log is like this one, examine the pit's own ledger."
 _KEEP_IT = "Keep the journal and the log for the audit, and find out who could write to the journal's disk."

@@ -16,7 +16,8 @@ from controller.daemon.delivery.guarantee import (
     Phase,
 )
 from controller.daemon.delivery.outbox import OutboxWatch
-from controller.daemon.record.journal import Journal, Message, OnJournal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Message, OnJournal
 from controller.table.facts import (
     HitUnheard,
     JournalAltered,

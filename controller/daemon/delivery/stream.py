@@ -38,7 +38,8 @@ from controller.daemon.delivery.pit_trust import PitTrust, latest_ms
 from controller.daemon.delivery.recognition_said import RecognitionSaid
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.sending import Sending
-from controller.daemon.record.journal import Journal, Message, OnJournal
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Message, OnJournal
 from controller.table.acts.entry import Request
 from controller.table.facts import (
     ClientIdTaken,

@@ -13,8 +13,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from controller.basics.errors import TableError
-from controller.daemon.record.journal import Journal, OnJournal
+from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import code_of
+from controller.daemon.record.journal_rows import OnJournal
 from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact
 
 _log = logging.getLogger(__name__)

@@ -13,149 +13,48 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import sqlite3
-from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import cached_property
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
-
-from msgspec import Struct
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
-from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
-from controller.contract.events import Event
-from controller.contract.keys import signature_holds
 from controller.contract.signing import Signer
 from controller.daemon.record.archive import Run, beside, read_archive, write_archive
-from controller.daemon.record.fact_json import fact_from_json, fact_to_json
+from controller.daemon.record.fact_json import fact_to_json
 from controller.daemon.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside
-from controller.daemon.record.stored_row import StoredRow, stamped
-from controller.table.facts import Fact
+from controller.daemon.record.journal_form import (
+    BEGIN_ANEW,
+    SCHEMA,
+    SCHEMA_VERSION,
+    TO_FORM_2,
+    check_form,
+    explained,
+    failed,
+    row_damaged,
+)
+from controller.daemon.record.journal_reading import (
+    OPENED_A_SHOE,
+    archived_runs,
+    chained,
+    check_message,
+    copy_database,
+    file_of_run,
+    head_before,
+    head_seq_at,
+    kept_rows,
+    last_row_of,
+    messages_of,
+    open_shoe_rows,
+    reading,
+)
+from controller.daemon.record.journal_rows import Entry, Message, Row
+from controller.daemon.record.stored_row import stamped
 
-SCHEMA_VERSION = 2
-"""Form 2 also holds how each fact came, the machine's own clock, and which rows archives hold. Opening a journal of
-form 1 gives the journal form 2."""
-
-_KEY_BYTES = 32
-_LAST_ROW = 2**63 - 1
-_MOST_MS = 253_402_300_800_000  # the year 10000, which no clock tells
 _CHECKPOINT_PAGES = 1000  # SQLite's own
-_SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
 _PAGES_GIVEN_BACK_AT_ONCE = 500
-
-_BEGIN_ANEW = (
-    "begin a new journal, which the pit must adopt: tablectl new-journal TABLE.toml --by NAME. That keeps this file "
-    "for the audit, under another name."
-)
-
-_ARCHIVE_TABLE = """
-CREATE TABLE archive (
-    first_row INTEGER PRIMARY KEY,
-    last_row INTEGER NOT NULL,
-    first_seq INTEGER NOT NULL,
-    last_seq INTEGER NOT NULL,
-    head_before BLOB NOT NULL,
-    head_after BLOB NOT NULL,
-    path TEXT NOT NULL
-) STRICT
-"""
-_SCHEMA = f"""
-CREATE TABLE journal (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    table_id TEXT NOT NULL,
-    epoch TEXT NOT NULL,
-    public_key BLOB NOT NULL,
-    boots INTEGER NOT NULL,
-    acked_seq INTEGER NOT NULL
-) STRICT;
-CREATE TABLE fact (
-    row INTEGER PRIMARY KEY,
-    at_ms INTEGER NOT NULL,
-    clock_synchronised INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    fact BLOB NOT NULL,
-    salt BLOB NOT NULL,
-    head BLOB NOT NULL,
-    boot_id TEXT NOT NULL DEFAULT '',
-    since_boot_ms INTEGER NOT NULL DEFAULT 0,
-    via TEXT NOT NULL DEFAULT ''
-) STRICT;
-CREATE INDEX shoe_opened ON fact (row) WHERE kind = 'ShoeOpened';
-CREATE TABLE message (
-    seq INTEGER PRIMARY KEY,
-    row INTEGER NOT NULL REFERENCES fact (row),
-    body BLOB NOT NULL
-) STRICT;
-CREATE INDEX message_row ON message (row);
-{_ARCHIVE_TABLE};
-"""
-
-# A `ShoeOpened` whose step failed opened no shoe.
-_OPENED_A_SHOE = """
-kind = 'ShoeOpened' AND NOT EXISTS
-(SELECT 1 FROM fact AS next WHERE next.row = fact.row + 1 AND next.kind = 'StepFailed')
-"""
-
-_TO_FORM_2 = (
-    _ARCHIVE_TABLE,
-    "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
-)
-
-
-_T = TypeVar("_T")
-
-
-class Entry(Struct, frozen=True):
-    """A fact to be journalled, when it came and the events it made.
-
-    `via` is the way on which the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's
-    name, or who was on the socket.
-    """
-
-    stamp: Stamp
-    fact: Fact
-    events: tuple[Event, ...]
-    via: str = ""
-
-
-class Row(Struct, frozen=True):
-    """A fact as it stands in the journal, and the bytes of its messages; `via` as in `Entry`."""
-
-    number: int
-    stamp: Stamp
-    fact: Fact
-    messages: tuple[bytes, ...]
-    previous_head: bytes
-    first_seq: int
-    via: str = ""
-
-
-class Message(Struct, frozen=True, dict=True):  # what it says is read once
-    """A message of the outbox: its number in the stream and its bytes."""
-
-    seq: int
-    body: bytes
-
-    @cached_property
-    def says(self) -> dict[str, Any]:
-        """The body, read once."""
-        value: dict[str, Any] = json.loads(self.body)
-        return value
-
-
-class OnJournal(Protocol):
-    """Does work in the one thread that may touch the journal."""
-
-    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """The result of `work`."""
 
 
 def rescued(path: Path, epoch: str) -> Path:
@@ -194,15 +93,15 @@ class Journal:
         self._signer = signer
         self._public_key = public_key
         self._table_id = table_id
-        with ExitStack() as undo, _explained(path):
+        with ExitStack() as undo, explained(path):
             self._take()
             undo.callback(self._let_go)
             self._begin_or_check(epoch)
             self._file.for_its_user_alone()
             self._set_up()
             self._log_in_doubt = False
-            self._row, self._head = _last_row(self._db)
-            self.head_seq = _head_seq(self._db, path, self._row)
+            self._row, self._head = last_row_of(self._db)
+            self.head_seq = head_seq_at(self._db, path, self._row)
             self.archived_rows: int = self._db.execute("SELECT coalesce(max(last_row), 0) FROM archive").fetchone()[0]
             self.epoch, self.boot, self.acked_seq = self._db.execute(
                 "UPDATE journal SET boots = boots + 1 RETURNING epoch, boots, acked_seq"
@@ -229,12 +128,12 @@ class Journal:
             epoch = secrets.token_hex(5)
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # room that archived rows leave can be given back
             with self._transaction():
-                for statement in _SCHEMA.split(";"):
+                for statement in SCHEMA.split(";"):
                     self._db.execute(statement)
                 whose = self._table_id, epoch, self._public_key
                 self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", whose)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        form = _check_form(self._db, self._path)
+        form = check_form(self._db, self._path)
         table_id, key, epoch = self._db.execute("SELECT table_id, public_key, epoch FROM journal").fetchone()
         if table_id != self._table_id:
             raise TableError(
@@ -246,17 +145,17 @@ class Journal:
             raise TableError(
                 "journal_of_another_key",
                 f"The journal {self._path} was signed by another key than [journal] signing_key.",
-                f"Restore the key that belongs to this journal, or {_BEGIN_ANEW}",
+                f"Restore the key that belongs to this journal, or {BEGIN_ANEW}",
             )
         if must_be is not None and epoch != must_be:
             raise TableError(
                 "journal_of_another_epoch",
                 f"The journal {self._path} is of epoch {epoch}. This table's last journal is of epoch {must_be}.",
-                f"Put the journal of epoch {must_be} there, or {_BEGIN_ANEW}",
+                f"Put the journal of epoch {must_be} there, or {BEGIN_ANEW}",
             )
         if form == 1:
             with self._transaction():
-                for statement in _TO_FORM_2:
+                for statement in TO_FORM_2:
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -328,13 +227,13 @@ class Journal:
                 self._take()
                 undo.callback(self._let_go)
                 self._set_up()
-                if _last_row(self._db) != (self._row, self._head):
+                if last_row_of(self._db) != (self._row, self._head):
                     what = f"the file at {self._path.name} does not end as this journal does"
                     raise JournalFailedError("journal_differs", what)
                 self._file.log_begun()
                 undo.pop_all()
         except sqlite3.Error as error:
-            raise _failed(error, self._path) from error
+            raise failed(error, self._path) from error
         except TableError as error:
             raise JournalFailedError(error.code, error.what) from error
         kept_as, self._kept_as = self._kept_as, None
@@ -343,7 +242,7 @@ class Journal:
     def _copied(self) -> Path:
         """A whole copy of the journal, on the disk."""
         copy = rescued(self._file.path, self.epoch)
-        _copy(self._db, copy)
+        copy_database(self._db, copy)
         return copy
 
     def _begin_log_anew(self) -> None:
@@ -391,14 +290,14 @@ class Journal:
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
             if first is not None and seq >= first:
                 return []
-            runs = _runs(self._db, "WHERE first_seq <= ?1 AND last_seq >= ?1", seq)
+            runs = archived_runs(self._db, "WHERE first_seq <= ?1 AND last_seq >= ?1", seq)
         for run, path in runs:
             if self._archive_read is None or self._archive_read[0] != run.first_row:
                 try:
-                    rows = read_archive(_file_of(run, path, self._archive, beside(self._path)), run)
+                    rows = read_archive(file_of_run(run, path, self._archive, beside(self._path)), run)
                 except TableError as error:
                     raise JournalFailedError(error.code, error.what) from error
-                self._archive_read = run.first_row, list(_messages_of(rows))
+                self._archive_read = run.first_row, list(messages_of(rows))
             return [message for message in self._archive_read[1] if message.seq >= seq]
         return []
 
@@ -423,7 +322,7 @@ class Journal:
                 if stored != seq or (row > 1 and head is None):
                     break
                 id_ = f"{self._table_id}/{self.epoch}/{seq}"
-                _check_message(self._path, row, GENESIS if row == 1 else head, body, id_, self._public_key)
+                check_message(self._path, row, GENESIS if row == 1 else head, body, id_, self._public_key)
                 good.append(Message(seq, body))
         return good
 
@@ -468,7 +367,7 @@ class Journal:
     def _next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
         db = self._db
         kept = db.execute(
-            f"SELECT row FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1 OFFSET ?", (keep_shoes,)
+            f"SELECT row FROM fact WHERE {OPENED_A_SHOE} ORDER BY row DESC LIMIT 1 OFFSET ?", (keep_shoes,)
         ).fetchone()
         if kept is None:
             return None
@@ -483,10 +382,10 @@ class Journal:
         end = min(stays, first + at_most_rows)  # the row after the last
         whole = "SELECT max(row) FROM fact WHERE kind = 'ShoeOpened' AND row > ? AND row <= ?"
         end = db.execute(whole, (first, end)).fetchone()[0] or end
-        head_before, seq = _before(db, self._path, first)
-        head_after, last_seq = _before(db, self._path, end)
+        before, seq = head_before(db, self._path, first)
+        head_after, last_seq = head_before(db, self._path, end)
         whose = self._table_id, self.epoch, self._public_key
-        return Run(*whose, first, end - 1, seq + 1, last_seq, head_before, head_after)
+        return Run(*whose, first, end - 1, seq + 1, last_seq, before, head_after)
 
     def write_archive(self, run: Run) -> Path:
         """Copy the rows of `next_to_archive` into their archive, and return its path. The rows also stay here.
@@ -494,13 +393,13 @@ class Journal:
         May be called on any thread: it reads over a connection of its own. Raises OSError where the disk fails, and
         TableError where the rows are damaged, or where an archive is in the way or cannot be read back.
         """
-        with _reading(self._path) as db:
+        with reading(self._path) as db:
             rows = []
-            kept = _kept(db, run.first_row, run.last_row)
-            for row, previous in _chained(self._path, kept, run.head_before, run.first_row):
+            kept = kept_rows(db, run.first_row, run.last_row)
+            for row, previous in chained(self._path, kept, run.head_before, run.first_row):
                 for seq, body in enumerate(row.messages, row.first_seq):
                     id_ = f"{run.table}/{run.epoch}/{seq}"
-                    _check_message(self._path, row.number, previous, body, id_, run.public_key)
+                    check_message(self._path, row.number, previous, body, id_, run.public_key)
                 rows.append(row)
         return write_archive(self._archive, run, rows, self._signer)
 
@@ -511,11 +410,11 @@ class Journal:
         """
         with self._commit():
             first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
-            if (first, _before(self._db, self._path, run.last_row + 1)) != (
+            if (first, head_before(self._db, self._path, run.last_row + 1)) != (
                 run.first_row,
                 (run.head_after, run.last_seq),
             ):
-                raise _damaged(self._path, run.first_row, "it is not the row that was archived")
+                raise row_damaged(self._path, run.first_row, "it is not the row that was archived")
             self._db.execute(
                 "INSERT INTO archive VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -550,16 +449,16 @@ class Journal:
 
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
-        with _explained(self._path):
-            yield from _open_shoe(self._db, self._path)
+        with explained(self._path):
+            yield from open_shoe_rows(self._db, self._path)
 
     def open_shoe_begun_by(self) -> str | None:
         """The version of the program that opened the open shoe; None where no shoe was opened.
 
         The version can be read where the rest of the shoe's first row cannot.
         """
-        with _explained(self._path):
-            row = self._db.execute(f"SELECT fact FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
+        with explained(self._path):
+            row = self._db.execute(f"SELECT fact FROM fact WHERE {OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
             return None if row is None else json.loads(row[0]).get("version")
 
     def close(self) -> None:
@@ -582,7 +481,7 @@ class Journal:
                 yield
         except sqlite3.Error as error:
             self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
-            raise _failed(error, self._path) from error
+            raise failed(error, self._path) from error
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -590,7 +489,7 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise _failed(error, self._path) from error
+            raise failed(error, self._path) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -602,417 +501,3 @@ class Journal:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-
-
-class Verified(Struct, frozen=True):
-    """What `verify` found good: how many rows and messages, and the epoch and chain head at the end.
-
-    Also how many of the rows are in archives, and in how many archives.
-    """
-
-    table: str
-    epoch: str
-    rows: int
-    messages: int
-    head: bytes
-    archived_rows: int = 0
-    archives: int = 0
-
-
-def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
-    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
-
-    Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
-    `folders`, or beside the journal. Only reads, also while the table runs. Raises TableError `journal_damaged` naming
-    the first bad row, `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
-    """
-    with _reading(path) as db:
-        table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
-        archives, archived_rows, archived_seq = db.execute(
-            "SELECT count(*), coalesce(max(last_row), 0), coalesce(max(last_seq), 0) FROM archive"
-            if _form(db) > 1
-            else "SELECT 0, 0, 0"
-        ).fetchone()
-        rows, messages = 0, 0
-        for row in _signed_rows(db, path, archive, *folders):
-            rows, messages = row.number, messages + len(row.messages)
-        head = _last_row(db)[1]
-        _head_seq(db, path, rows)
-        if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - (messages - archived_seq):
-            raise _damaged(path, rows, f"{stray} messages belong to no row")
-        if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
-            raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
-    return Verified(table, epoch, rows, messages, head, archived_rows, archives)
-
-
-def copied(path: Path, copy: Path, *folders: Path) -> list[Path]:
-    """Write a whole copy of the journal, and return the archives that the copy names. Only reads, also while the table
-    runs. `folders`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""
-    with _reading(path) as db:
-        _copy(db, copy)
-        return [_file_of(run, recorded, *folders, beside(path)) for run, recorded in _runs(db)]
-
-
-def _copy(db: sqlite3.Connection, copy: Path) -> None:
-    copy.unlink(missing_ok=True)
-    os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    with closing(sqlite3.connect(copy, isolation_level=None)) as to:
-        db.backup(to)
-
-
-def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
-    """Every row of a journal and its archives, with chain and signatures checked. Only reads, also while the table
-    runs.
-
-    `archive`, and what is raised, are as in `verify`.
-    """
-    with _reading(path) as db:
-        yield from _signed_rows(db, path, archive)
-
-
-def read_open_shoe(path: Path) -> Iterator[Row]:
-    """The rows from the last shoe's opening on, as `Journal.open_shoe`. Only reads, also while the table runs."""
-    with _reading(path) as db:
-        yield from _open_shoe(db, path)
-
-
-def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
-    """The rows of this shoe, in the journal or in its archives, checked as by `read_rows`; empty where there is none.
-
-    An archive that is not where the journal says is looked for in these folders, and beside the journal. Only reads,
-    also while the table runs.
-    """
-    with _reading(path) as db:
-        end = _LAST_ROW
-        opened = f"SELECT row, body FROM fact JOIN message USING (row) WHERE {_OPENED_A_SHOE} ORDER BY seq DESC"
-        for row, body in db.execute(opened).fetchall():
-            says = json.loads(body)
-            if says["type"] == "shoe_opened" and says["shoe"] == shoe:
-                yield from _signed(db, path, _rows(path, _kept(db, row, end), *_from(db, path, row)))
-                return
-            end = row - 1 if says["type"] == "shoe_opened" else end
-        runs = [(run, _file_of(run, recorded, *folders, beside(path))) for run, recorded in _runs(db)]
-        oldest = bisect_left(runs, shoe, key=lambda run: _last_shoe(read_archive(run[1], run[0])))
-        if oldest == len(runs):
-            return
-        run = runs[oldest][0]
-        archived = (row for run, file in runs[oldest:] for row in read_archive(file, run))
-        stored = chain(archived, _kept(db, 1))
-        begun = False
-        for each in _signed(db, path, _rows(path, stored, run.head_before, run.first_row, run.first_seq - 1)):
-            shoes = [says["shoe"] for says in map(json.loads, each.messages) if says["type"] == "shoe_opened"]
-            if shoes and begun:
-                return
-            begun = begun or shoe in shoes
-            if begun:
-                yield each
-
-
-def _last_shoe(rows: Sequence[StoredRow]) -> int:
-    """The shoe that the last event in this archive is about."""
-    bodies = (json.loads(body) for row in reversed(rows) for body in reversed(row.messages))
-    return next((says["shoe"] for says in bodies if says["shoe"]), 0)
-
-
-def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """Against what the rows from `row` on are checked: the head before, the row's number, the last message's."""
-    head, seq = _before(db, path, row)
-    return head, row, seq
-
-
-def read_events(path: Path, after: int, rounds: int, *folders: Path) -> list[bytes]:
-    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds.
-
-    Events in archives are among them, as far back as the archives are found, which are looked for as by `read_shoe`.
-    Events in the journal's own file are not checked. Only reads, also while the table runs.
-    """
-    found: list[bytes] = []
-    with _reading(path) as db, suppress(TableError):
-        for seq, body in _events_backwards(db, path, folders, after):
-            rounds -= b'"type":"round"' in body
-            if seq <= after or rounds < 0:
-                break
-            found.append(body)
-    return found[::-1]
-
-
-def _events_backwards(
-    db: sqlite3.Connection, path: Path, folders: Sequence[Path], after: int
-) -> Iterator[tuple[int, bytes]]:
-    yield from db.execute("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq DESC", (after,))
-    for run, recorded in reversed(_runs(db, "WHERE last_seq > ?", after)):
-        rows = read_archive(_file_of(run, recorded, *folders, beside(path)), run)
-        yield from ((message.seq, message.body) for message in reversed(list(_messages_of(rows))))
-
-
-class Origin(Struct, frozen=True):
-    """Whose a journal is, and up to which of its events the pit has acknowledged."""
-
-    table: str
-    epoch: str
-    public_key: bytes
-    acked_seq: int
-
-
-def read_origin(path: Path) -> Origin:
-    """The origin of this journal. Only reads, also while the table runs."""
-    with _reading(path) as db:
-        (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
-        return Origin(*_whose(db, path), acked_seq)
-
-
-def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
-    start = db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
-    yield from _rows(path, _kept(db, start), *_from(db, path, start))
-
-
-class Spoken(Struct, frozen=True):
-    """What a journal says that its table sent: whose journal it is, and its messages in order. Nothing is checked."""
-
-    table: str
-    epoch: str
-    public_key: bytes
-    messages: Iterator[Message]
-
-
-@contextmanager
-def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken]:
-    """The messages of a journal and its archives as they stand at this moment. Only reads, also while the table runs.
-
-    `archive`, and what is raised, are as in `verify`.
-    """
-    with _reading(path) as db:
-        yield Spoken(*_whose(db, path), _spoken(db, path, archive))
-
-
-def _spoken(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Message]:
-    yield from _messages_of(_archived(db, path, archive))
-    for row in db.execute("SELECT seq, body FROM message ORDER BY seq"):
-        yield Message(*row)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The journal as it stands at this moment, to be read only."""
-    if not path.is_file():
-        raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    with _explained(path), closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
-        db.execute("BEGIN")
-        _check_form(db, path)
-        yield db
-
-
-def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[Row]:
-    """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
-    yield from _signed(db, path, _rows(path, chain(_archived(db, path, archive, *folders), _kept(db, 1))))
-
-
-def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator[Row]:
-    """These rows, each of their messages checked against its place and the journal's key."""
-    table, epoch, public_key = _whose(db, path)
-    for row in rows:
-        for seq, body in enumerate(row.messages, row.first_seq):
-            _check_message(path, row.number, row.previous_head, body, f"{table}/{epoch}/{seq}", public_key)
-        yield row
-
-
-def _check_message(path: Path, row: int, previous_head: bytes, body: bytes, id_: str, public_key: bytes) -> None:
-    message = parse_object(body)
-    if not signature_holds(message, public_key):
-        raise _damaged(path, row, f"the signature of message {id_} does not hold")
-    if message.get("id") != id_ or message.get("chain") != previous_head.hex():
-        raise _damaged(path, row, f"a message stands where {id_} should, or names another place in the chain")
-
-
-def _rows(
-    path: Path, stored: Iterable[StoredRow], head: bytes = GENESIS, first: int = 1, last_seq: int = 0
-) -> Iterator[Row]:
-    """The rows with the facts that they hold, each checked against its place after this head, row and message."""
-    for row, previous in _chained(path, stored, head, first):
-        if row.messages and row.first_seq != last_seq + 1:
-            raise _damaged(path, row.number, "its messages are not numbered on from those before")
-        fact = fact_from_json(row.fact)
-        if type(fact).__name__ != row.kind:
-            raise _damaged(path, row.number, f"it is a {type(fact).__name__}, not a {row.kind}")
-        yield Row(row.number, row.stamp, fact, row.messages, previous, last_seq + 1, row.via)
-        last_seq += len(row.messages)
-
-
-def _chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) -> Iterator[tuple[StoredRow, bytes]]:
-    """The rows from number `first` on, each checked against its chain, and the head before it."""
-    for number, row in enumerate(stored, first):
-        if row.number != number:
-            raise _damaged(path, number, "it is missing")
-        if not 0 <= row.stamp.at_ms < _MOST_MS:
-            raise _damaged(path, row.number, f"{row.stamp.at_ms} is no time")
-        if row.head_after(head) != row.head:
-            raise _damaged(path, row.number, "it does not fit the chain")
-        yield row, head
-        head = row.head
-
-
-def _kept(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
-    """These rows as far as the journal's own file has them, without rows in archives."""
-    path = Path(db.execute("PRAGMA database_list").fetchone()[2])
-    how_it_came = "boot_id, since_boot_ms, via" if _form(db) > 1 else "'', 0, ''"
-    # A portion at a time: where a row is bad, an open statement would keep the closed file from its next reader.
-    while some := db.execute(
-        f"SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, {how_it_came} FROM fact"
-        " WHERE row BETWEEN ? AND ? ORDER BY row LIMIT 500",
-        (first, last),
-    ).fetchall():
-        for number, at_ms, synchronised, kind, fact, salt, head, boot_id, since_boot_ms, via in some:
-            messages = db.execute("SELECT seq, body FROM message WHERE row = ? ORDER BY seq", (number,)).fetchall()
-            seq = messages[0][0] if messages else 0
-            if [number for number, _ in messages] != [*range(seq, seq + len(messages))]:
-                raise _damaged(path, number, "its messages are not numbered on from those before")
-            stamp = Stamp(at_ms, bool(synchronised), boot_id, since_boot_ms)
-            bodies = tuple(body for _, body in messages)
-            yield StoredRow(number, stamp, via, kind, fact, salt, head, seq, bodies)
-        first = some[-1][0] + 1
-
-
-def _archived(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[StoredRow]:
-    """The rows that archives hold, each archive checked."""
-    for run, recorded in _runs(db):
-        file = archive / run.file_name if archive else _file_of(run, recorded, *folders, beside(path))
-        yield from read_archive(file, run)
-
-
-def _runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
-    """What the journal notes of its archives: which rows each archive holds, and where the archive is."""
-    if _form(db) < 2:
-        return []
-    whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-    return [
-        (Run(*whose, *run), Path(path))
-        for *run, path in db.execute(
-            "SELECT first_row, last_row, first_seq, last_seq, head_before, head_after, path FROM archive "
-            f"{where} ORDER BY first_row",
-            values,
-        )
-    ]
-
-
-def _file_of(run: Run, recorded: Path, *folders: Path) -> Path:
-    """The archive's file: where the journal says that it is, or else in one of these folders."""
-    candidates = (recorded, *(folder / run.file_name for folder in folders))
-    return next((path for path in candidates if path.exists()), recorded)
-
-
-def _messages_of(rows: Iterable[StoredRow]) -> Iterator[Message]:
-    return (Message(seq, body) for row in rows for seq, body in enumerate(row.messages, row.first_seq))
-
-
-def _before(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int]:
-    """The chain's head and the last message's number before that row."""
-    if row == 1:
-        return GENESIS, 0
-    archived = _runs(db, "WHERE last_row < ? AND last_row >= (SELECT max(last_row) FROM archive)", row)
-    seq = archived[0][0].last_seq if archived else 0
-    last = db.execute("SELECT seq FROM message WHERE row < ? ORDER BY seq DESC LIMIT 1", (row,)).fetchone()
-    kept = db.execute("SELECT head FROM fact WHERE row = ?", (row - 1,)).fetchone()
-    if kept is not None:
-        return kept[0], seq if last is None else last[0]
-    if not archived or archived[0][0].last_row != row - 1:
-        raise _damaged(path, row - 1, "it is missing")
-    return archived[0][0].head_after, seq
-
-
-def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
-    last = db.execute("SELECT row, head FROM fact ORDER BY row DESC LIMIT 1").fetchone()
-    return (0, GENESIS) if last is None else last  # the last row is never in an archive
-
-
-def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:
-    """The last event's number. The pit cannot have acknowledged any event after it."""
-    head_seq: int
-    head_seq, acked_seq = db.execute(
-        "SELECT (SELECT coalesce(max(seq), 0) FROM message), acked_seq FROM journal"
-    ).fetchone()
-    if not 0 <= acked_seq <= head_seq:
-        raise _damaged(path, row, f"event {acked_seq} is marked as acknowledged, and the last is {head_seq}")
-    return head_seq
-
-
-def _whose(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
-    """The journal's table, epoch and public key."""
-    table, epoch, public_key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-    if len(public_key) != _KEY_BYTES:
-        raise _unsound(path, "its entry for the table's key is no key")
-    return table, epoch, public_key
-
-
-def _form(db: sqlite3.Connection) -> int:
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _check_form(db: sqlite3.Connection, path: Path) -> int:
-    """The journal's form. Raises TableError where this program does not know that form."""
-    version = _form(db)
-    if version > SCHEMA_VERSION:
-        raise TableError(
-            "journal_too_new",
-            f"The journal {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
-            "Run the version of the program that wrote it.",
-        )
-    if version < 1:
-        raise _unsound(path, f"it has form {version}, which no program wrote")
-    return version
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """SQLite's complaints about a file, in words for people."""
-    try:
-        yield
-    except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # MemoryError: a size that is nonsense
-        if not isinstance(error, sqlite3.OperationalError) or _about_content(error):
-            raise _unsound(path, str(error) or type(error).__name__) from error
-        raise TableError(
-            "journal_unusable",
-            f"The journal {path} cannot be opened: {_failed(error, path)}.",
-            "Make room on its disk."
-            if _full(error, path)
-            else "Check that its disk is sound and not full, and that the user the table runs as may write there.",
-        ) from error
-
-
-def _failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
-    """Why the disk failed: SQLite's own code, and words for people."""
-    code = getattr(error, "sqlite_errorname", type(error).__name__)
-    if _full(error, path):
-        return JournalFailedError("SQLITE_FULL", f"the disk is full ({code})")
-    return JournalFailedError(code, f"{error} ({code})")
-
-
-def _full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether the disk is full. SQLite says so of the files that it writes, and of its shared memory only "I/O"."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    if code != sqlite3.SQLITE_IOERR_SHMSIZE:
-        return bool(code == sqlite3.SQLITE_FULL)
-    with suppress(OSError):
-        return shutil.disk_usage(path.parent).free < _SHARED_MEMORY_BYTES
-    return False
-
-
-def _about_content(error: sqlite3.OperationalError) -> bool:
-    """Whether the error is about the file's content (no such table, no text), not about the disk or the rights."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
-
-
-def _damaged(path: Path, row: int, why: str) -> TableError:
-    return _journal_damaged(f"The journal {path} is damaged at row {row}: {why}.")
-
-
-def _unsound(path: Path, why: str) -> TableError:
-    return _journal_damaged(f"The journal {path} is not a sound journal: {why}.")
-
-
-def _journal_damaged(what: str) -> TableError:
-    do = (
-        f"Stop the table and {_BEGIN_ANEW} Do not put an older copy in its place: the pit knows later events than "
-        "such a copy, and the table would stop."
-    )
-    return TableError("journal_damaged", what, do)

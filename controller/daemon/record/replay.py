@@ -14,7 +14,8 @@ from controller.basics.errors import TableError
 from controller.contract.envelope import seal
 from controller.contract.events import Event
 from controller.contract.old_events import as_now
-from controller.daemon.record.journal import Journal, Row
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Row
 from controller.table.facts import ShoeOpened, StepFailed
 from controller.table.rules import TableRules
 from controller.table.states import Table

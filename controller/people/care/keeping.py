@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config.table_file import JournalSection
-from controller.daemon.record.journal import read_open_shoe, read_origin
+from controller.daemon.record.journal_reading import read_open_shoe, read_origin
 from controller.people.care.machine import Machine, Mount
 from controller.people.care.row import Row, absent, fault, ok, warning
 from controller.table.facts import ProgramMeasured, ShoeOpened

@@ -30,8 +30,8 @@ from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.archive import beside
 from controller.daemon.record.backup import SECRETS, Backup, opened, read_backup, write_backup
 from controller.daemon.record.epochs import note_of
-from controller.daemon.record.journal import copied, read_origin, verify
 from controller.daemon.record.journal_file import JournalFile, set_aside
+from controller.daemon.record.journal_reading import copied, read_origin, verify
 from controller.people.cli.composition import open_shoe
 from controller.people.cli.files import CONFIGURATION, VARIABLE, default_table
 from controller.people.cli.new_journal import new_journal

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.events import FACE_DOWN
-from controller.daemon.record.journal import read_open_shoe
+from controller.daemon.record.journal_reading import read_open_shoe
 from controller.daemon.record.replay import refold, with_failures
 from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.cards import Card

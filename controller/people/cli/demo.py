@@ -37,7 +37,7 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import await_thread
 from controller.daemon.config import Config, load
 from controller.daemon.config.problems import ConfigError
-from controller.daemon.record.journal import verify
+from controller.daemon.record.journal_reading import verify
 from controller.people.cli import surroundings
 from controller.people.cli.cable import NetworkCable
 from controller.people.cli.client import status_of

@@ -11,7 +11,7 @@ from controller.contract.keys import write_whole
 from controller.contract.old_events import as_now
 from controller.daemon.delivery.pit_log import compare
 from controller.daemon.hand_record import hand_record
-from controller.daemon.record.journal import read_origin, read_rows, verify
+from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from controller.people.cli.files import writing
 from controller.people.screen.hand_page import hand_page
 from controller.words.events import counted, event_line, settlement_lines

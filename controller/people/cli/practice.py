@@ -23,6 +23,7 @@ from controller.people.cli.watch import changes
 from controller.words.language import language
 from drivers.sim import console
 from drivers.sim.line import PtyLine
+from drivers.sim.recognition import PUBLIC_KEY, SimulatedRecognition
 from drivers.sim.shoe import maker
 
 _LOOK_EVERY_S = 0.1
@@ -57,12 +58,22 @@ def practice(folder: Path, game: str) -> int:
         log = folder / "table.log"
         surroundings.await_table(table, stack.enter_context(surroundings.started(run, log)), log)
         print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
+        topic = f"{config.file.pit.root}/{config.file.table.id}"
+        recognition = SimulatedRecognition(config.file.pit.brokers[0], port, topic, _tell_line)
+        stack.callback(recognition.close)
+        if config.rules.bet_recognition:
+            print(f"Bet recognition's key, for tablectl recognition-key: {PUBLIC_KEY}")
         print(f"The pit's ledger: {ledger}")
         console.prompt(f"{config.file.table.name}; you are the dealer")
         threading.Thread(target=_tell, args=(table,), daemon=True).start()
         threading.Thread(target=_tell_refusals, args=(log,), daemon=True).start()
-        console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
+        verbs = console.pins_verbs(pins) | console.cable_verbs(line) | console.recognition_verbs(recognition)
+        console.converse(verbs | shoe.verbs(), sys.stdin)
     return 0
+
+
+def _tell_line(line: str) -> None:
+    print(f"  {line}", flush=True)
 
 
 def _tell(table: Path) -> None:

@@ -1,0 +1,89 @@
+"""A simulated bet recognition: it signs the wagers that it is told to see. What a network and a thief do are verbs too.
+
+Written from the contract. The private key is in this file, so the simulated bet recognition is for practice only.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from drivers.sim.signing import canonical, public_hex, signed
+
+_KEY = Ed25519PrivateKey.from_private_bytes(b"the simulated bet recognition's key"[:32])
+_THIEF = Ed25519PrivateKey.from_private_bytes(b"a key that nobody adopted anywhere"[:32])
+
+_PATIENCE_S, _POLL_S = 2.0, 0.02
+
+PUBLIC_KEY = public_hex(_KEY)
+"""Its public key, which two people adopt at the table."""
+
+
+class SimulatedRecognition:
+    """The bet recognition of the table on `topic`. `told` is called with a line for each wager that the table refuses,
+    in paho's thread. Raises OSError where there is no broker."""
+
+    def __init__(self, host: str, port: int, topic: str, told: Callable[[str], None]) -> None:
+        self._topic = topic
+        self._told = told
+        self._state: dict[str, Any] = {}
+        self._seq = 0
+        self._last: bytes | None = None
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.on_connect = lambda client, *_: client.subscribe(
+            [(f"{topic}/state", 1), (f"{topic}/wager-refused", 1)]
+        )
+        self._client.on_message = self._heard
+        self._client.connect(host, port)
+        self._client.loop_start()
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def sees(self, seat: int, back: bool, spot: str, cents: int) -> None:
+        """Chips lie so, for the round that the table's state says is next. Raises ValueError where there is none."""
+        self._last = self._word(_KEY, seat=seat, back=back, spot=spot, cents=cents)
+        self._say(self._last)
+
+    def again(self) -> None:
+        """The network brings the last word once more. Raises ValueError where nothing was said yet."""
+        if self._last is None:
+            raise ValueError("nothing was said yet")
+        self._say(self._last)
+
+    def forged(self, seat: int, back: bool, spot: str, cents: int) -> None:
+        """Somebody who may publish, and has not the key, says the same."""
+        self._say(self._word(_THIEF, seat=seat, back=back, spot=spot, cents=cents))
+
+    def _word(self, key: Ed25519PrivateKey, **chips: object) -> bytes:
+        gives_up_s = time.monotonic() + _PATIENCE_S
+        while None in (place := self._place()).values():
+            if time.monotonic() >= gives_up_s:
+                raise ValueError("the table has no open shoe")
+            time.sleep(_POLL_S)
+        self._seq = max(self._seq + 1, time.time_ns() // 1_000_000)
+        return canonical(signed({**place, **chips, "seq": self._seq}, key))
+
+    def _place(self) -> dict[str, object]:
+        """The round for which wagers are seen. A state is told some time after the table went on."""
+        state = self._state
+        return {name: state.get(name) for name in ("table", "epoch", "shoe")} | {"round": state.get("next_round")}
+
+    def _say(self, word: bytes) -> None:
+        self._client.publish(f"{self._topic}/wager", word, qos=1)
+
+    def _heard(self, _client: Client, _data: object, message: MQTTMessage) -> None:
+        said = json.loads(message.payload)
+        if message.topic.endswith("/state"):
+            self._state = said
+        else:
+            seat = f"{said['seat']}{'b' * said['back']}"
+            self._told(f"bet recognition is told: {seat} {said['spot']} {said['cents']}: {said['code']}")
