@@ -15,7 +15,6 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from controller.daemon.record.journal import reading_messages
 from controller.daemon.record.journal_reading import reading_messages
 from controller.pit.reference.ledger import Place
 from tests.fire.dealing import Dealt
