@@ -27,7 +27,7 @@ _COPIES_COME_WITHIN_S = 0.5
 """All copies of a report have come after so long: three copies take 75 ms at most, with pauses between them."""
 
 _DEALING = ("burning", "hand_in_play")
-_SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "wagers_locked", "hand_in_play")
+_SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_locked", "hand_in_play")
 
 
 class Put(Protocol):

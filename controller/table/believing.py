@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from controller.contract.events import Event
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Choose, Reveal
-from controller.table import doubts, shoe_life
+from controller.table import doubts, locking, shoe_life
 from controller.table.dealing import (
     burn,
     compared,
@@ -59,6 +59,7 @@ from controller.table.states import (
     ShoeEnded,
     StandingFault,
     Table,
+    WagersOpen,
     Waiting,
 )
 from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
@@ -239,6 +240,8 @@ def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
         return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=waits)
     if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
         return _legally(table, row, held)
+    if table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen) and locking.no_round(table):
+        return stop(table, "card_not_due", {}, raised_by=waits)
     step = following(table)
     if isinstance(fact, CardDrawn) and not isinstance(step, Reveal) and (code := differing_target(table, fact)):
         return stop(table, code, both_opinions(table, fact), raised_by=waits)

@@ -27,6 +27,7 @@ from controller.table.states import (
     HandInPlay,
     KnownCard,
     Locked,
+    Paused,
     ShoeEnded,
     Table,
     WagersOpen,
@@ -306,7 +307,7 @@ def _run_out(table: Table) -> Stepped:
 
 
 def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
-    """Wagers open again, or the shoe is over.
+    """Wagers open again, or the shoe is over. A pause goes on.
 
     Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
     kept during the round was drawn in error.
@@ -317,7 +318,8 @@ def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     if reason := shoe_life.ended(open_shoe(table), table.rules.shoe, left):
         closed, event = close_shoe(table, reason, by="table")
         return closed, (event,)
-    table = replace(table, phase=WagersOpen())
+    if not isinstance(table.phase, Paused):
+        table = replace(table, phase=WagersOpen())
     if not in_error:
         return table, ()
     begun, made = take_cards_in_error(table, in_error)

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from controller.table.dealing import odd_card
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ChipsNoted, Fact
-from controller.table.states import Table, WagersOpen
+from controller.table.states import BetweenRounds, Table
 from controller.table.stops import holds_a_card
 
 
@@ -32,9 +32,9 @@ def card_is_out(table: Table) -> bool:
 
 def chips_to_note(table: Table, fact: Fact, sensed: AbstractSet[int]) -> ChipsNoted | None:
     """The fact to believe before this one: the progressive wagers as they lie, where the first card leaves the shoe
-    while wagers are open."""
+    between rounds."""
     is_card = isinstance(fact, CardDrawn | CardKept | CardDrawnOutsideGame)
-    if not is_card or card_is_out(table) or not isinstance(table.phase, WagersOpen) or table.rules.procedure <= 2:
+    if not is_card or card_is_out(table) or not isinstance(table.phase, BetweenRounds) or table.rules.procedure <= 2:
         return None
     return ChipsNoted(tuple(sorted(sensed & set(table.rules.seat_numbers))))
 
@@ -43,7 +43,7 @@ def with_chips_noted(table: Table) -> Table:
     """The table with the noted chips for as long as a card of the next round is out, and without them otherwise."""
     if table.rules.procedure <= 2:
         return table
-    waits = isinstance(table.phase, WagersOpen) and holds_a_card(table)
+    waits = isinstance(table.phase, BetweenRounds) and holds_a_card(table)
     if not (table.kept or odd_card(table) or waits):
         return table if table.chips_noted is None else replace(table, chips_noted=None)
     return table if table.chips_noted is not None else replace(table, chips_noted=())

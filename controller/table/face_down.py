@@ -12,7 +12,7 @@ from __future__ import annotations
 from controller.rules.game.play import Draw, Reveal
 from controller.table.dealing import following
 from controller.table.legality import Move, Row, legality
-from controller.table.states import Burning, HandInPlay, Locked, Table, WagersOpen
+from controller.table.states import BetweenRounds, Burning, HandInPlay, Locked, Table
 from controller.table.stops import held_cards
 
 
@@ -50,7 +50,7 @@ def kept_make_a_hand(table: Table) -> bool:
     """Whether cards that are kept for the next round, which nobody has seen, may be a whole round to the shoe."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False
-    return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4
+    return isinstance(table.phase, BetweenRounds) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:

@@ -27,6 +27,7 @@ class Clearing(Enum):
     PLAY = "play"  # the report counts as the shoe sent it
     PLAY_AS_OURS = "play_as_ours"  # the card goes where our rules put it, not where the shoe did
     BURN = "burn"  # the card is burned
+    BURN_IN_ERROR = "burn_in_error"  # the card was drawn in error, whatever the house's rule, and is burned
     HIT = "hit"  # the seat that had to choose took a hit, and this is its card
     DROP = "drop"  # the report changes nothing
 
@@ -63,6 +64,7 @@ FAULTS: dict[str, FaultKind] = {
         (_CARD, _CLEAR, _VOID, _NEW_SHOE), Clearing.BURN, card_ends_it=True, details=("where",)
     ),
     "impossible_card": FaultKind((_CARD, _VOID, _NEW_SHOE), card_ends_it=True, details=("where", "card")),
+    "card_not_due": FaultKind((_CLEAR, _NEW_SHOE), Clearing.BURN_IN_ERROR, details=("shoe_mode",)),
     "card_outside_game": FaultKind((_CARD, _VOID, _NEW_SHOE), card_ends_it=True, details=("shoe_mode",)),
     # Choices and wagers
     "choice_due": FaultKind((_CLEAR, _VOID), Clearing.HIT, details=("seat",)),

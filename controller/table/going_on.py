@@ -34,13 +34,13 @@ from controller.table.facts import (
 )
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.states import (
+    BetweenRounds,
     Burning,
     HandInPlay,
     Held,
     KnownCard,
     ShoeEnded,
     Table,
-    WagersOpen,
     Waiting,
 )
 from controller.table.stops import Stepped, cleared, is_card, known_left, open_shoe, raiser, stop
@@ -144,6 +144,11 @@ def clear(table: Table, by: str) -> Stepped:
         case Clearing.BURN:
             for held in waiting:
                 table, _ = burn(_out_of_shoe(table, held))
+        case Clearing.BURN_IN_ERROR:
+            for held in waiting:
+                table = burned_in_error(_out_of_shoe(table, held))
+            table, ended = after_hand(table)
+            made = (*made, *odd_card_events(table, "burn", len(waiting), by), *ended)
         case Clearing.HIT:
             table, hit = _hit_or_burn(table, waiting)
             made = (*made, *hit)
@@ -198,7 +203,7 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
         return burn(table, cards)
     if isinstance(table.phase, ShoeEnded):
         return table, ()
-    assert isinstance(table.phase, WagersOpen), "such a count is refused in any other phase"
+    assert isinstance(table.phase, BetweenRounds), "such a count is refused in any other phase"
     return after_hand(replace(table, last_round=None, awaiting_result="voided"))
 
 

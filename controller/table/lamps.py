@@ -97,9 +97,11 @@ def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict
 
 
 def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
-    """The lamp of a hand: its card is due, or its face-down cards are turned up next."""
+    """The lamp of a hand: its card is due, its face-down cards are turned up next, or no card is due in a pause."""
     if face.fault is None and set(face.reveal) & set(hands):
         return Pattern.DOUBLE_FLASH
+    if face.phase == "paused" and face.fault is None:
+        return Pattern.FLASH
     due = burn_due or face.next_hand in hands
     return Pattern.SLOW_BLINK if due and face.odd_card else _steady(due)
 

@@ -17,6 +17,7 @@ from controller.table.states import (
     HandInPlay,
     Locked,
     NoShoe,
+    Paused,
     Phase,
     ShoeEnded,
     WagersOpen,
@@ -78,23 +79,23 @@ def refuse(code: str) -> Refuse:
     return Refuse(code)
 
 
-_PHASES: tuple[type[Phase], ...] = (NoShoe, FirstCardDue, Burning, WagersOpen, Locked, HandInPlay, ShoeEnded)
+_PHASES: tuple[type[Phase], ...] = (NoShoe, FirstCardDue, Burning, WagersOpen, Paused, Locked, HandInPlay, ShoeEnded)
 _M = Move
 
 # fmt: off
 _TABLE: dict[Row, tuple[Cell, ...]] = {
-    #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Locked                      HandInPlay                  ShoeEnded
-    Row.CARD:                   (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         _M.BURN_CARD,               _M.TAKE_CARD_IN_ERROR,      _M.DEAL_CARD,               _M.DEAL_CARD,               fault("card_after_shoe")),
-    Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.TAKE_CARD_IN_ERROR,      _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
-    Row.CARD_OUTSIDE_GAME:      (fault("card_without_shoe"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_after_shoe")),
-    Row.CUT_CARD:               (_M.IGNORE,                  fault("cut_card_in_burn"),  fault("cut_card_in_burn"),  _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.IGNORE),
-    Row.BURN_COUNT:             (_M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_BURN_COUNT,      _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE),
-    Row.SHOE_RESULT:            (_M.IGNORE,                  _M.IGNORE,                  fault("result_differs"),    _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT),
-    Row.SHOE_FORCE_QUIT:        (_M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          fault("force_quit"),        _M.COMPARE_RESULT),
-    Row.SHOE_ERROR:             (fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error")),
-    Row.SHOE_POWERED_UP:        (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    _M.IGNORE),
-    Row.SHOE_UNPLUGGED:         (_M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE),
-    Row.SHOE_UNHEARD:           (_M.IGNORE,                  fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      _M.IGNORE),
+    #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Paused                      Locked                      HandInPlay                  ShoeEnded
+    Row.CARD:                   (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         _M.BURN_CARD,               _M.TAKE_CARD_IN_ERROR,      fault("card_not_due"),      _M.DEAL_CARD,               _M.DEAL_CARD,               fault("card_after_shoe")),
+    Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.TAKE_CARD_IN_ERROR,      fault("card_not_due"),      _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
+    Row.CARD_OUTSIDE_GAME:      (fault("card_without_shoe"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_not_due"),      fault("card_outside_game"), fault("card_outside_game"), fault("card_after_shoe")),
+    Row.CUT_CARD:               (_M.IGNORE,                  fault("cut_card_in_burn"),  fault("cut_card_in_burn"),  _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.IGNORE),
+    Row.BURN_COUNT:             (_M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_BURN_COUNT,      _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE),
+    Row.SHOE_RESULT:            (_M.IGNORE,                  _M.IGNORE,                  fault("result_differs"),    _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT),
+    Row.SHOE_FORCE_QUIT:        (_M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          fault("force_quit"),        _M.COMPARE_RESULT),
+    Row.SHOE_ERROR:             (fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error")),
+    Row.SHOE_POWERED_UP:        (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    _M.IGNORE),
+    Row.SHOE_UNPLUGGED:         (_M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE,                  _M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE),
+    Row.SHOE_UNHEARD:           (_M.IGNORE,                  fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      _M.IGNORE),
 }
 # fmt: on
 

@@ -32,6 +32,17 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
     return tuple(seat for seat in table.rules.sensors if (seat in sensed) != (seat in seen))
 
 
+def no_round(table: Table) -> str | None:
+    """Why no round may begin although wagers are open: nobody would play it; None where one may."""
+    play = table.rules.play
+    actives = _actives(table)
+    if play.roles_play and (not actives or not set(actives) <= set(table.occupied)):
+        return "no_actives"
+    if play.seats_play and not lock(table, "", frozenset(), pit_fresh=False).in_play:  # no progressive bet plays a hand
+        return "no_seats"
+    return None
+
+
 def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, late: bool = False) -> WagersLocked:
     """The lock of the wagers as they lie.
 

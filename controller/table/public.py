@@ -29,12 +29,14 @@ from controller.table.facts import ProgressiveWagers, SeatHit
 from controller.table.paying import played
 from controller.table.states import (
     NO_WAGERS,
+    BetweenRounds,
     Burning,
     FinishedRound,
     FirstCardDue,
     HandInPlay,
     Locked,
     NoShoe,
+    Paused,
     Phase,
     ShoeEnded,
     Table,
@@ -48,13 +50,14 @@ PHASE_NAMES: dict[type[Phase], str] = {
     FirstCardDue: "first_card_due",
     Burning: "burning",
     WagersOpen: "wagers_open",
+    Paused: "paused",
     Locked: "wagers_locked",
     HandInPlay: "hand_in_play",
     ShoeEnded: "shoe_ended",
 }
 """The phases as messages and people name them."""
 
-BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
+BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "paused", "shoe_ended")
 """The phases in which no round is in play and no wager is locked."""
 
 
@@ -107,7 +110,7 @@ def public(table: Table) -> Public:
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         kept=len(table.kept),
-        wagers_stand=table.chips_noted if isinstance(phase, WagersOpen) else None,
+        wagers_stand=table.chips_noted if isinstance(phase, BetweenRounds) else None,
         last_hand=_is_last_hand(table),
         cards_left=known_left(table),
         left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,

@@ -16,7 +16,7 @@ from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
 from controller.table.face_down import next_is_secret, result_is_secret
 from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Table, WagersOpen
+from controller.table.states import BetweenRounds, Burning, FirstCardDue, HandInPlay, Table
 from controller.table.stops import Stepped, stop
 
 
@@ -87,7 +87,7 @@ def where(table: Table) -> str:
             drawn = next_in_hand(table)
             if drawn is not None:
                 return str(drawn.hand)
-            between = isinstance(table.phase, WagersOpen) and table.rules.play.tableau is not None
+            between = isinstance(table.phase, BetweenRounds) and table.rules.play.tableau is not None
             return _expected_target(table)[0].value if between else "hand"
 
 

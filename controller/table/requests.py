@@ -16,10 +16,10 @@ from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
 from controller.table.early_cards import chips_to_note
-from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target, begins_shoe
+from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target, WagersLocked, begins_shoe
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
+from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table
 from controller.table.stops import exits, waits_for_pit
 
 ByTwo = (
@@ -64,7 +64,8 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     """The facts that a fact brings with it, which are believed before it.
 
     - The shoe's own report of a first card announces a new shoe.
-    - On a table that locks on the first card, that card locks the wagers.
+    - On a table that locks on the first card, that card locks the wagers. Where they may not be locked, it locks
+      nothing, and is a card that is not due.
     - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
       before every fact.
     - A card that leaves the shoe while wagers are open may be the next round's. So the chips that lie are noted before.
@@ -73,9 +74,12 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
         return (opened(table, "first_card", ambient),)
     if _meters_moved(table, ambient):
         return (LevelsNoted(dict(ambient.levels)),)
-    if (noted := chips_to_note(table, fact, ambient.sensed_seats)) is not None and not _locks(table, fact):
-        return (noted,)
-    return (lock(table, "first_card", ambient, late=not _is_for_a_hand(fact)),) if _locks(table, fact) else ()
+    if table.rules.lock_on == "first_card" and _deals_a_card(table, fact):
+        locked = lock(table, "first_card", ambient, late=not _is_for_a_hand(fact))
+        if isinstance(locked, WagersLocked):
+            return (locked,)
+    noted = chips_to_note(table, fact, ambient.sensed_seats)
+    return () if noted is None else (noted,)
 
 
 def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
@@ -99,12 +103,6 @@ def _meters_moved(table: Table, ambient: Ambient) -> bool:
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
     closed = isinstance(table.phase, NoShoe | ShoeEnded) and table.fault is None
     return closed and begins_shoe(fact) and not table.owes_before_new_shoe
-
-
-def _locks(table: Table, fact: Fact) -> bool:
-    """Whether the fact deals a round's first card, at a table where that card locks the wagers."""
-    locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
-    return locks and _deals_a_card(table, fact)
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:

@@ -61,6 +61,10 @@ class WagersOpen(Struct, frozen=True):
     """Between two rounds: wagers may be placed."""
 
 
+class Paused(Struct, frozen=True):
+    """Between two rounds, while the dealer is away from the shoe: no wager, no lock and no card until `resume`."""
+
+
 class Locked(Struct, frozen=True):
     """Wagers are locked. The round's first card comes next."""
 
@@ -94,7 +98,10 @@ class ShoeEnded(Struct, frozen=True):
     """The shoe's last round is over. A new shoe is announced next."""
 
 
-Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | ShoeEnded
+Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Paused | Locked | HandInPlay | ShoeEnded
+
+BetweenRounds = WagersOpen | Paused
+"""The phases of an open shoe, once it is burned, in which no round is locked or in play."""
 
 
 class Shoe(Struct, frozen=True):

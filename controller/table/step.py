@@ -18,7 +18,7 @@ from controller.rules.game.wagers import place
 from controller.table import doubts, paying
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardTold
-from controller.table.acts.itself import HitTested, InputsTested, LampsTested
+from controller.table.acts.itself import HitTested, InputsTested, LampsTested, TablePaused, TableResumed
 from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.recognition import RecognitionKeyPinned
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
@@ -65,10 +65,12 @@ from controller.table.states import (
     FirstCardDue,
     HandInPlay,
     Locked,
+    Paused,
     Shoe,
     ShoeEnded,
     Table,
     Wagers,
+    WagersOpen,
     Waiting,
 )
 from controller.table.stops import Stepped, alarm, cleared, open_shoe, shoe_number, stop
@@ -135,6 +137,10 @@ def _step(table: Table, fact: Fact) -> Stepped:
         case ShoeClosed(by):
             closed, event = close_shoe(table, "closed_early", by)
             return closed, (event,)
+        case TablePaused():
+            return replace(table, phase=Paused()), ()
+        case TableResumed():
+            return replace(table, phase=WagersOpen()), ()
         case LampsTested() | InputsTested():
             return table, ()  # for lamps and buttons alone; it is journalled because somebody did it
         case HitTested(seat, by):

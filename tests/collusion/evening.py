@@ -32,6 +32,7 @@ from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.itself import PauseTable, ResumeTable
 from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
@@ -46,7 +47,7 @@ from controller.table.facts import (
 from controller.table.faults import Exit
 from controller.table.requests import ByTwo, not_answered
 from controller.table.rules import TableRules
-from controller.table.states import HandInPlay, NoShoe, ShoeEnded, WagersOpen
+from controller.table.states import HandInPlay, NoShoe, Paused, ShoeEnded, WagersOpen
 from controller.table.stops import exits
 from tests.collusion.window import NOT_THERE, Window, event_of
 from tests.support.sheets import royal9_tier
@@ -249,6 +250,8 @@ class Evening:
     def _of_the_dealer(self) -> Iterator[tuple[str, int, Callable[[], object]]]:
         yield "dealer: a card", 4, self._draw
         yield "dealer: deal", 1, partial(self._ask, LockWagers())
+        yield "dealer: pauses", 1, partial(self._ask, PauseTable("dealer"))
+        yield "dealer: resumes", 1, partial(self._ask, ResumeTable("dealer"))
         yield "dealer: void without the key", 1, partial(self._ask, VoidHand(None))
         for fate in OddCardFate:
             yield f"dealer: {fate.name}", 1, partial(self._ask, TellOddCard(fate, "dealer"))
@@ -400,6 +403,8 @@ class Evening:
             self._ask(NewShoe())
         elif self._table.face.odd_card and self._luck.random() < 0.5:
             self._ask(TellOddCard(OddCardFate.BURN, "dealer"))
+        elif isinstance(table.phase, Paused):
+            self._ask(ResumeTable("dealer"))
         elif isinstance(table.phase, WagersOpen):
             self._ask(LockWagers())
         else:

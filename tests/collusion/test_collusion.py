@@ -42,14 +42,14 @@ ALONE: dict[str, frozenset[Right]] = {
 """One person of the house, with a player. An attendant has a cashier's commands."""
 
 SOON_FOUND: dict[str, int] = {
-    "a chip plays that lay before a card was out": 48,
+    "a chip plays that lay before a card was out": 40,
     "two people type a card": 70,
     "a typed card puts the award in doubt": 97,
     "two people void a won round": 6,
     "a key that was turned before confirms nothing": 515,
     "what a button asks for waits for nobody": 120,
     "two names at one account are one person": 30_005,
-    "the second person confirms what was looked at": 30_026,
+    "the second person confirms what was looked at": 522,
     "an award is paid once": 1,
     "what the table told holds an award": 5,
     "nobody decides before each table was heard": 29,

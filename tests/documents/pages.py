@@ -60,6 +60,7 @@ _CLEARING = {
     Clearing.PLAY: "the card counts as the shoe reported it",
     Clearing.PLAY_AS_OURS: "the card counts where the rules put it",
     Clearing.BURN: "the card is one more burned card",
+    Clearing.BURN_IN_ERROR: "the card was drawn in error and is burned; a pause goes on",
     Clearing.HIT: "the seat hit and takes the card; where the rules give it none, the card is one more burned card",
     Clearing.DROP: "the table goes on; a report that raised the fault changes nothing",
 }

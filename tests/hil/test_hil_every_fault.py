@@ -279,6 +279,22 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.hands == {"player": ["8D"], "banker": []}
 
 
+@walk("card_not_due", "clear", table={"lock_on": "first_card"})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.table.supervisor("pause")
+    at.shoe.deal("9C")
+    yield {}
+    at.table.supervisor("clear")
+    at.await_phase("paused")
+    assert at.table.face["cards_left"] == CARDS - 3
+    with raising("paused"):
+        at.table.supervisor("wager", seat=1, spot="player", cents=2000)
+    at.table.supervisor("resume")
+    at.shoe.deal("9D")
+    at.await_phase("hand_in_play")
+
+
 @walk("card_outside_game", "card")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()

@@ -12,6 +12,7 @@ from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.itself import PauseTable
 from controller.table.acts.seats import ChooseActives, PlaceWager, TakeSeats
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -118,6 +119,11 @@ def differing() -> TableUnderTest:
     return table.lock(1, 4)
 
 
+def nobody_plays() -> TableUnderTest:
+    """Baccarat Royal where a first card would lock the wagers, and no seat is active."""
+    return TableUnderTest(replace(BACCARAT_ROYAL, lock_on="first_card")).open_shoe()
+
+
 def too_fast(kept: str | None = None) -> TableUnderTest:
     """A round of four cards within 300 ms; with a `kept` card a simulated hand began after it."""
     table = TableUnderTest().open_shoe().lock()
@@ -168,6 +174,11 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: TableUnderTest(ONE_DECK).open_shoe("AS 2D").lock(4).draw("KS KS"),
         lambda: TableUnderTest(ONE_DECK).open_shoe("AS 2D").draw("2D"),
         lambda: TableUnderTest(ONE_DECK).do(NewShoe()).draw("2S 2S"),
+    ],
+    "card_not_due": [
+        lambda: between().do(PauseTable("Smith")).draw("KS"),
+        lambda: between().do(PauseTable("Smith")).believe(CardDrawnOutsideGame("lock")),
+        lambda: nobody_plays().draw("KS"),
     ],
     "card_outside_game": [
         lambda: in_hand().believe(CardDrawnOutsideGame("lock")),

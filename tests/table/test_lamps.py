@@ -9,6 +9,7 @@ from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.hand import MakeCall
+from controller.table.acts.itself import PauseTable
 from controller.table.acts.seats import ChooseActives, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import JournalFoundBehindPit, ShoeError, ShoeErrorRaised
@@ -35,6 +36,7 @@ HIT_THEN_LOCKED = TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D").lock(
 HIT_SEEN_TO = TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D").lock(3).do(ResetHits(2, "Smith"))
 FIXED_HIT = TableUnderTest().open_shoe().lock(2).draw("KS 2S 9H 3D")
 FIXED_HIT_THEN_LOCKED = TableUnderTest().open_shoe().lock(2).draw("KS 2S 9H 3D").lock(3)
+PAUSED = TableUnderTest().open_shoe().lock(2).draw("5S 8H KD TC").do(PauseTable("Smith"))
 ENDED = TableUnderTest().open_shoe().lock(2).draw("CUT 5S 8H KD TC")
 STOPPED_OPEN = TableUnderTest().open_shoe().believe(ERROR)
 STOPPED_IN_HAND = TableUnderTest().open_shoe().lock(2).draw("2S TH 3D 2C").believe(ERROR)
@@ -101,6 +103,7 @@ STOPPED_SQUEEZING = _midi("2S TH 3D 2C").believe(ERROR)
         (OPEN, replace(HEALTHY, refused_seats=frozenset({2})), SeatSign.REFUSED),
         (OPEN, replace(HEALTHY, refused_seats=frozenset({3})), SeatSign.INVITATION),
         (BANKER_WON, HEALTHY, SeatSign.INVITATION),
+        (PAUSED, HEALTHY, SeatSign.NOTHING),
         *(
             (table, replace(HEALTHY, sensed_seats=frozenset({2})), SeatSign.NOTHING)
             for table in (NO_SHOE, FIRST_CARD_DUE, BURNING, ENDED, STOPPED_OPEN)
@@ -152,6 +155,14 @@ def test_a_seats_lamp_says_that_the_hand_waits_for_it(table: TableUnderTest, act
 def test_the_guidance_flashes_twice_for_cards_to_be_turned_up(table: TableUnderTest, flashing: set[str]) -> None:
     shown = lamps(table.face, HEALTHY)
     assert {name for name, pattern in shown.items() if pattern is Pattern.DOUBLE_FLASH} == flashing
+
+
+def test_in_a_pause_both_draw_lamps_flash_and_the_last_result_stays() -> None:
+    shown = lamps(PAUSED.face, HEALTHY)
+    lit = {name: pattern for name, pattern in shown.items() if pattern is not Pattern.DARK}
+    assert lit == {"draw_player": Pattern.FLASH, "draw_banker": Pattern.FLASH, "banker": Pattern.STEADY}
+    stopped = lamps(TableUnderTest().open_shoe().do(PauseTable("Smith")).draw("KS").face, HEALTHY)
+    assert {name for name, pattern in stopped.items() if pattern is not Pattern.DARK} == {"fault"}
 
 
 def test_a_sign_is_one_seats_alone() -> None:

@@ -16,7 +16,7 @@ from controller.table.acts.corrections import CorrectRound, SeatsRoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
-from controller.table.acts.itself import HitTest, InputTest, LampTest
+from controller.table.acts.itself import HitTest, InputTest, LampTest, PauseTable, ResumeTable
 from controller.table.acts.pit import AcceptAward, AwardAccepted, PinPitKey, PitKeyPinned
 from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
@@ -48,7 +48,7 @@ from controller.table.facts import (
 from controller.table.faults import FAULTS
 from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Row
 from controller.table.public import PHASE_NAMES
-from controller.table.states import Held, KnownCard, Waiting
+from controller.table.states import Held, KnownCard, Paused, WagersOpen, Waiting
 from controller.words.language import language
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards
 
@@ -57,45 +57,47 @@ _REFUSALS = language().sections["refusal"]
 
 # A word is what must be seen to happen (`SEEN`), a fault's code, or the code of a refusal.
 GRID = """
-                        no_shoe            first_card_due     burning            wagers_open        wagers_locked      hand_in_play       shoe_ended
-card                    card_without_shoe  turned_up          burned             simulated          dealt              dealt              card_after_shoe
-card_kept               card_without_shoe  turned_up          burn_short         simulated          dealt              kept               card_after_shoe
-card_outside_game       card_without_shoe  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_after_shoe
-cut_card                nothing            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              nothing
-burn_count              nothing            nothing            nothing            nothing            nothing            nothing            nothing
-shoe_result             nothing            nothing            result_differs     agreed             agreed             result_differs     agreed
-shoe_force_quit         nothing            nothing            nothing            result_differs     result_differs     force_quit         result_differs
-shoe_error              shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error
-shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
-shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            shoe_unplugged     shoe_unplugged     nothing
-shoe_unheard            nothing            shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       nothing
-!announce-shoe          opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
-!new-shoe               opened             opened             opened             opened             already_locked     hand_in_play       opened
-!cut-card               no_shoe            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              no_shoe
-!close-shoe             no_shoe            closed             closed             closed             already_locked     hand_in_play       no_shoe
-!deal                   no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
-!hit                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
-!stand                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        stood              no_call_due
-!split                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
-!reveal                 no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
-!void                   no_hand            no_hand            no_hand            no_hand            void               void               no_hand
-!odd-card               no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
-!correct                no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
-!clear                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
-!card                   no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name
-!count                  no_count_due       no_count_due       no_count_due       counted            no_count_due       no_count_due       counted
-!seats                  seated             seated             seated             seated             already_locked     hand_in_play       seated
-!leave                  left               left               left               left               already_locked     hand_in_play       left
-!actives                chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
-!wager                  no_shoe            burn_unfinished    burn_unfinished    placed             already_locked     already_locked     no_shoe
-!commission             nothing_owed       collected          collected          collected          collected          collected          collected
-!reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
-!pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
-!accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
-!recognition-key        adopted            adopted            adopted            adopted            adopted            adopted            adopted
-!lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
-!input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
-!test-hit               told               told               burn_unfinished    told               already_locked     hand_in_play       told
+                        no_shoe            first_card_due     burning            wagers_open        paused             wagers_locked      hand_in_play       shoe_ended
+card                    card_without_shoe  turned_up          burned             simulated          card_not_due       dealt              dealt              card_after_shoe
+card_kept               card_without_shoe  turned_up          burn_short         simulated          card_not_due       dealt              kept               card_after_shoe
+card_outside_game       card_without_shoe  card_outside_game  card_outside_game  card_outside_game  card_not_due       card_outside_game  card_outside_game  card_after_shoe
+cut_card                nothing            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              noted              nothing
+burn_count              nothing            nothing            nothing            nothing            nothing            nothing            nothing            nothing
+shoe_result             nothing            nothing            result_differs     agreed             agreed             agreed             result_differs     agreed
+shoe_force_quit         nothing            nothing            nothing            result_differs     result_differs     result_differs     force_quit         result_differs
+shoe_error              shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error
+shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
+shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            nothing            shoe_unplugged     shoe_unplugged     nothing
+shoe_unheard            nothing            shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       nothing
+!announce-shoe          opened             shoe_announced     burn_unfinished    shoe_open          shoe_open          already_locked     hand_in_play       opened
+!new-shoe               opened             opened             opened             opened             opened             already_locked     hand_in_play       opened
+!cut-card               no_shoe            cut_card_in_burn   cut_card_in_burn   noted              paused             noted              noted              no_shoe
+!close-shoe             no_shoe            closed             closed             closed             closed             already_locked     hand_in_play       no_shoe
+!deal                   no_shoe            burn_unfinished    burn_unfinished    locked             paused             already_locked     hand_in_play       no_shoe
+!hit                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
+!stand                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        stood              no_call_due
+!split                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
+!reveal                 no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
+!void                   no_hand            no_hand            no_hand            no_hand            no_hand            void               void               no_hand
+!odd-card               no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
+!correct                no_such_round      no_such_round      no_such_round      corrected          corrected          already_locked     hand_in_play       corrected
+!clear                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
+!card                   no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name
+!count                  no_count_due       no_count_due       no_count_due       counted            counted            no_count_due       no_count_due       counted
+!seats                  seated             seated             seated             seated             seated             already_locked     hand_in_play       seated
+!leave                  left               left               left               left               left               already_locked     hand_in_play       left
+!actives                chosen             chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
+!wager                  no_shoe            burn_unfinished    burn_unfinished    placed             paused             already_locked     already_locked     no_shoe
+!commission             nothing_owed       collected          collected          collected          collected          collected          collected          collected
+!reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
+!pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
+!accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
+!recognition-key        adopted            adopted            adopted            adopted            adopted            adopted            adopted            adopted
+!pause                  no_shoe            burn_unfinished    burn_unfinished    paused_it          paused             already_locked     hand_in_play       no_shoe
+!resume                 not_paused         not_paused         not_paused         not_paused         resumed            not_paused         not_paused         not_paused
+!lamp-test              nothing            nothing            burn_unfinished    nothing            nothing            already_locked     hand_in_play       nothing
+!input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
+!test-hit               told               told               burn_unfinished    told               told               already_locked     hand_in_play       told
 """  # noqa: E501  # a column for every phase
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
@@ -133,6 +135,8 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!pit-key": PinPitKey("12 34", "Smith"),
     "!accept-award": AcceptAward("royal9-01.1", 5, "Smith"),
     "!recognition-key": PinRecognitionKey("ab" * 32, "Smith", "Jones"),
+    "!pause": PauseTable("Smith"),
+    "!resume": ResumeTable("Smith"),
     "!lamp-test": LampTest("Smith"),
     "!input-test": InputTest("Smith"),
     "!test-hit": HitTest(1, "Smith"),
@@ -144,6 +148,7 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "first_card_due": lambda: TableUnderTest().do(NewShoe()),
     "burning": lambda: TableUnderTest().do(NewShoe()).draw("3H"),
     "wagers_open": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C"),
+    "paused": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").do(PauseTable("Smith")),
     "wagers_locked": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock(),
     "hand_in_play": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock().draw("2S"),
     "shoe_ended": lambda: TableUnderTest().open_shoe().lock().draw("CUT 4S TH 5D 9C"),
@@ -168,6 +173,7 @@ OWING: dict[str, Callable[[], TableUnderTest]] = {
     "first_card_due": lambda: _owing().new_shoe_by_supervisor(),
     "burning": lambda: _owing().new_shoe_by_supervisor().draw("3H"),
     "wagers_open": _owing,
+    "paused": lambda: _owing().do(PauseTable("Smith")),
     "wagers_locked": lambda: _owing().lock(),
     "hand_in_play": lambda: _owing().lock().draw("2S"),
     "shoe_ended": lambda: _owing("CUT 5S 8H KD TC"),
@@ -179,6 +185,7 @@ SEATED: dict[str, Callable[[], TableUnderTest]] = {
     "first_card_due": lambda: _seated().do(NewShoe()),
     "burning": lambda: _seated().do(NewShoe()).draw("3H"),
     "wagers_open": lambda: _seated().open_shoe(),
+    "paused": lambda: _seated().open_shoe().do(PauseTable("Smith")),
     "wagers_locked": lambda: _seated().open_shoe().lock(),
     "hand_in_play": lambda: _seated().open_shoe().lock().draw("2S 3H 2D 2C"),
     "shoe_ended": lambda: _seated().open_shoe().lock().draw("CUT 4S 5H 2D 3C"),
@@ -239,6 +246,8 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "corrected": lambda before, after: after.face.outcome == "banker" and after.face.phase == before.face.phase,
     "closed": lambda before, after: after.face.phase == "shoe_ended",
     "counted": lambda before, after: after.table.shoe_doubts[-1:] == ("count_differs",),
+    "paused_it": lambda before, after: after.table == replace(before.table, phase=Paused()),
+    "resumed": lambda before, after: after.table == replace(before.table, phase=WagersOpen()),
     "void": lambda before, after: after.face.phase == "wagers_open" and after.face.outcome is None,
     "placed": lambda before, after: after.face.wagers == (PublicWager(3, False, "player", 2000),),
     "left": lambda before, after: (before.face.occupied, after.face.occupied) == ((2, 5, 6), (2, 5)),
@@ -349,7 +358,9 @@ def test_while_a_fault_stands_a_report_is_held_and_changes_nothing(row: str, pha
     stopped = table.table
     table.told()
     table.believe(report)
-    noted = () if phase == "wagers_open" and row.startswith("card") else None  # no wager for its round from now on
+    noted = (
+        () if phase in ("wagers_open", "paused") and row.startswith("card") else None
+    )  # no wager for its round from now on
     assert (table.table, table.told()) == (replace(stopped, held=Waiting((Held(report),)), chips_noted=noted), [])
 
 

@@ -72,7 +72,7 @@ def face_waits(face: Public, words: Language) -> str:
             return say("commission")
         case "wagers_open":
             return say("wagers" if face.wagers_stand is None else "wagers_stand")
-        case "no_shoe" | "shoe_ended" as phase:
+        case "no_shoe" | "shoe_ended" | "paused" as phase:
             return say(phase)
         case _:
             return say("any_card")

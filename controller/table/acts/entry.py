@@ -77,6 +77,7 @@ class When(Enum):
     ANY = "at any time"
     FAULT = "while a fault stands"
     ODD_CARD = "after a card drawn in error"
+    PAUSED = "while the table is paused"
     HIT = "between rounds, while a hit is shown"
 
 

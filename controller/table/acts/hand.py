@@ -32,7 +32,7 @@ from controller.table.dealing import following, odd_card
 from controller.table.facts import ByPerson, Fact, WagersDiffered, WagersLocked
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import HandInPlay, Locked, ShoeEnded, Table, WagersOpen
+from controller.table.states import HandInPlay, Locked, Paused, ShoeEnded, Table, WagersOpen
 from controller.table.voiding import needs_two
 
 GROUP = "The round"
@@ -42,13 +42,9 @@ class LockWagers(Request, frozen=True):
     """The dealer's `deal`: no more wagers, and the round begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The lock. It is refused where nobody plays, or where the table would have to guess who wagered."""
-        if table.rules.play.roles_play and not _actives_seated(table):
-            return refuse("no_actives")
+        """The lock. Where the table would have to guess who wagered, the table stops in its place."""
         locked = lock(table, "dealer", ambient)
-        if table.rules.play.seats_play and not locked.in_play:
-            return refuse("no_seats")
-        if differ := locking.wagers_differ(table, ambient.sensed_seats):
+        if isinstance(locked, WagersLocked) and (differ := locking.wagers_differ(table, ambient.sensed_seats)):
             return WagersDiffered(differ)
         return locked
 
@@ -63,7 +59,7 @@ DEAL = Act(
     example="",
     forms=(Form(LockWagers, LockWagers, named=False),),
     becomes=(WagersLocked, WagersDiffered),
-    refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND},
+    refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND, Paused: "paused"},
     leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole round
     presses=(
         Press("deal", False, _NO_MORE_WAGERS, LockWagers),
@@ -73,15 +69,17 @@ DEAL = Act(
 )
 
 
-def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked:
-    """The lock of the wagers as they lie on the layout."""
+def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked | Refuse:
+    """The lock of the wagers as they lie on the layout, or why no wagers may be locked now.
+
+    Whatever locks wagers asks here: the dealer's `deal`, and a first card at a table where that card locks. So what
+    forbids the one forbids the other.
+    """
+    if (code := DEAL.refused.get(type(table.phase)) or locking.no_round(table)) is not None:
+        return refuse(code)
     locked = locking.lock(table, by, ambient.sensed_seats, ambient.pit_fresh, late=late)
     plays = any(on.seats for on in locked.progressive)
     return replace(locked, levels=dict(ambient.levels) if plays else {})
-
-
-def _actives_seated(table: Table) -> bool:
-    return table.actives is not None and {table.actives.player, table.actives.banker} <= set(table.occupied)
 
 
 class Called(ByPerson, frozen=True):

@@ -1,4 +1,4 @@
-"""The acts on the table itself, whatever is dealt there: the tests of its lamps, its inputs, and its word to the pit.
+"""The acts on the table itself, whatever is dealt there: its pause, and the tests of its lamps and inputs.
 
 A test is journalled, because somebody did it, and changes nothing of the table. The test shows at the lamps for
 seconds, and the status says meanwhile that a test shows there. A round, a fault or a new shoe ends the test.
@@ -6,11 +6,15 @@ seconds, and the status says meanwhile that a test shows there. A round, a fault
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from controller.table.acts.entry import (
+    DEALER,
     IN_A_HAND,
     KEY,
+    NO_SHOE,
+    UNTIL_BURNED,
     Act,
     Ambient,
     Argument,
@@ -18,15 +22,81 @@ from controller.table.acts.entry import (
     Form,
     Press,
     Request,
+    When,
     Who,
     everywhere,
     seat,
 )
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, NoShoe, ShoeEnded, Table
+from controller.table.states import Burning, NoShoe, Paused, ShoeEnded, Table, WagersOpen
 
 GROUP = "The table itself"
+
+
+class TablePaused(ByPerson, frozen=True):
+    """Somebody paused the table between two rounds: for a dealer's change, a fill or a break."""
+
+    by: str
+
+
+class PauseTable(Request, frozen=True):
+    """Pause the table: no wager, no lock and no card until it is resumed."""
+
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The pause. Chips that lie on the layout stay as they lie."""
+        return TablePaused(self.by)
+
+
+class TableResumed(ByPerson, frozen=True):
+    """Somebody resumed the paused table: wagers are open."""
+
+    by: str
+
+
+class ResumeTable(Request, frozen=True):
+    """Resume the paused table."""
+
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The end of the pause."""
+        return TableResumed(self.by)
+
+
+PAUSE = Act(
+    name="pause",
+    group=GROUP,
+    who=Who.DEALER,
+    says="pause the table between rounds: no wager, no lock and no card until it is resumed",
+    example="--by Smith",
+    forms=(Form(PauseTable, PauseTable),),
+    becomes=(TablePaused,),
+    refused={**NO_SHOE, **UNTIL_BURNED, Paused: "paused", **IN_A_HAND},
+    leads_to=(Paused,),
+    presses=tuple(
+        Press("pause", key_turned, "the table is paused: no wagers and no cards", partial(PauseTable, DEALER), When.ANY)
+        for key_turned in (False, True)
+    ),
+)
+
+RESUME = Act(
+    name="resume",
+    group=GROUP,
+    who=Who.DEALER,
+    says="resume the paused table: wagers are open",
+    example="--by Smith",
+    forms=(Form(ResumeTable, ResumeTable),),
+    becomes=(TableResumed,),
+    refused=everywhere("not_paused", but=(Paused,)),
+    leads_to=(WagersOpen,),
+    presses=tuple(
+        Press("pause", key_turned, "the table goes on: wagers are open", partial(ResumeTable, DEALER), When.PAUSED)
+        for key_turned in (False, True)
+    ),
+)
 
 
 class LampsTested(ByPerson, frozen=True):
@@ -131,4 +201,4 @@ TEST_HIT = Act(
 TESTS: dict[type[ByPerson], str] = {LampsTested: "lamp_test", InputsTested: "input_test", HitTested: "test_hit"}
 """What the status calls the test that shows."""
 
-ACTS = (LAMP_TEST, INPUT_TEST, TEST_HIT)
+ACTS = (PAUSE, RESUME, LAMP_TEST, INPUT_TEST, TEST_HIT)

@@ -29,7 +29,7 @@ from controller.table.acts.entry import (
 from controller.table.early_cards import card_is_out
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
-from controller.table.states import HandInPlay, Locked, Table
+from controller.table.states import HandInPlay, Locked, Paused, Table
 
 GROUP = "Seats and money"
 
@@ -239,7 +239,7 @@ WAGER = Act(
         ),
     ),
     becomes=(WagerPlaced,),
-    refused={**NO_SHOE, **UNTIL_BURNED, Locked: "already_locked"},
+    refused={**NO_SHOE, **UNTIL_BURNED, Paused: "paused", Locked: "already_locked"},
 )
 
 

@@ -16,7 +16,7 @@ from controller.table.acts.entry import (
 from controller.table.facts import ByPerson, CutCardDrawn, Fact, ShoeOpened
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FirstCardDue, ShoeEnded, Table, WagersOpen
+from controller.table.states import Burning, FirstCardDue, Paused, ShoeEnded, Table, WagersOpen
 from controller.table.stops import carried_into_new_shoe
 
 GROUP = "The shoe"
@@ -43,7 +43,13 @@ ANNOUNCE_SHOE = Act(
     example="",
     forms=(Form(NewShoe, NewShoe, named=False),),
     becomes=(ShoeOpened,),
-    refused={**IN_A_HAND, FirstCardDue: "shoe_announced", Burning: "burn_unfinished", WagersOpen: "shoe_open"},
+    refused={
+        **IN_A_HAND,
+        FirstCardDue: "shoe_announced",
+        Burning: "burn_unfinished",
+        WagersOpen: "shoe_open",
+        Paused: "shoe_open",
+    },
     leads_to=(FirstCardDue,),
     presses=(Press("new_shoe", False, "a new shoe begins", NewShoe),),
     on_socket=False,
@@ -83,7 +89,7 @@ CUT_CARD = Act(
     example="",
     forms=(Form(SeeCutCard, SeeCutCard, named=False),),
     becomes=(CutCardDrawn,),
-    refused=NO_SHOE,
+    refused={**NO_SHOE, Paused: "paused"},
     presses=(Press("cut_card", False, "the cutting card came (at a shoe that does not report that card)", SeeCutCard),),
 )
 

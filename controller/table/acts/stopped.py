@@ -25,7 +25,7 @@ from controller.table.acts.entry import (
 from controller.table.facts import ByPerson, Fact
 from controller.table.faults import FAULTS, Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, ShoeEnded, Table, WagersOpen
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, Paused, ShoeEnded, Table, WagersOpen
 from controller.table.stops import is_card, known_left
 from controller.table.voiding import plays_for_awards
 
@@ -161,7 +161,7 @@ COUNT = Act(
         ),
     ),
     becomes=(CardsCounted,),
-    refused=everywhere("no_count_due", but=(WagersOpen, ShoeEnded)),
+    refused=everywhere("no_count_due", but=(WagersOpen, Paused, ShoeEnded)),
     exit=Exit.COUNT,
 )
 
@@ -186,7 +186,7 @@ def _miscounted(table: Table, left: int) -> Refuse | None:
             return None if known - left <= to_burn else refuse("burn_missed")
         case Locked() | HandInPlay():
             return refuse("cards_missed")
-        case WagersOpen():
+        case WagersOpen() | Paused():
             shoe = table.shoe
             below = left < table.rules.shoe.cut_card_from_end
             return refuse("cut_card_missed") if below and shoe is not None and shoe.last_hand is None else None

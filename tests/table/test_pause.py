@@ -1,0 +1,137 @@
+"""A pause between rounds: what is refused meanwhile, and that nobody gains by a card that is seen in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from controller.rules.game.cards import Card
+from controller.rules.game.wagers import Wager
+from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard
+from controller.table.acts.itself import PauseTable, ResumeTable
+from controller.table.acts.seats import PlaceWager
+from controller.table.acts.shoe import SeeCutCard
+from controller.table.acts.stopped import ClearFault, CountCards
+from controller.table.facts import (
+    CardDrawn,
+    CardKept,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeUnheard,
+    Target,
+    WagerSeen,
+)
+from controller.table.rules import TableRules
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9, TableUnderTest, house
+
+PAUSE, RESUME = PauseTable("Smith"), ResumeTable("Smith")
+LOCKS_ON = {"deal": ROYAL9, "first_card": house(lock_on="first_card")}
+KNOWN = replace(ROYAL9, bet_recognition=True)
+
+
+def paused(rules: TableRules = ROYAL9) -> TableUnderTest:
+    return TableUnderTest(rules).open_shoe().do(PAUSE)
+
+
+@pytest.mark.parametrize("rules", LOCKS_ON.values(), ids=LOCKS_ON)
+def test_a_card_seen_in_a_pause_plays_in_no_round(rules: TableRules) -> None:
+    """The dealer pauses, looks at a card, and a player puts a chip down: the card is burned before anybody wagers."""
+    table = paused(rules).draw("KS")
+    table.wagers = {1}
+    assert (table.fault, table.exits, table.face.hands) == ("card_not_due", {"clear", "new_shoe"}, ())
+    assert table.ask(RESUME) == table.ask(PAUSE) == "fault_stands"
+    left = table.face.cards_left
+    table.told()
+    table.clear()
+    assert table.told_types() == ["fault_cleared", "odd_card"]
+    assert [table.events[-1][name] for name in ("fate", "by", "cards")] == ["burn", "Smith", 1]
+    assert (table.fault, table.face.phase, table.face.cards_left) == (None, "paused", left)
+    assert table.face.wagers_stand is None, "the card is of no round"
+    table.do(RESUME)
+    if rules.lock_on == "deal":
+        table.do(LockWagers())
+    table.draw("2S")
+    (hand,) = [hand for hand in table.face.hands if hand.cards]
+    assert hand.cards == ("2S",), "the round begins with the next card"
+    assert table.replayed()[0] == table.table
+
+
+@pytest.mark.parametrize("rules", LOCKS_ON.values(), ids=LOCKS_ON)
+def test_each_card_of_a_pause_stops_the_table_and_none_locks(rules: TableRules) -> None:
+    table = paused(rules).draw("KS 9S ??").believe(CardKept(Card.parse("4S"), Target.PLAYER, 1))
+    for left in (3, 2, 1, 0):
+        assert (table.fault, len(table.table.held)) == ("card_not_due", left)
+        table.clear()
+    assert (table.fault, table.face.phase, table.face.round) == (None, "paused", None)
+    assert table.face.cards_left == 416 - 2 - 4
+    assert not table.of_type("wagers_locked")
+
+
+def test_the_shoes_opinions_of_a_card_burned_in_a_pause_stop_nothing() -> None:
+    """An Angel Eye takes the card for its round's first, and its result comes for that round."""
+    table = paused().to(Target.PLAYER, 1, "KS").clear().do(RESUME)
+    table.believe(ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False))
+    table.do(LockWagers()).to(Target.PLAYER, 1, "2S")
+    assert (table.fault, table.face.phase) == (None, "hand_in_play")
+
+
+def test_nothing_is_wagered_locked_or_announced_in_a_pause() -> None:
+    table = paused(KNOWN)
+    wager = PlaceWager(Wager(1, "royal9", 500), "dealer")
+    before = table.table
+    assert {table.ask(act) for act in (wager, LockWagers(), SeeCutCard(), PAUSE)} == {"paused"}
+    assert table.table == before
+    assert table.do(RESUME).ask(wager) is None
+
+
+def test_bet_recognitions_word_in_a_pause_is_refused_and_its_number_counts() -> None:
+    table = paused(KNOWN)
+    table.believe(WagerSeen(Wager(1, "royal9", 500), 7, 1, 1, "paused"))
+    assert (table.table.placed, table.table.wager_seq) == ((), 7)
+
+
+def test_chips_lie_through_a_pause_as_they_lay() -> None:
+    table = TableUnderTest(KNOWN).open_shoe().do(PlaceWager(Wager(1, "royal9", 500), "dealer"), PAUSE)
+    assert [wager.seat for wager in table.face.wagers] == [1]
+    assert [wager.seat for wager in table.do(RESUME).face.wagers] == [1]
+
+
+def test_a_card_that_was_out_before_the_pause_still_forbids_wagers_after_it() -> None:
+    """Whoever saw the card waits through the pause, and wagers no more than before it."""
+    table = TableUnderTest(KNOWN).open_shoe().draw("KS").do(TellOddCard(OddCardFate.NEXT_CARD, "dealer"), PAUSE)
+    assert table.face.wagers_stand == ()
+    assert table.do(RESUME).ask(PlaceWager(Wager(1, "royal9", 500), "dealer")) == "card_out"
+
+
+def test_after_a_pause_a_stale_pit_plays_no_progressive_wager() -> None:
+    table = paused()
+    table.wagers, table.pit_fresh = {1}, False
+    table.do(RESUME, LockWagers())
+    (bet,) = table.face.progressive
+    assert (bet.seats, bet.refused_seats, bet.refusal) == ((), (1,), "pit_stale")
+
+
+def test_a_table_that_was_unheard_in_a_pause_counts_and_stays_paused() -> None:
+    table = paused().believe(ShoeUnheard(60_000))
+    assert table.fault == "shoe_unheard"
+    table.do(CountCards(412, "Smith"))  # two were drawn unheard
+    assert (table.fault, table.face.phase, table.face.cards_left) == (None, "paused", 412)
+
+
+def test_a_pause_ends_with_the_shoe() -> None:
+    table = paused().draw("KS").new_shoe_by_supervisor()
+    assert (table.fault, table.face.phase) == (None, "first_card_due")
+    assert table.ask(RESUME) == "not_paused"
+
+
+@pytest.mark.parametrize(
+    ("rules", "nobody"), [(BACCARAT_ROYAL, "no_actives"), (LUCKY9, "no_seats")], ids=["royal", "lucky9"]
+)
+def test_what_forbids_the_dealers_lock_forbids_a_first_cards(rules: TableRules, nobody: str) -> None:
+    """No such table can be configured. Whatever forbids a lock later holds for both ways all the same."""
+    assert TableUnderTest(rules).open_shoe().ask(LockWagers()) == nobody
+    table = TableUnderTest(replace(rules, lock_on="first_card")).open_shoe().believe(CardDrawn(Card.parse("KS")))
+    assert (table.fault, table.face.round, table.of_type("wagers_locked")) == ("card_not_due", None, [])
+    table.do(ClearFault("Smith"))
+    assert (table.fault, table.face.phase, table.face.wagers_stand) == (None, "wagers_open", None)
