@@ -87,6 +87,7 @@ def test_players_are_told_of_every_fault_and_every_phase() -> None:
     assert FAULTS.keys() <= words("en")["stop"].keys()
     assert {
         "wagers_open",
+        "paused",
         "shoe_ended",
         "no_shoe",
         "first_card_due",
