@@ -114,7 +114,7 @@ def test_after_a_pause_a_stale_pit_plays_no_progressive_wager() -> None:
 
 def test_a_table_that_was_unheard_in_a_pause_counts_and_stays_paused() -> None:
     table = paused().believe(ShoeUnheard(60_000))
-    assert table.fault == "shoe_unheard"
+    assert table.exits == {"count", "new_shoe"}
     table.do(CountCards(412, "Smith"))  # two were drawn unheard
     assert (table.fault, table.face.phase, table.face.cards_left) == (None, "paused", 412)
 
