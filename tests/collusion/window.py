@@ -20,7 +20,7 @@ from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.pit.reference.awards import Award, Step
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from controller.table.acts.pit import SeeAward
 from controller.table.facts import AwardStepped
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
@@ -40,7 +40,7 @@ def new_ledger(path: Path) -> None:
     """Begin a ledger that has adopted the table. Each evening goes on from a copy of it."""
     with closing(Ledger(path)) as ledger:
         ledger.serve()
-        ledger.set_terms(DEFAULT)
+        ledger.set_terms(default().meters)
         ledger.adopt(_TABLE, EPOCH, KEY.public.hex())
 
 

@@ -27,7 +27,7 @@ from controller.contract.state import offline_state
 from controller.contract.wager_words import WagerWord, refused_wager
 from controller.daemon.record.fact_json import fact_to_json
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
@@ -108,7 +108,7 @@ def examples() -> dict[str, tuple[dict[str, Any], ...]]:
 def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str, Any], ...]]]:
     """A shoe in which much happens: the table, its state in the middle of it, and what the reference pit says."""
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
-        ledger.set_terms(DEFAULT)
+        ledger.set_terms(default().meters)
         ledger.serve()
         ledger.adopt(ROYAL9.table, _EPOCH, KEY.public.hex())
         table = SpeakingTable(ROYAL9, _EPOCH, ledger.levels()).open_shoe()

@@ -17,7 +17,7 @@ from controller.daemon.config import load
 from controller.daemon.script import Complaint, ScriptTable
 from controller.people.cli.surroundings import EXAMPLE_TABLE
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from tests.fuzz.fuzzing import change_json
 from tests.fuzz.targets import SCRIPTS
 
@@ -46,7 +46,7 @@ def _abuse(folder: Path, seed: int, count: int) -> tuple[int, int]:
     """How many of the changed events were committed, and how many alarms they gave reason to."""
     luck, events, table = random.Random(seed), _events(), "royal9-01"
     ledger = Ledger(folder / "ledger")
-    ledger.set_terms(DEFAULT)
+    ledger.set_terms(default().meters)
     ledger.adopt(table, _EPOCH, _KEY.public.hex())
     committed = alarms = 0
     for number in range(count):

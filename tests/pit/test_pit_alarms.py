@@ -19,7 +19,7 @@ from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.sayings import Sayings
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_pit_service import event
@@ -39,7 +39,7 @@ contribution = "20:100"
 @pytest.fixture
 def ledger(path: Path) -> Iterator[Ledger]:
     with closing(Ledger(path)) as ledger:
-        ledger.set_terms(DEFAULT)
+        ledger.set_terms(default().meters)
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
         yield ledger
 
@@ -335,8 +335,8 @@ def terms(path: Path) -> dict[str, Terms]:
 def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House) -> None:
     pit = house.pit()
     told = until(pit.err, "connected")
-    assert sum(line.startswith("pit: meter ") and ": new, " in line for line in told) == len(DEFAULT)
-    assert terms(house.ledger) == DEFAULT
+    assert sum(line.startswith("pit: meter ") and ": new, " in line for line in told) == len(default().meters)
+    assert terms(house.ledger) == default().meters
 
 
 @pytest.mark.parametrize("most", [0, 2])

@@ -19,7 +19,7 @@ from controller.people.cli.client import status_of
 from controller.people.cli.main import main as tablectl
 from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from tests.bench.house import house, kill, until
 from tests.daemon.test_journal import KEY, SHOES, TABLE, opened
 from tests.pit.house import ROOT
@@ -56,7 +56,7 @@ def commit(ledger: Ledger, evening: Evening) -> None:
 @pytest.fixture
 def ledger(path: Path) -> Iterator[Ledger]:
     with closing(Ledger(path)) as ledger:
-        ledger.set_terms(DEFAULT)
+        ledger.set_terms(default().meters)
         yield ledger
 
 

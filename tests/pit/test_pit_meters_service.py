@@ -19,7 +19,7 @@ import pytest
 
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.settings import DEFAULT
+from controller.pit.reference.settings import default
 from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, ack
 from tests.support.brokers import needs_mosquitto
@@ -324,7 +324,7 @@ def test_what_will_not_do_is_told_and_begins_no_ledger(tmp_path: Path, arguments
 def test_the_commands_of_a_house_without_awards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path)
-    ledger.set_terms(DEFAULT)
+    ledger.set_terms(default().meters)
     ledger.adopt(TABLE, EPOCH, "00" * 32)
     ledger.close()
     assert main(["award", "list", "--ledger", str(path)]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.pit.reference.meters import Terms
-from controller.pit.reference.settings import DEFAULT, Settings, load
+from controller.pit.reference.settings import Settings, default, load
 from tests.support.errors import raising
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
@@ -23,14 +23,18 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    assert load(EXAMPLE) == Settings(DEFAULT)
+    """Read by another reader, and with what holds where [tables] is left out."""
+    there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
+    seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
+    assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}
+    assert default() == Settings(default().meters)
 
 
 def test_every_meter_of_the_example_games_has_its_terms() -> None:
     games = [tomllib.loads(game.read_text("utf-8")) for game in (EXAMPLE.parent / "games").glob("*.toml")]
     rows = [row for game in games for bet in game["bets"] for row in bet.get("rows", ())]
     named = {row["meter"] for row in rows if "meter" in row}
-    assert named == DEFAULT.keys()
+    assert named == default().meters.keys()
 
 
 def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:

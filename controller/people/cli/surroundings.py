@@ -23,14 +23,13 @@ from typing import Any
 import tomli_w
 
 from controller.basics.errors import TableError
+from controller.basics.shipped import CONFIG
 from controller.daemon.config.table_file import HEADER_PINS
 from controller.people.cli.client import status_of
 from drivers import shoe as shoes
 from drivers.devices import PRESENT_INPUT
 
-_CHECKOUT = Path(__file__).resolve().parents[3] / "config"
-_CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # where a wheel puts it
-EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
+EXAMPLE_TABLE = CONFIG / "tables" / "royal9.toml"
 
 _PORTS = (10_000, 32_768)  # below the ports of Linux's outgoing connections
 _claims: deque[socket.socket] = deque(maxlen=64)  # the open sockets reserve the last 64 ports that were given
@@ -42,17 +41,17 @@ _POLL_S = 0.02
 
 def example_names() -> list[str]:
     """The examples that can be played: each table by its name, and each game that has no table of its own."""
-    return sorted({file.stem for folder in ("games", "tables") for file in (_CONFIG / folder).glob("*.toml")})
+    return sorted({file.stem for folder in ("games", "tables") for file in (CONFIG / folder).glob("*.toml")})
 
 
 def example_table(name: str) -> Path:
     """An example table's file, by its name without the ending."""
-    return _CONFIG / "tables" / f"{name}.toml"
+    return CONFIG / "tables" / f"{name}.toml"
 
 
 def example_game(name: str) -> Path:
     """A game file, by its name without the ending."""
-    return _CONFIG / "games" / f"{name}.toml"
+    return CONFIG / "games" / f"{name}.toml"
 
 
 def free_port(wanted: int = 0) -> int:

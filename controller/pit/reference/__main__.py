@@ -25,7 +25,7 @@ from controller.pit.reference.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.reference.machines import NAMES, write_files
 from controller.pit.reference.meters import money
 from controller.pit.reference.service import Pit, say
-from controller.pit.reference.settings import DEFAULT, MOST_VOIDS_IN_A_SHOE, load
+from controller.pit.reference.settings import default, load
 from controller.pit.reference.store import locked, missing, unusable
 
 OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
@@ -257,10 +257,10 @@ def _run(options: argparse.Namespace) -> int:
         with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
             ledger.serve(stand_by)
             said.clear()
-            ledger.watch_voids(settings.most_voids_in_a_shoe if settings else MOST_VOIDS_IN_A_SHOE)
+            ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
             if options.settings is not None:
                 ledger.name_settings(options.settings)
-            for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or DEFAULT):
+            for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or default().meters):
                 say(change)
             key = load_or_make_key(key_file)
             say(f"the pit's key has the fingerprint {fingerprint(key.public)}")

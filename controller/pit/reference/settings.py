@@ -1,5 +1,5 @@
 """The pit's settings file: the terms of every meter, and what the house watches at its tables. `config/pit.toml` is the
-example, and a new ledger's default.
+example, and what a new ledger without settings has.
 
 [meters.player_personal]
 seed_cents = 1000000
@@ -17,25 +17,16 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from controller.basics.errors import TableError
+from controller.basics.shipped import CONFIG
 from controller.contract.bounds import MOST_CENTS, NAME, is_count
 from controller.pit.reference.meters import Terms, share_of
-
-DEFAULT: Mapping[str, Terms] = {
-    "personal_vs_personal": Terms(10_000_00, Fraction(1, 250), Fraction(1, 1250), 10_000_00),
-    "banker_personal": Terms(1_500_00, Fraction(1, 500), Fraction(22, 100), 1_500_00),
-    "player_personal": Terms(1_500_00, Fraction(1, 500), Fraction(22, 100), 1_500_00),
-    "grand": Terms(2_500_00, Fraction(30, 100), Fraction(12, 100), 2_500_00),
-    "fortune": Terms(250_00, Fraction(50, 100), Fraction(25, 100), 250_00),
-}
-"""The terms of `config/pit.toml`, for the meters that the example games name. A new ledger without settings has these.
-
-The sheets print no amounts."""
 
 MOST_VOIDS_IN_A_SHOE = 2
 """A shoe of a table with more voided rounds than this is an alarm, where the settings name no other number. Only rounds
@@ -73,6 +64,15 @@ def load(path: Path) -> Settings:
         watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
         share_of(watched.get("least_edge", "0:1")),
     )
+
+
+@cache
+def default() -> Settings:
+    """The settings of `config/pit.toml`, which come with the program: what a new ledger without settings has.
+
+    The sheets print no amounts.
+    """
+    return load(CONFIG / "pit.toml")
 
 
 def _terms(meter: dict[str, Any]) -> Terms:
