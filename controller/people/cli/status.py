@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from controller.contract.face.awaited import awaited
 from controller.contract.face.status import ShoeLine, Status, Waits
-from controller.contract.face.table import Public, PublicFault, PublicHand
+from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand
 from controller.words.events import asked, commission_line, dollars, hand_name, hit_line, meters_line
 from controller.words.language import Language, language
 
@@ -61,39 +62,26 @@ def face_waits(face: Public, words: Language) -> str:
     say = partial(words.text, "waiting")
     if face.fault:
         return f"{say('fault')} {words.fault(face.fault.code).what}"
-    if (due := waits_for(face, words)) is not None:
-        return due
-    match face.phase:
-        case "first_card_due":
-            return say("first_card")
+    match code := awaited(face):
+        case "choice" if face.choice is not None:
+            return _choice(face.choice, words)
+        case "reveal":
+            return say(code, hands=", ".join(_with_holder(hand, face.squeezing, words) for hand in face.reveal))
         case "burning":
-            return say("burn", card=face.first_card, left=face.burn_left)
-        case "shoe_ended" if face.commission_owed:
-            return say("commission")
-        case "wagers_open":
-            return say("wagers" if face.wagers_stand is None else "wagers_stand")
-        case "no_shoe" | "shoe_ended" | "paused" as phase:
-            return say(phase)
+            return say(code, card=face.first_card, left=face.burn_left)
+        case "card" | "odd_card":
+            return say(code, hand=hand_name(face.next_hand or "", words))
         case _:
-            return say("any_card")
+            return say(code if code in words.sections["waiting"] else "any_card")
 
 
-def waits_for(face: Public, words: Language) -> str | None:
-    """What a round waits for, from the table's public face; None where no round waits, or nobody may know."""
-    say = partial(words.text, "waiting")
-    if (choice := face.choice) is not None:
-        seat = hand_name(choice.hand, words)
-        if not choice.options:
-            return say("any_choice", hand=seat)
-        options = f" {say('or')} ".join(words.name("call", option) for option in choice.options)
-        return say("choice", hand=seat, options=options)
-    if face.reveal:
-        hands = ", ".join(_with_holder(hand, face.squeezing, words) for hand in face.reveal)
-        return say("reveal", hands=hands)
-    if face.next_hand is None:
-        return None
-    kind = "odd_card" if face.simulated and face.phase == "hand_in_play" else "card"
-    return say(kind, hand=hand_name(face.next_hand, words))
+def _choice(choice: PublicChoice, words: Language) -> str:
+    """Which seat chooses; of what, where that tells no face-down card."""
+    say, seat = partial(words.text, "waiting"), hand_name(choice.hand, words)
+    if not choice.options:
+        return say("any_choice", hand=seat)
+    options = f" {say('or')} ".join(words.name("call", option) for option in choice.options)
+    return say("choice", hand=seat, options=options)
 
 
 def fault_lines(fault: PublicFault, table: Path, words: Language | None = None) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from controller.contract.face.awaited import awaited
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import Status
 from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand, PublicHit, PublicSettled
@@ -110,23 +111,25 @@ def _outcome(face: Public) -> str | None:
 
 def waits(face: Public) -> Text:
     """What the table is waiting for, in a sentence."""
-    phase, over = face.phase, _over(face)
-    if (choice := face.choice) is not None:
-        return _choice(choice)
-    if face.reveal:
-        return say("waits", "reveal", hands=joined([hand_label(hand) for hand in face.reveal], say("waits", "and")))
-    if face.first_card is not None and face.burn_left is not None:
-        return say("waits", "burning", card=card_text(face.first_card), left=face.burn_left)
-    if phase == "wagers_open" and face.wagers_stand is not None:
-        return joined([*over, say("waits", "wagers_stand")], ". ")
-    if phase == "wagers_open":
-        opened = say("waits", "wagers_open_last" if face.last_hand else "wagers_open")
-        return joined([*over, opened], ". ")
-    if phase == "shoe_ended":
-        return joined([*over, say("waits", "shoe_ended")], ". ")
-    if phase in ("wagers_locked", "hand_in_play") and face.next_hand:
-        return say("waits", "next_card", hand=hand_label(face.next_hand))
-    return say("waits", phase if knows("waits", phase) else "nothing")
+    match code := awaited(face):
+        case "choice" if face.choice is not None:
+            return _choice(face.choice)
+        case "reveal":
+            return say("waits", code, hands=joined([hand_label(hand) for hand in face.reveal], say("waits", "and")))
+        case "burning" if face.first_card is not None:
+            return say("waits", code, card=card_text(face.first_card), left=face.burn_left or 0)
+        case "card" | "odd_card":
+            return say("waits", "card", hand=hand_label(face.next_hand or ""))
+        case "any_card":
+            return say("waits", face.phase)
+        case "wagers_open" if face.last_hand:
+            return joined([*_over(face), say("waits", "wagers_open_last")], ". ")
+        case "wagers_open" | "wagers_stand":
+            return joined([*_over(face), say("waits", code)], ". ")
+        case "shoe_ended" | "commission":
+            return joined([*_over(face), say("waits", "shoe_ended")], ". ")
+        case _:
+            return say("waits", code if knows("waits", code) else "nothing")
 
 
 def _choice(choice: PublicChoice) -> Text:
