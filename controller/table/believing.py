@@ -24,16 +24,11 @@ from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
-    CommitFailed,
     CutCardDrawn,
     Fact,
-    JournalAltered,
     JournalFoundBehindPit,
-    JournalGone,
-    OutboxFull,
     OwnFact,
     PitTookBack,
-    ReplayDiffered,
     Report,
     ShoeErrorCancelled,
     ShoeErrorRaised,
@@ -46,9 +41,9 @@ from controller.table.facts import (
     ShoeStoodBy,
     ShoeUnheard,
     ShoeUnplugged,
-    StepFailed,
     begins_shoe,
 )
+from controller.table.faults import raised_by
 from controller.table.legality import Move, RaiseFault, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
@@ -172,19 +167,8 @@ def believe(table: Table, held: Held) -> Stepped:
             return stop(table, "journal_behind_pit", details | ({"acked_at": at} if at else {}))
         case PitTookBack():
             return table, ()  # about a fault that has been left
-        case OutboxFull(waiting, most):
-            return stop(table, "outbox_full", {"waiting": waiting, "most": most})
-        case CommitFailed(error):
-            return stop(table, "journal_failed", {"error": error})
-        case JournalGone(file, found, kept_as):
-            kept = {} if kept_as is None else {"kept_as": kept_as}
-            return stop(table, "journal_gone", {"file": file, "found": found, **kept})
-        case JournalAltered(seq):
-            return stop(table, "journal_altered", {"event": seq})
-        case ReplayDiffered(row):
-            return stop(table, "replay_differs", {"journal_row": row})
-        case StepFailed(error):
-            return stop(table, "internal", {"error": error})
+        case _ if (raised := raised_by(fact)) is not None:
+            return stop(table, *raised)
         case _:
             raise AssertionError(f"{fact} is an act and is never held")
 

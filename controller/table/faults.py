@@ -10,6 +10,17 @@ from enum import Enum
 
 from msgspec import Struct
 
+from controller.table.facts import (
+    CommitFailed,
+    JournalAltered,
+    JournalGone,
+    OutboxFull,
+    OwnFact,
+    ReplayDiffered,
+    ShoeFact,
+    StepFailed,
+)
+
 
 class Exit(Enum):
     """An act by which a supervisor leaves a fault."""
@@ -33,7 +44,11 @@ class Clearing(Enum):
 
 
 class FaultKind(Struct, frozen=True):
-    """One row of the table."""
+    """One row of the table.
+
+    `fact`, where it is named, always raises the fault: its fields in their order are the details, without those that
+    are None. Such a fact needs no other place. Every other fault is raised by a cell of `legality.py`, or by a check.
+    """
 
     exits: tuple[Exit, ...]
     clearing: Clearing = Clearing.DROP
@@ -41,6 +56,8 @@ class FaultKind(Struct, frozen=True):
     new_shoe_takes_held: bool = False  # the held card becomes the new shoe's first card
     two_people: bool = False  # `clear` needs a witness too
     details: tuple[str, ...] = ()  # what the fault tells beside its code, by name
+    fact: type[OwnFact] | None = None
+    of_the_controller: bool = False  # about the controller and no shoe: a new shoe takes the fact over
 
 
 _CLEAR, _CARD, _VOID, _NEW_SHOE, _COUNT = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE, Exit.COUNT
@@ -87,13 +104,35 @@ FAULTS: dict[str, FaultKind] = {
     ),
     # The controller itself
     "journal_behind_pit": FaultKind((_CLEAR,), two_people=True, details=("acked_seq", "head_seq", "chain", "acked_at")),
-    "journal_failed": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("error",)),
-    "journal_gone": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("file", "found", "kept_as")),
-    "journal_altered": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("event",)),
-    "outbox_full": FaultKind((_CLEAR,), details=("waiting", "most")),
-    "replay_differs": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("journal_row",)),
-    "internal": FaultKind((_CARD, _CLEAR, _VOID, _NEW_SHOE), details=("error",)),
+    "journal_failed": FaultKind(
+        (_CLEAR, _VOID, _NEW_SHOE), details=("error",), fact=CommitFailed, of_the_controller=True
+    ),
+    "journal_gone": FaultKind(
+        (_CLEAR, _VOID, _NEW_SHOE), details=("file", "found", "kept_as"), fact=JournalGone, of_the_controller=True
+    ),
+    "journal_altered": FaultKind(
+        (_CLEAR, _VOID, _NEW_SHOE), details=("event",), fact=JournalAltered, of_the_controller=True
+    ),
+    "outbox_full": FaultKind((_CLEAR,), details=("waiting", "most"), fact=OutboxFull),
+    "replay_differs": FaultKind(
+        (_CLEAR, _VOID, _NEW_SHOE), details=("journal_row",), fact=ReplayDiffered, of_the_controller=True
+    ),
+    "internal": FaultKind(
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE), details=("error",), fact=StepFailed, of_the_controller=True
+    ),
 }
+
+
+_BY_FACT = {kind.fact: code for code, kind in FAULTS.items() if kind.fact is not None}
+
+
+def raised_by(fact: ShoeFact | OwnFact) -> tuple[str, dict[str, str | int]] | None:
+    """The fault that this fact always raises, with its details; None where the fact's effect depends on the table."""
+    if (code := _BY_FACT.get(type(fact))) is None:
+        return None
+    values = (getattr(fact, name) for name in type(fact).__match_args__)
+    told = zip(FAULTS[code].details, values, strict=False)
+    return code, {name: value for name, value in told if value is not None}
 
 
 EXITS_BY_PROCEDURE_2: dict[str, tuple[Exit, ...]] = {"shoe_restarted": (_CARD, _CLEAR, _VOID, _NEW_SHOE)}

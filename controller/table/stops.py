@@ -12,13 +12,9 @@ from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
-    CommitFailed,
-    JournalAltered,
     JournalFoundBehindPit,
-    JournalGone,
     OwnFact,
     PitTookBack,
-    ReplayDiffered,
     ShoeFact,
     StepFailed,
     begins_shoe,
@@ -42,11 +38,7 @@ Stepped = tuple[Table, tuple[Event, ...]]
 _OF_THE_CONTROLLER = (
     JournalFoundBehindPit,
     PitTookBack,
-    CommitFailed,
-    JournalGone,
-    JournalAltered,
-    ReplayDiffered,
-    StepFailed,
+    *(kind.fact for kind in FAULTS.values() if kind.fact is not None and kind.of_the_controller),
 )
 
 
