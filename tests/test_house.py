@@ -107,6 +107,7 @@ ROOMS = {
             *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
             *(
                 "controller.basics.errors",
+                "controller.daemon.pins.inputs",
                 "drivers.devices",
                 "drivers.header_map",
                 "drivers.shoe",

@@ -20,7 +20,6 @@ from msgspec.structs import FieldInfo, fields
 
 from controller.daemon.config.game_file import GameFile
 from controller.daemon.config.table_file import (
-    BUTTONS,
     ControlSection,
     JournalSection,
     PinsSection,
@@ -28,6 +27,7 @@ from controller.daemon.config.table_file import (
     ShoeSection,
     TableSection,
 )
+from controller.daemon.pins.inputs import INPUTS
 from controller.people.cli.surroundings import example_game, example_table
 from controller.pit.reference.meters import Terms
 from controller.rules.game.baccarat import Section, Tableau
@@ -39,7 +39,7 @@ from controller.rules.game.settlement import Rounding
 from controller.rules.game.wagers import WagerRules
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, ShoeRules
-from drivers.devices import InputWiring, LampWiring
+from drivers.devices import PRESENT_INPUT, InputWiring, LampWiring
 from drivers.line.brand import Brand
 from drivers.shoe import NAMES
 
@@ -68,7 +68,7 @@ def configuration_page() -> Iterable[str]:
     royal = tomllib.loads(example_game("baccarat_royal").read_text("utf-8"))["baccarat_royal"]
     lucky9 = tomllib.loads(example_game("lucky9").read_text("utf-8"))["lucky9"]
     pit = tomllib.loads((example_table("royal9").parents[1] / "pit.toml").read_text("utf-8"))["meters"]
-    wiring, buttons = table["pins"]["inputs"], ", ".join(f"`{name}`" for name in BUTTONS)
+    wiring, buttons = table["pins"]["inputs"], ", ".join(f"`{name}`" for name in INPUTS if name != PRESENT_INPUT)
     yield from (_INTRODUCTION, "", "## A table's file", "", "`config/tables` holds an example for every game.", "")
     yield from _section("[table]", TableSection, table["table"])
     yield from _section("[[seats]]", Seat, table["seats"][0], "A section for each seat.")

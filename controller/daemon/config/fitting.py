@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from controller.daemon.config.game_file import HAND_AT_MOST, GameFile, play_of
 from controller.daemon.config.problems import Mistake
 from controller.daemon.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
+from controller.daemon.pins.inputs import missed_without
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, TableRules
 from drivers import shoe as shoes
@@ -110,7 +111,7 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"
-    for name in ("void", "key", "new_shoe", *(call.value for call in play_of(game, table.table.dealt).calls)):
+    for name in missed_without(play_of(game, table.table.dealt).calls):
         if name not in table.pins.inputs:
             yield f"there is no input {name}: people must use `tablectl` in its place"
     brand = table.shoe.driver

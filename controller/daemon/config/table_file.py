@@ -13,8 +13,8 @@ from controller.contract.bounds import MOST_SEAT
 from controller.contract.wire.mqtt_tls import TlsFiles
 from controller.daemon.config.examples import TABLE_SECTIONS, how_to_add
 from controller.daemon.config.problems import Mistake, check_range, unknown
+from controller.daemon.pins.inputs import INPUTS
 from controller.rules.game.cards import PersonalK9
-from controller.table.acts.every import ACTS
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat
 from drivers.devices import PRESENT_INPUT, InputWiring, LampWiring
@@ -23,9 +23,6 @@ from drivers.line.brand import Brand
 
 HEADER_PINS = tuple(sorted(PHYSICAL))
 """The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
-
-BUTTONS = (*dict.fromkeys(press.button for act in ACTS for press in act.presses), "key")
-"""The inputs that are not seat sensors: the buttons of the acts, and the supervisor's key."""
 
 
 class TableSection(Struct, frozen=True):
@@ -230,7 +227,7 @@ def _check_pins(pins: PinsSection) -> Iterable[Mistake]:
 def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSection) -> Iterable[Mistake]:
     of_seats = [f"seat_{seat.number}" for seat in seats]
     yield from _check_wiring_names("pins.lamps", pins.lamps, [*of_seats, *LAMPS])
-    yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS, PRESENT_INPUT])
+    yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *INPUTS])
     if table.lock_on == "deal" and "deal" not in pins.inputs:
         do = 'Wire the dealer\'s `deal` button, or set table.lock_on = "first_card".'
         yield "pins.inputs.deal", "is missing, and this button locks the wagers", do

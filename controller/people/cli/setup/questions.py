@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 from controller.basics.errors import TableError
 from controller.contract.keys import write_whole
 from controller.daemon.config.problems import unknown
-from controller.daemon.config.table_file import BUTTONS
+from controller.daemon.pins.inputs import INPUTS
 from controller.table.lamps import LAMPS
-from drivers.devices import PRESENT_INPUT
 
 _T = TypeVar("_T")
 
@@ -115,7 +114,7 @@ QUESTIONS = (
     *("journal.path", "journal.signing_key", "control.socket"),
     *("seats.numbers", "seats.1.k9", "pins.driver", "pins.page", "pins.lamps.seat_1", "pins.inputs.seat_1"),
     *(f"pins.lamps.{name}" for name in LAMPS),
-    *(f"pins.inputs.{name}" for name in (*BUTTONS, PRESENT_INPUT)),
+    *(f"pins.inputs.{name}" for name in INPUTS),
 )
 """The key of every question that a setup can ask. Seat 1 stands for every seat."""
 

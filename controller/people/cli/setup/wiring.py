@@ -16,6 +16,7 @@ from controller.basics.errors import TableError
 from controller.contract.keys import for_owner
 from controller.daemon.config.game_file import GameFile, play_of
 from controller.daemon.header import take_pins
+from controller.daemon.pins.inputs import deed, to_wire
 from controller.people.cli.setup.house import choice
 from controller.people.cli.setup.questions import Dialogue, Terminal
 from controller.table.lamps import LAMPS
@@ -42,7 +43,6 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
     if pins["driver"] == "simulated":
         explains = "The full path of the file that stands in for the header."
         pins["page"] = dialogue.ask("pins.page", "File in place of the header", explains, _HEADER_FILE, _path)
-    lamps, inputs = _names(rules, values)
     walks = dialogue.terminal is not None and dialogue.agrees(
         "setup.walk",
         "Walk the wiring, lamp by lamp and button by button",
@@ -58,8 +58,7 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
         except TableError as error:
             dialogue.say(str(error), "So the wiring cannot be walked, and the usual wiring is written down.")
             walks = False
-    if walks and "cut_card" not in inputs:
-        inputs.append("cut_card")  # a shoe that reports that card itself needs none
+    lamps, inputs = _names(rules, values, walks)
     _ask_pins(dialogue, pins, lamps, inputs, walks)
     locks = "deal" if "deal" in pins["inputs"] or play_of(rules).tableau is None else "first_card"
     explains = "deal: the dealer's button locks the wagers. first_card: a round's first card locks them, and no button."
@@ -74,13 +73,13 @@ def _path(text: str) -> str:
     return text
 
 
-def _names(rules: GameFile, values: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _names(rules: GameFile, values: Mapping[str, Any], walks: bool) -> tuple[list[str], list[str]]:
     """The lamps and the inputs that such a table can have."""
     seats = [f"seat_{seat['number']}" for seat in values["seats"]]
-    calls = [call.value for call in play_of(rules, values["table"].get("dealt", "mini")).calls]
+    calls = play_of(rules, values["table"].get("dealt", "mini")).calls
     of_brand = shoes.brand(values["shoe"]["driver"]).buttons
     sensors = seats if any(bet.progressive for bet in rules.bets) else []
-    return [*seats, *LAMPS], [*sensors, "deal", "new_shoe", "void", "key", *of_brand, *calls]
+    return [*seats, *LAMPS], [*sensors, *to_wire(calls, of_brand, walks)]
 
 
 def _ask_pins(dialogue: Dialogue, pins: dict[str, Any], lamps: list[str], inputs: list[str], walks: bool) -> None:
@@ -197,7 +196,7 @@ def _walk_inputs(
             if name in pins["inputs"] or dialogue.known(key) is not None:
                 continue
             rest = header.read()
-            print(f"{_deed(name)}: ", end="", flush=True)
+            print(f"{deed(name)}: ", end="", flush=True)
             if (pressed := _pressed(terminal, header, rest)) is None:
                 dialogue.say(f"  There is no input {name}.")
                 dialogue.keep(key, _NONE)
@@ -215,13 +214,6 @@ def _walk_inputs(
             _await_release(terminal, header, pin, low)
     finally:
         header.close()
-
-
-def _deed(name: str) -> str:
-    """What a person does to the input of this name."""
-    if name.startswith("seat_"):
-        return f"Cover the sensor {name}"
-    return "Turn the key" if name == "key" else f"Press the button {name}"
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:

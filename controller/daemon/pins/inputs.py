@@ -1,0 +1,76 @@
+"""Every input that a table can have, in one table: what it is, and which tables want it.
+
+A button is an act's own (`controller/table/acts`). A new act's button is here by itself, and no table must have it.
+The order is that of the usual wiring: an input takes the next free pin of docs/wiring.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from controller.rules.game.play import Call
+from controller.table.acts.entry import KEY
+from controller.table.acts.every import ACTS
+from drivers.devices import PRESENT_INPUT
+
+
+class Wanted(Enum):
+    """Which tables want an input. Whoever walks a table's wiring is asked for each but the plug's."""
+
+    TO_LOCK = auto()  # every table whose dealer locks the wagers
+    EVERYWHERE = auto()  # every table: without it people must use `tablectl`
+    BY_A_SHOE = auto()  # with a shoe that leaves something to its dealer (`Brand.buttons`)
+    BY_A_GAME = auto()  # in a game whose dealer calls this
+    AT_WILL = auto()  # no table misses it
+    BY_THE_PLUG = auto()  # where `shoe.present` names it
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input. `does` is what a person does to it."""
+
+    does: str
+    wanted: Wanted
+
+
+_BUTTONS: dict[str, Wanted] = {
+    "deal": Wanted.TO_LOCK,
+    "new_shoe": Wanted.EVERYWHERE,
+    "void": Wanted.EVERYWHERE,
+    KEY: Wanted.EVERYWHERE,
+    "cut_card": Wanted.BY_A_SHOE,
+    **{call.value: Wanted.BY_A_GAME for call in Call},
+}
+_OF_OTHER_ACTS = {press.button: Wanted.AT_WILL for act in ACTS for press in act.presses if press.button not in _BUTTONS}
+
+INPUTS: dict[str, Input] = {
+    name: Input("Turn the key" if name == KEY else f"Press the button {name}", wanted)
+    for name, wanted in (_BUTTONS | _OF_OTHER_ACTS).items()
+} | {PRESENT_INPUT: Input("Pull the plug at the shoe", Wanted.BY_THE_PLUG)}
+"""The inputs that are no seat's sensor, by name. The sensor of seat 3 is `seat_3`."""
+
+
+def missed_without(calls: Iterable[Call]) -> list[str]:
+    """The inputs whose absence people feel, at a table whose dealer makes these calls."""
+    called = {call.value for call in calls}
+    return [name for name, each in INPUTS.items() if each.wanted is Wanted.EVERYWHERE or name in called]
+
+
+def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[str]:
+    """The inputs that are asked for at such a table, in the order of the usual wiring.
+
+    A person who walks the wiring is asked for the others too: a shoe that reports the cutting card itself needs no such
+    button, but may have one.
+    """
+    own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
+    at_will = (Wanted.BY_A_SHOE, Wanted.AT_WILL) if walks else ()
+    names = [name for name, each in INPUTS.items() if each.wanted in own]
+    names += [*of_shoe, *(call.value for call in calls)]
+    return [*names, *(name for name, each in INPUTS.items() if each.wanted in at_will and name not in names)]
+
+
+def deed(name: str) -> str:
+    """What a person does to the input of this name."""
+    return f"Cover the sensor {name}" if name not in INPUTS else INPUTS[name].does
