@@ -7,8 +7,9 @@ The order is that of the usual wiring: an input takes the next free pin of docs/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from controller.rules.game.play import Call
 from controller.table.acts.entry import KEY
@@ -27,8 +28,7 @@ class Wanted(Enum):
     BY_THE_PLUG = auto()  # where `shoe.present` names it
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """One input. `does` is what a person does to it."""
 
     does: str
