@@ -123,7 +123,9 @@ FAULTS: dict[str, FaultKind] = {
 }
 
 
-_BY_FACT = {kind.fact: code for code, kind in FAULTS.items() if kind.fact is not None}
+_BY_FACT: dict[type[ShoeFact | OwnFact], str] = {
+    kind.fact: code for code, kind in FAULTS.items() if kind.fact is not None
+}
 
 
 def raised_by(fact: ShoeFact | OwnFact) -> tuple[str, dict[str, str | int]] | None:
