@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from controller.rules.game.cards import Card
 from controller.rules.game.wagers import Wager

@@ -22,6 +22,7 @@ from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
 from controller.table.lamps import Pattern, SeatSign
+from controller.table.public import PHASE_NAMES
 from controller.words import language as languages
 from controller.words.events import asked, event_sentence, locked_lines
 from controller.words.language import LANGUAGES, language
@@ -209,6 +210,13 @@ def test_every_section_and_every_key_that_the_program_names_is_there(name: str) 
     for which, section, key in asked:
         assert key is None or key in told[which].get(section, {}), (which, section, key)
         assert section in told[which], (which, section)
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_whatever_a_table_waits_for_has_its_words(name: str) -> None:
+    in_a_round = {"wagers_locked", "hand_in_play"}  # a card, a call, or nothing that may be told
+    codes = {"choice", "reveal", "card", "odd_card", "any_card", "wagers_stand", "commission"}
+    assert {*codes, *PHASE_NAMES.values()} - in_a_round <= language(name).sections["waiting"].keys()
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
