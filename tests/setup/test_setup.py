@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -124,7 +125,8 @@ def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     """A no of the setup before refused every later setup that went on with its answers."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
-    monkeypatch.setattr(wizard, "ask", lambda *_: {"status": {"face": {"phase": "no_shoe"}}})
+    running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
+    monkeypatch.setattr(wizard, "status_of", lambda _: running)
     with raising("table_runs"):
         setup(tmp_path / "table.toml", None, _Scripted("yes", "no"))
     assert "The table runs. Stop it for the setup [yes]: " in capsys.readouterr().out
