@@ -40,7 +40,8 @@ class Room(NamedTuple):
 _WIRE = ("controller.contract.keys", "controller.contract.keeping", "controller.contract.wire")
 ROOMS = {
     "controller": Room((), third_party=False),
-    "controller.basics": Room(("controller.basics",), third_party=False),
+    "controller.basics": Room(("controller.basics",), third_party=TYPES),
+    "controller.basics.manual": Room(("controller.basics",)),  # the shells' completion is made by a library
     "controller.rules": Room(("controller.rules",), third_party=False),
     "controller.rules.game": Room(("controller.rules.game",), third_party=TYPES),
     "controller.rules.roads": Room(("controller.rules.roads",), third_party=TYPES),
@@ -106,8 +107,7 @@ ROOMS = {
         (
             *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
             *(
-                "controller.basics.errors",
-                "controller.daemon.pins.inputs",
+                *("controller.basics.errors", "controller.basics.near", "controller.daemon.pins.inputs"),
                 "drivers.devices",
                 "drivers.header_map",
                 "drivers.shoe",
@@ -122,12 +122,12 @@ ROOMS = {
     "controller.pit": Room(()),
     "controller.pit.reference": Room(("controller.pit.reference", "controller.contract", "controller.basics")),
     "controller.pit.head_office": Room(  # it judges a pit by the contract alone
-        ("controller.pit.head_office", "controller.contract", "controller.basics.errors"),
+        ("controller.pit.head_office", "controller.contract", "controller.basics"),
         never=("controller.contract.wire",),
         third_party=TYPES,
     ),
     "controller.pit.conformance": Room(  # the kit knows a pit and a table by the contract alone
-        ("controller.pit.conformance", "controller.contract", "controller.basics.errors")
+        ("controller.pit.conformance", "controller.contract", "controller.basics")
     ),
     "controller.people": Room(()),
     "controller.people.exposition": Room(()),
@@ -293,9 +293,10 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
 
 
 DARK = {
-    *("controller", "controller.people", "controller.people.cli", "controller.people.cli.colours"),
+    *("controller", "controller.people", "controller.people.cli", "controller.basics.colours"),
     *("controller.people.cli.command", "controller.people.cli.commands", "controller.people.cli.files"),
     *("controller.people.cli.main", "controller.basics", "controller.basics.errors"),
+    *("controller.basics.command", "controller.basics.near"),
     *("controller.daemon", "controller.daemon.header"),
 }
 """All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""

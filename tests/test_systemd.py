@@ -17,8 +17,8 @@ from types import MappingProxyType
 import pytest
 
 from controller.people.pit_page.__main__ import parser as page_parser
-from controller.pit.reference.__main__ import OF_THE_PACKAGE_KEY
 from controller.pit.reference.__main__ import parser as pit_parser
+from controller.pit.reference.commands.options import OF_THE_PACKAGE_KEY
 from controller.pit.reference.machines import write_files
 from tests.support.unit_filter import read_unit
 

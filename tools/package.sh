@@ -72,9 +72,11 @@ for release in "${releases[@]}"; do
     tar xf "$work"/sources/RPi*.tar.gz -C "$tree/vendor/pins/rpi_gpio"
     tar xf "$work"/sources/lgpio*.tar.gz -C "$tree/vendor/pins/rpi_lgpio"
     cp "$work"/sources/rpi_lgpio*.whl "$tree/vendor/pins/rpi_lgpio"
-    "$bin/tablectl" manual > "$tree/vendor/tablectl.1"
-    "$bin/tablectl" manual --completion bash > "$tree/vendor/tablectl.bash"
-    "$bin/tablectl" manual --completion zsh > "$tree/vendor/_tablectl"
+    for program in tablectl pitctl; do
+        "$bin/$program" manual > "$tree/vendor/$program.1"
+        "$bin/$program" manual --completion bash > "$tree/vendor/$program.bash"
+        "$bin/$program" manual --completion zsh > "$tree/vendor/_$program"
+    done
     for architecture in "${architectures[@]}"; do
         into=$tree/vendor/$architecture
         uv pip install --target "$into/site-packages" --python-platform "${platform[$architecture]}" \

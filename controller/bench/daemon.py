@@ -21,13 +21,13 @@ import tomli_w
 from msgspec.structs import asdict
 
 from controller.basics.errors import TableError
+from controller.basics.near import meant
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.far_shoe import stay_unheard
 from controller.bench.jumpers import Jumpers
 from controller.contract.face.status import Status, Waits
 from controller.contract.face.table import Public, PublicFault
 from controller.daemon.clock import since_boot_ms
-from controller.daemon.config.problems import meant
 from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal_reading import Verified, verify
 from controller.people.cli import surroundings

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from controller.basics.command import Command, Program
 from controller.daemon.config import load
 from controller.daemon.pins.buttons import PRESSES, SEEN_AFTER_S
 from controller.daemon.script import usages
 from controller.daemon.second_person import HOLD_S
-from controller.people.cli.command import EXIT_CODES, GROUPS
+from controller.people.cli import command as of_tablectl
 from controller.people.cli.commands import every_command
 from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.pit.reference.commands import entries as of_pitctl
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
@@ -73,6 +75,7 @@ def pages() -> dict[str, str]:
         "faults.md": _faults(),
         "lamps.md": _lamps(),
         "tablectl.md": _tablectl(),
+        "pitctl.md": _pitctl(),
         "contract.md": _contract(),
         "wiring.md": _wiring(),
         "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
@@ -425,15 +428,7 @@ def _tablectl() -> str:
         "/etc/bash_completion.d/tablectl`. For `zsh` write the same to a folder of your `fpath`.",
         "",
     ]
-    for group in GROUPS:
-        lines += [f"## {group}", "", "| example | who | what it does |", "|---|---|---|"]
-        for command in (each for each in every_command() if each.group == group):
-            example = _code(f"tablectl {command.name} {command.example}".rstrip())
-            who = acts[command.name].who.value if command.name in acts else ""
-            lines.append(f"| {example} | {who} | {command.says} |")
-        lines.append("")
-    lines += ["## Exit codes", "", "| exit | what it says |", "|---|---|"]
-    lines += [f"| {code} | {says} |" for code, says in EXIT_CODES]
+    lines += _commands(of_tablectl.PROGRAM, every_command(), {name: act.who.value for name, act in acts.items()})
     lines += [
         "",
         "## Scripts",
@@ -445,6 +440,36 @@ def _tablectl() -> str:
     ]
     lines += [f"- `{usage}`: {act.says}" for act in ACTS for usage in usages(act)]
     return _text(*lines)
+
+
+def _pitctl() -> str:
+    return _text(
+        "# pitctl",
+        "",
+        "Made by `make pages` from the commands in `controller/pit/reference/commands/entries.py`.",
+        "",
+        *of_pitctl.PROGRAM.notes,
+        "",
+        "`pitctl COMMAND --help` tells of every argument, and `pitctl manual | man -l -` is the manual page of all",
+        "commands. `pitctl manual --completion bash` is what the shell completes them with, and `zsh` has its own.",
+        "With `--json` a program reads what `alarms`, `award list`, `account` and `verify` report.",
+        "",
+        *_commands(of_pitctl.PROGRAM, of_pitctl.COMMANDS, {}),
+    )
+
+
+def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, str]) -> Iterable[str]:
+    """A table for each group of commands, and one of the exit codes. `who` may run a command, where that is told."""
+    head = ("example", "who", "what it does") if who else ("example", "what it does")
+    for group in program.groups:
+        yield from (f"## {group}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
+        for command in (each for each in commands if each.group == group):
+            example = _code(f"{program.name} {command.name} {command.example}".rstrip())
+            by = (who.get(command.name, ""),) if who else ()
+            yield f"| {' | '.join((example, *by, command.says))} |"
+        yield ""
+    yield from ("## Exit codes", "", "| exit | what it says |", "|---|---|")
+    yield from (f"| {code} | {says} |" for code, says in program.exit_codes)
 
 
 def _code(text: str) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from controller.basics.manual import parsers
 from controller.people.cli.command import File, parser_of
 from controller.people.cli.commands import every_command
-from controller.people.cli.manual import parsers
 from controller.people.pit_page.__main__ import parser as pit_page_parser
 from controller.pit.conformance.main import parser as conformance_parser
 from controller.pit.head_office.main import parser as head_office_parser
@@ -186,12 +186,14 @@ def test_each_command_can_be_one(page: Path) -> None:
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
 def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: Path) -> None:
-    own = parsers(_TABLECTL)
+    every = {"tablectl": parsers(_TABLECTL), "pitctl": parsers(pit_parser())}
+    text = without_code(page.read_text("utf-8"))
     wrong = []
-    for said in re.findall(r"`(?:\.venv/bin/)?tablectl ([^`]+)`", without_code(page.read_text("utf-8"))):
+    for program, said in re.findall(r"`(?:\.venv/bin/)?(tablectl|pitctl) ([^`]+)`", text):
+        own = every[program]
         words = said.replace("\\|", "|").partition("|")[0].split()
         name = " ".join(words[:2]) if " ".join(words[:2]) in own else words[0]
-        if name in ("COMMAND", "--help", "--version", "sim"):
+        if name in ("COMMAND", "--help", "--version", "sim", "award"):
             continue
         known = own[name].format_help() if name in own else ""
         wrong += [said for word in words if name not in own or (word.startswith("--") and word not in known)]

@@ -278,7 +278,7 @@ def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> 
 def test_the_commands_take_the_url_and_the_key_of_the_package(
     database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("controller.pit.reference.__main__.OF_THE_PACKAGE_KEY", tmp_path / "key")
+    monkeypatch.setattr("controller.pit.reference.commands.options.OF_THE_PACKAGE_KEY", tmp_path / "key")
     where = ["--ledger", database]
     assert main(["award", "list", *where]) == 1
     assert capsys.readouterr().err.startswith("ledger_missing: ")

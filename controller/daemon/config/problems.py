@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from controller.basics.errors import TableError
+from controller.basics.near import meant
 
 
 class Problem(Struct, frozen=True):
@@ -73,12 +73,6 @@ def check_range(key: str, value: int, low: int, high: int) -> Iterable[Mistake]:
     """A number must lie from `low` to `high`."""
     if not low <= value <= high:
         yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
-
-
-def meant(name: object, known: Sequence[object]) -> str:
-    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
-    close = difflib.get_close_matches(str(name), [*map(str, known)], 1)
-    return f", is {close[0]} meant?" if close else ""
 
 
 def unknown(key: str, known: Sequence[str]) -> str:

@@ -17,9 +17,10 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 from msgspec import Struct
 from msgspec.structs import fields
 
+from controller.basics.near import meant
 from controller.daemon.config.examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
 from controller.daemon.config.game_file import GAME_KEYS, GameFile, of_kind
-from controller.daemon.config.problems import Mistake, Problem, meant, unknown
+from controller.daemon.config.problems import Mistake, Problem, unknown
 from controller.daemon.config.table_file import TableFile
 from controller.rules.game.bets import CardsAre, HandIs, Has, When, ratio, ratio_text
 from controller.rules.game.cards import PersonalK9

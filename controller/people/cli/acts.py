@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from controller.basics.colours import painted
+from controller.basics.command import Command
 from controller.basics.errors import TableError
 from controller.contract.face.foreseen import would
 from controller.people.cli import client
-from controller.people.cli.colours import painted
-from controller.people.cli.command import Command, File
+from controller.people.cli.command import File
 from controller.people.cli.would import would_lines
 from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
 from controller.table.acts.every import ACTS

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from controller.basics.colours import painted
 from controller.basics.errors import TableError
 from controller.contract.face.answers import Answer
 from controller.contract.face.feed import FeedLine
@@ -20,7 +21,6 @@ from controller.contract.face.status import Status
 from controller.contract.face.table import PublicRound
 from controller.daemon.config import load
 from controller.daemon.control.feed import feed_of
-from controller.people.cli.colours import painted
 from controller.people.cli.status import fault_lines, pit_lines, recognition_lines, second_person_lines, status_lines
 from controller.words.language import language
 

@@ -10,9 +10,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from controller.basics.colours import painted
+from controller.basics.command import Command
 from controller.basics.errors import TableError
-from controller.people.cli.colours import painted
-from controller.people.cli.command import GROUPS, Command, File, parser_of
+from controller.people.cli.command import GROUPS, PROGRAM, File
 from controller.people.cli.files import CONFIGURATION
 from drivers.shoe import NAMES as SHOES
 
@@ -418,15 +419,15 @@ def _sim_pit(options: Namespace) -> int:
 
 
 def _add_manual(parser: ArgumentParser) -> None:
-    shell = "print completion for this shell instead of the page"
-    parser.add_argument("--completion", choices=("bash", "zsh"), help=shell)
+    from controller.basics.manual import add_completion
+
+    add_completion(parser)
 
 
 def _manual(options: Namespace) -> int:
-    from controller.people.cli.manual import manual
+    from controller.basics.manual import manual
 
-    commands = every_command()
-    return manual(parser_of(commands), commands, options.completion)
+    return manual(PROGRAM, every_command(), options.completion)
 
 
 def _versions(_options: Namespace) -> int:

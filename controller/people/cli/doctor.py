@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from controller.basics.colours import painted
 from controller.basics.errors import TableError
 from controller.contract.face.status import Status
 from controller.people.care.doctor import examine
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row, Verdict
 from controller.people.cli.client import status_of
-from controller.people.cli.colours import painted
 from controller.people.cli.files import default_table
 
 _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}

@@ -7,9 +7,10 @@ from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
+from controller.basics.colours import painted
+from controller.basics.command import Command
 from controller.basics.errors import TableError
-from controller.people.cli.colours import painted
-from controller.people.cli.command import Command, File, parser_of
+from controller.people.cli.command import File, parser_of
 from controller.people.cli.commands import COMMANDS, every_command
 from controller.people.cli.files import check_kind, default_journal, default_table
 
@@ -75,11 +76,6 @@ def _parsed(words: list[str]) -> Namespace:
     commands = (command,) if command is not None else every_command()  # `dark` must not wait while the acts load
     parser = parser_of(commands)
     command = command or _named(words, commands)
-    first = {each.name.split()[0] for each in commands}
-    if command is None and words and not words[0].startswith("-") and words[0] not in first:
-        from controller.daemon.config.problems import meant
-
-        parser.error(f"there is no command {words[0]}{meant(words[0], sorted(first))}; tablectl --help lists all")
     if command is not None and not {"-h", "--help"} & set(words):
         words = _with_file(command, words)
     return parser.parse_args(words)

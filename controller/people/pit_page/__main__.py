@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
+from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.contract.wire.broker_options import add_broker, host_and_port, tls_files
 from controller.people.pit_page.hearing import Hearing
-from controller.pit.reference.__main__ import place
+from controller.pit.reference.commands.options import place
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="python -m controller.people.pit_page",
         description="The pit's page for people, and /metrics for Prometheus. The program reads, and changes nothing.",
     )

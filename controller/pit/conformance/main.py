@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
 from controller.contract.wire.broker_options import add_broker, tls_files
@@ -103,7 +104,7 @@ def _write(report: Report, options: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    made = argparse.ArgumentParser(
+    made = OptionParser(
         prog="table-controller-conformance",
         description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "
         "clauses of the contract are kept. Use a pit and a table for tests: the tables that are played are adopted, "

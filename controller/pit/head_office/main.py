@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.pit.head_office import approved, remembered
 from controller.pit.head_office.audit import House, audit, compare_houses
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="table-controller-head-office",
         description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
     )

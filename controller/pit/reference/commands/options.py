@@ -1,0 +1,86 @@
+"""The options that several commands of `pitctl` have: the ledger, the people, the key, the passphrase."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from controller.basics.errors import TableError
+from controller.pit.reference.ledger import Ledger, Place
+
+OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
+"""The ledger of the pit that the package runs as a service, where the variable LEDGER names no other."""
+OF_THE_PACKAGE_KEY = OF_THE_PACKAGE.with_name("ledger.key")
+
+
+def add_ledger(parser: ArgumentParser, what: str = "") -> None:
+    """Let the command line name the ledger; without the option it is the package's. `what` says what is done to it."""
+    default = place(os.environ.get("LEDGER") or str(OF_THE_PACKAGE))
+    says = "; ".join(filter(None, (what, "without this option the package's")))
+    parser.add_argument("--ledger", type=place, default=default, metavar="FILE|URL", help=says)
+
+
+def add_person(parser: ArgumentParser, option: str, who: str) -> None:
+    """Ask for a person's name, which is kept with what the person decides."""
+    parser.add_argument(option, required=True, metavar="NAME", help=who)
+
+
+def add_reason(parser: ArgumentParser) -> None:
+    """Ask why."""
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
+
+
+def add_json(parser: ArgumentParser, what: str) -> None:
+    """Let a program read what is reported."""
+    parser.add_argument("--json", action="store_true", help=what)
+
+
+def add_passphrase(parser: ArgumentParser, what: str) -> None:
+    """Let a file hold the passphrase that seals a backup's key."""
+    parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help=what)
+
+
+def add_key(parser: ArgumentParser) -> None:
+    """Let the command line name the pit's key."""
+    parser.add_argument(
+        "--signing-key",
+        type=Path,
+        metavar="FILE",
+        help="the pit's own key; for a ledger in a file LEDGER.key, which the first run makes; with PostgreSQL "
+        f"without this option {OF_THE_PACKAGE_KEY}",
+    )
+
+
+def print_json(reported: object) -> None:
+    """Print a report for a program. A part of a cent is a text, such as "1/3"."""
+    print(json.dumps(to_builtins(reported, enc_hook=str), indent=2))
+
+
+def place(text: str) -> Place:
+    """What `--ledger` names."""
+    return text if text.startswith(("postgresql://", "postgres://")) else Path(text)
+
+
+def existing(at: Place) -> closing[Ledger]:
+    """The ledger, which is there already."""
+    return closing(Ledger(at, begin=False))
+
+
+def key_file(options: Namespace) -> Path:
+    """The file of the pit's key. Raises TableError `signing_key_missing`.
+
+    The pits of one database have one key, so no pit makes a key there.
+    """
+    ledger: Place = options.ledger
+    if isinstance(ledger, Path):
+        return options.signing_key or ledger.with_name(ledger.name + ".key")
+    given: Path = options.signing_key or OF_THE_PACKAGE_KEY
+    if options.command.name != "key" and not given.exists():
+        do = f"Copy the pit's key there, with its rotations. For a new pit make one, once: key --signing-key {given}"
+        raise TableError("signing_key_missing", f"There is no key {given}.", do)
+    return given

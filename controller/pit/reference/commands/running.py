@@ -1,0 +1,141 @@
+"""`pitctl` runs the pit, and makes what a pit runs with: its key, and the files of its machines."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from pathlib import Path
+from typing import NoReturn
+
+from controller.basics.errors import TableError
+from controller.basics.notify import notify
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import load_or_make_key, rotate_key, rotations_of
+from controller.contract.wire.broker_options import add_broker, tls_files
+from controller.contract.wire.mqtt_tls import TlsFiles
+from controller.pit.reference.commands.options import add_key, add_ledger, existing, key_file, place
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.machines import NAMES, write_files
+from controller.pit.reference.service import Pit, say
+from controller.pit.reference.settings import Settings, default, load
+from controller.pit.reference.store import locked, missing, unusable
+
+_STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed")
+"""After these errors a pit on a database leaves the broker, and stands by until it may lead again."""
+
+_STAND_BY_S = 0.5
+
+
+def add_run(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl run`. A pit is never started on a ledger that nobody named."""
+    what = "a file, or postgresql://HOST[,HOST]/DATABASE for pits that take over from each other; begun if missing"
+    parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help=what)
+    add_broker(parser, "the pit's")
+    parser.add_argument(
+        "--adopt-new", action="store_true", help="adopt the first epoch of a new table unasked: for demos and tests"
+    )
+    parser.add_argument(
+        "--replicated",
+        action="store_true",
+        help="with PostgreSQL: acknowledge an event only once a synchronous standby of the database has it too",
+    )
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="the meters' terms from now on; without this option a ledger keeps its terms, and a new ledger gets those"
+        " of config/pit.toml",
+    )
+    add_key(parser)
+
+
+def run(options: Namespace) -> int:
+    """Run the pit until SIGTERM or Ctrl-C. An exit at any point is safe: what is not committed is not acknowledged."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: sys.exit(0))
+    tls = tls_files(options)
+    settings = None if options.settings is None else load(options.settings)
+    key = key_file(options)
+    if isinstance(options.ledger, Path):
+        try:
+            options.ledger.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unusable(options.ledger, error.strerror) from error
+
+    said: set[str] = set()  # since this pit led
+
+    def stand_by(why: str) -> None:
+        if why not in said:
+            said.add(why)
+            say(why)
+            notify("READY=1")  # a pit that stands by is ready to take over
+
+    while True:
+        try:
+            with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
+                ledger.serve(stand_by)
+                said.clear()
+                _lead(ledger, options, settings, key, tls)
+        except TableError as error:
+            if error.code not in _STAND_BY_AFTER:
+                raise
+            stand_by(str(error))
+            time.sleep(_STAND_BY_S)
+
+
+def _lead(
+    ledger: Ledger, options: Namespace, settings: Settings | None, key_at: Path, tls: TlsFiles | None
+) -> NoReturn:
+    """Serve the tables from a ledger that this pit alone may write."""
+    ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
+    if options.settings is not None:
+        ledger.name_settings(options.settings)
+    for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or default().meters):
+        say(change)
+    key = load_or_make_key(key_at)
+    say(f"the pit's key has the fingerprint {fingerprint(key.public)}")
+    rotations = rotations_of(key_at, key.public)
+    host, port = options.broker
+    pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
+    notify("READY=1")
+    pit.run()
+
+
+def add_key_of_ledger(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl key` and `pitctl rotate-key`."""
+    add_ledger(parser)
+    add_key(parser)
+
+
+def show_key(options: Namespace) -> int:
+    if isinstance(options.ledger, Path) and not options.ledger.is_file():
+        raise missing(options.ledger)
+    print(fingerprint(load_or_make_key(key_file(options)).public))
+    return 0
+
+
+def rotate(options: Namespace) -> int:
+    def refuse(_: str) -> NoReturn:
+        raise locked(options.ledger)
+
+    with existing(options.ledger) as ledger:
+        ledger.serve(refuse)  # no pit runs meanwhile
+        key = rotate_key(key_file(options))
+    print(f"the pit's new key has the fingerprint {fingerprint(key.public)}; start the pit, which tells its tables")
+    return 0
+
+
+def add_machines(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl machines`."""
+    parser.add_argument("models", type=Path, metavar="MODELS", help=f"the folder of {NAMES} and of the models")
+    parser.add_argument("into", type=Path, metavar="FOLDER", help="made new, with a folder for each machine")
+
+
+def machines(options: Namespace) -> int:
+    for folder in write_files(options.models, options.into):
+        print(folder)
+    print("Carry each folder to its machine by hand, and delete it here: the files hold the passwords.")
+    return 0

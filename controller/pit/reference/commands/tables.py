@@ -1,0 +1,173 @@
+"""`pitctl` says which tables are heard, and tells what came from them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.pit.reference import house_log
+from controller.pit.reference.adoptions import Adoption
+from controller.pit.reference.commands.options import (
+    add_json,
+    add_key,
+    add_ledger,
+    add_person,
+    add_reason,
+    existing,
+    key_file,
+    print_json,
+)
+from controller.pit.reference.ledger import read_alarms, read_log
+
+_FOLLOW_S = 1.0
+
+
+def add_adopt(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl adopt`."""
+    add_ledger(parser)
+    _add_table_and_epoch(parser)
+    what = "the table's public key, or its fingerprint as `tablectl status` shows it"
+    parser.add_argument("key", metavar="KEY", help=what)
+    parser.add_argument("--yes", action="store_true", help="do not ask: for scripts that have compared the key")
+
+
+def _add_table_and_epoch(parser: ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", help="the table's name")
+    parser.add_argument("epoch", metavar="EPOCH", help="the epoch of the table's journal")
+
+
+def adopt(options: Namespace) -> int:
+    with existing(options.ledger) as ledger:
+        offered = ledger.offered(options.table, options.epoch, options.key)
+        if not options.yes:
+            _confirm_adoption(options.table, offered)
+        adopted = ledger.adopt(options.table, options.epoch, offered.public_key.hex())
+    print(f"table {options.table} is now heard in the epoch {options.epoch}, under the key {adopted.fingerprint}")
+    return 0
+
+
+def _confirm_adoption(table: str, offered: Adoption) -> None:
+    """Let a person compare the key. Raises TableError `nobody_to_ask` or `adoption_declined`."""
+    print(f"table   {table}\nepoch   {offered.epoch}\nkey     {offered.fingerprint}")
+    if not sys.stdin.isatty():
+        raise TableError(
+            "nobody_to_ask",
+            "An adoption is a person's decision, and standard input is no terminal.",
+            "Compare the key with `tablectl status` at the table; then run this on a terminal, or with --yes.",
+        )
+    print("Compare the key with `tablectl status` at the table: a thief's machine has another key.")
+    try:
+        answer = input("Adopt this key? Write the whole word yes, or no: ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() != "yes":
+        do = "Where the keys are the same, write the whole word yes. Where they differ, find out whose key this is."
+        raise TableError("adoption_declined", f"Table {table} was not adopted.", do)
+
+
+def add_unadopt(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl unadopt`."""
+    add_ledger(parser)
+    _add_table_and_epoch(parser)
+    add_person(parser, "--by", "who takes the adoption back")
+    add_reason(parser)
+
+
+def unadopt(options: Namespace) -> int:
+    with existing(options.ledger) as ledger:
+        set_aside_as = ledger.unadopt(options.table, options.epoch, options.by, options.reason)
+    print(f"table {options.table} is not heard in the epoch {options.epoch} any more; its events there count no more")
+    print(f"those events are kept for the audit: events --epoch {set_aside_as}")
+    return 0
+
+
+def add_retire(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl retire`."""
+    add_ledger(parser)
+    parser.add_argument("table", metavar="TABLE", help="the table's name")
+    add_person(parser, "--by", "who says so")
+    add_person(parser, "--witness", "a second person who has seen it")
+    add_reason(parser)
+
+
+def retire(options: Namespace) -> int:
+    with existing(options.ledger) as ledger:
+        ledger.retire(options.table, options.by, options.witness, options.reason)
+    print(f"table {options.table} is not heard any more, until somebody adopts it again")
+    print("people can decide on its awards without what the table knows: see that none of these awards was paid")
+    return 0
+
+
+def add_events(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl events`."""
+    add_ledger(parser, "read only; also while the pit runs")
+    parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's, for head office")
+    parser.add_argument("--epoch", metavar="EPOCH", help="of TABLE; without this option the epoch adopted last")
+    what = "of every table: the events after position N (%(default)s: from the beginning)"
+    parser.add_argument("--from", type=int, default=0, dest="after", metavar="N", help=what)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="of every table: signed events with positions (the default)")
+    form.add_argument("--csv", action="store_true", help="of every table: a spreadsheet, which proves nothing")
+    parser.add_argument("--follow", action="store_true", help="of every table: print new events too, until Ctrl-C")
+
+
+def events(options: Namespace) -> int:
+    if options.table is None:
+        return _every_event(options)
+    for body in read_log(options.ledger, options.table, options.epoch):
+        sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
+    return 0
+
+
+def _every_event(options: Namespace) -> int:
+    if options.csv and options.after == 0:
+        print(",".join(house_log.COLUMNS))
+    line_of = house_log.csv_line if options.csv else house_log.json_line
+    after: int = options.after
+    while True:
+        for position, epoch, event in house_log.read_events(options.ledger, after):
+            print(line_of(position, epoch, event))
+            after = position
+        sys.stdout.flush()
+        if not options.follow:
+            return 0
+        time.sleep(_FOLLOW_S)
+
+
+def add_statement(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl statement`."""
+    add_ledger(parser, "read only")
+    add_key(parser)
+
+
+def statement(options: Namespace) -> int:
+    key_at = key_file(options)
+    if not key_at.is_file():
+        raise TableError("signing_key_missing", f"There is no key {key_at}.", "Name the pit's key: --signing-key.")
+    key = load_or_make_key(key_at)
+    print(house_log.statement(options.ledger, key, key.public).decode())
+    return 0
+
+
+def add_alarms(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl alarms`."""
+    add_ledger(parser, "read only")
+    parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
+    add_json(parser, "every alarm, as one JSON list; one with a `count` tells how many more found no room")
+
+
+def alarms(options: Namespace) -> int:
+    kept = read_alarms(options.ledger, options.table)
+    if options.json:
+        print_json(kept)
+        return 0
+    for alarm in kept:
+        print(alarm)
+    if not kept:
+        print("no alarms are kept" + ("" if options.table is None else f" of {options.table}"))
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
+    return 0
