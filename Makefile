@@ -21,7 +21,7 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo ha-demo test proof bench package pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof bench package release pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -44,6 +44,9 @@ bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, sca
 
 package: .venv/.dev  ## Debian packages into dist/; RELEASES=, ARCHITECTURES= choose some, SIGN=KEY signs their digests
 	@SIGN=$(SIGN) $(if $(ARCHITECTURES),ARCHITECTURES="$(ARCHITECTURES)") tools/package.sh $(RELEASES)
+
+release: .venv/.dev  ## check that version, CHANGELOG, tags and working copy agree, and print what a person then does
+	@$(VENV)/python tools/release.py
 
 pages: .venv/.dev  ## what is made from the code: pages of docs/, the picture of a table, and the contract's sentences
 	$(VENV)/python -m tests.documents.pages

@@ -64,7 +64,7 @@ pip download --no-deps --only-binary :all: --require-hashes --dest "$work/source
 for release in "${releases[@]}"; do
     tree=$work/$release/table-controller
     mkdir -p "$tree/vendor/pins/rpi_gpio" "$tree/vendor/pins/rpi_lgpio"
-    git ls-files -z debian systemd config docs README.md CHANGELOG.md | xargs -0 cp --parents -Lt "$tree"
+    git ls-files -z debian systemd config docs README.md CHANGELOG.md LICENSE THIRD_PARTY.md | xargs -0 cp --parents -Lt "$tree"
     printf '%s\n' "$version" > "$tree/vendor/version"
     sed -i "s/@VERSION@/$version/" "$tree/debian/postinst"
     printf 'table-controller (%s~%s) %s; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- Table Controller <table-controller@example.org>  %s\n' \
