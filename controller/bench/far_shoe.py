@@ -15,7 +15,7 @@ from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.shoe.beetek import SimulatedBeeTek
 
 NO_READING = "??"
-CUTTING_CARD = "CUT"
+CUT_CARD = "CUT"
 _NUMBERS_COME_ROUND_MS = 400
 
 
@@ -58,13 +58,13 @@ class FarEnd:
         return []
 
     def deal(self, cards: str, **lies: Any) -> None:
-        """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` an 8S that cannot be read.
+        """Draw these cards one after another: `8S TD`, `CUT` the cut card, `??8S` an 8S that cannot be read.
 
         `lies` are the arguments of the brand's own `draw`.
         """
         shoe: Any = self  # the brand's class is the next base class
         for card in cards.split():
-            if card == CUTTING_CARD:
+            if card == CUT_CARD:
                 shoe.cut_card()
             elif card.startswith(NO_READING):
                 shoe.unreadable(card.removeprefix(NO_READING))

@@ -267,15 +267,15 @@ class Dealer:
     def _shown(self) -> int:
         return sum(map(len, self._table.hands.values()))
 
-    def cutting_card(self) -> None:
-        """The cutting card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
-        seen = self._cutting_cards()
+    def cut_card(self) -> None:
+        """The cut card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
+        seen = self._cut_cards()
         self._shoe.cut_card()
         if not self._shoe.tells_cut_card:
-            self._pins.press("cut_card", until=lambda: self._cutting_cards() > seen)
-        self._eventually(lambda: self._cutting_cards() > seen)
+            self._pins.press("cut_card", until=lambda: self._cut_cards() > seen)
+        self._eventually(lambda: self._cut_cards() > seen)
 
-    def _cutting_cards(self) -> int:
+    def _cut_cards(self) -> int:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def play(self, cards: str, *seats: int) -> None:

@@ -1,6 +1,6 @@
 """A round as a text script, played on the same core that a table runs: no hardware, no network, no clock.
 
-Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cutting card, `??` an
+Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cut card, `??` an
 unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a
 while. A command is an act, written as its entry says (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor
 behind seat 3. A supervisor's act ends with the supervisor's name, an act by two people with two names:

@@ -5,7 +5,7 @@ The table plays its rounds from the cards that it heard. Cards that nobody heard
 - `round_too_fast`: the cards of a round came faster than hands can deal. Something else sent them. The table stops.
 - `lock_lay_long`: wagers were locked for longer than the house's pace before the round's first card. Cards may have
   been dealt unheard meanwhile, and the cards that came then may not be those of the locked round.
-- `cut_card_misplaced`: the cutting card came early or late, or is overdue, by the cards that the table counts.
+- `cut_card_misplaced`: the cut card came early or late, or is overdue, by the cards that the table counts.
 - `count_differs`: a person counted another number of cards than the table.
 - `typed_card`: the shoe did not read a card of the round, and a person typed it.
 
@@ -85,12 +85,12 @@ def stop_for_speed(table: Table, cards: int, last_details: dict[str, str | int])
 
 
 def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
-    """The cutting card came with so many cards left."""
+    """The cut card came with so many cards left."""
     return (table, ()) if shoe_life.near_its_place(left, table.rules.shoe) else _misplaced(table, left)
 
 
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
-    """Whether the cutting card is overdue after this round; told once in a shoe."""
+    """Whether the cut card is overdue after this round; told once in a shoe."""
     shoe, left = open_shoe(table), known_left(table)
     if table.rules.procedure < _SINCE_PROCEDURE or shoe.last_hand is not None or left is None:
         return table, ()

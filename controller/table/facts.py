@@ -119,7 +119,7 @@ class CardKept(Journalled, frozen=True):
 
 
 class CutCardDrawn(Journalled, frozen=True):
-    """The cutting card came, seen by the shoe or by the dealer (`by`: "shoe", "dealer")."""
+    """The cut card came, seen by the shoe or by the dealer (`by`: "shoe", "dealer")."""
 
     by: str
     report: Report | None = None

@@ -66,7 +66,7 @@ def void_hand(table: Table, by: str, witness: str | None) -> Stepped:
         table = _out_of_shoe(table, held)
     table, after = after_hand(table, not_needed)
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
-        table, stopped = stop(table, "reports_missed", {})  # a cutting card may have been among them
+        table, stopped = stop(table, "reports_missed", {})  # a cut card may have been among them
         return replace(table, held=Waiting(others)), (*made, *after, *stopped)
     table, released = release(table, others)
     return table, (*made, *after, *released)

@@ -29,10 +29,10 @@ class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The first card is worth N. `false`: N more cards are burned. `true`: the first card counts as one of the N."""
 
     cut_card_from_end: int
-    """How many cards lie behind the cutting card."""
+    """How many cards lie behind the cut card."""
 
     hands_after_cut_card: int
-    """How many rounds are dealt after the round inside which the cutting card came."""
+    """How many rounds are dealt after the round inside which the cut card came."""
 
     fewest_cards_to_open: int
     """With fewer cards left in the shoe, wagers are not opened."""
@@ -42,15 +42,15 @@ class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True):
     `"burn"`: the card is burned. `"next_card"`: the card is the first card of the next round."""
 
     hands_after_cut_card_first: int = 1
-    """How many rounds are dealt after the cutting card where it came in place of a round's first card, or inside a
+    """How many rounds are dealt after the cut card where it came in place of a round's first card, or inside a
     simulated hand."""
 
     cut_card_tolerance: int = 10
-    """Where the cutting card comes more than so many cards from its place, an alarm says how many cards were left. The
-    cutting card counts all the same."""
+    """Where the cut card comes more than so many cards from its place, an alarm says how many cards were left. The
+    cut card counts all the same."""
 
     voided_hand_counts: bool = True
-    """Whether a round that a supervisor voids counts as one of the rounds after the cutting card. `false`: another
+    """Whether a round that a supervisor voids counts as one of the rounds after the cut card. `false`: another
     round is dealt in its place."""
 
     unseen_cards_by_dealer: int = 1

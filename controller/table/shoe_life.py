@@ -1,4 +1,4 @@
-"""A shoe in numbers: its composition, the burn, the cutting card and its end (sheet 000)."""
+"""A shoe in numbers: its composition, the burn, the cut card and its end (sheet 000)."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
 
 
 def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
-    """The shoe once the cutting card has come: the number of its last wagered round is known.
+    """The shoe once the cut card has come: the number of its last wagered round is known.
 
-    Where the cutting card comes inside a wagered round, the last round is `hands_after_cut_card` rounds further on.
+    Where the cut card comes inside a wagered round, the last round is `hands_after_cut_card` rounds further on.
     Elsewhere the last round is `hands_after_cut_card_first` rounds further on.
     """
     further = rules.hands_after_cut_card if in_wagered_hand else rules.hands_after_cut_card_first
@@ -64,7 +64,7 @@ def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
 
 
 def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
-    """Whether the cutting card came close to its place, where so many cards are left."""
+    """Whether the cut card came close to its place, where so many cards are left."""
     return abs(cards_left - rules.cut_card_from_end) <= rules.cut_card_tolerance
 
 

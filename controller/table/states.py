@@ -109,9 +109,9 @@ class Shoe(Struct, frozen=True):
 
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
     nobody could name. `rounds` numbers every round, simulated hands too. `wagered_hands` counts the wagered rounds that
-    have begun. `last_hand` is the number of the last wagered round, which is known once the cutting card was seen.
+    have begun. `last_hand` is the number of the last wagered round, which is known once the cut card was seen.
     `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
-    cards were left when the cutting card came. `unseen_cards` counts the cards drawn in error of which somebody said
+    cards were left when the cut card came. `unseen_cards` counts the cards drawn in error of which somebody said
     that nobody had seen them.
     """
 

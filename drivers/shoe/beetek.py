@@ -97,6 +97,6 @@ BRAND = Brand(
     copies=1,
     bits_until_numbers_repeat=0,  # its reports have no numbers
     deals=None,
-    buttons={"cut_card": "the shoe does not report the cutting card: without this button only `tablectl cut-card` can"},
+    buttons={"cut_card": "the shoe does not report the cut card: without this button only `tablectl cut-card` can"},
     codec=lambda last: BeeTekCodec(),
 )

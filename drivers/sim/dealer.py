@@ -27,7 +27,7 @@ class _Shoe(Struct):
     deck: Deck
     rounds: int = 0
     wagered_hands: int = 0  # begun
-    last_wagered_hand: int | None = None  # known once the cutting card was seen
+    last_wagered_hand: int | None = None  # known once the cut card was seen
     in_wagered_hand: bool = False
 
 
@@ -141,7 +141,7 @@ class Dealer:
         self._cues.hand_over(dealt)
 
     def _draw(self) -> str:
-        """Draw a card. Where the cutting card comes first, draw the cutting card too."""
+        """Draw a card. Where the cut card comes first, draw the cut card too."""
         shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:

@@ -11,7 +11,7 @@ CUT = "CUT"
 
 
 class Deck:
-    """The cards of one shoe in their order, with the cutting card `cut_card_from_end` cards before the end.
+    """The cards of one shoe in their order, with the cut card `cut_card_from_end` cards before the end.
 
     `slips`: whether the dealer may draw a card in error.
     """
@@ -23,7 +23,7 @@ class Deck:
 
     @property
     def cards_left(self) -> int:
-        """How many cards are still in the shoe, without the cutting card."""
+        """How many cards are still in the shoe, without the cut card."""
         return len(self._next) - (CUT in self._next)
 
     def draw(self) -> str:

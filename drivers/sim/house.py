@@ -1,6 +1,6 @@
 """What the simulated people and the simulated shoe read from a table file and its game file, with code of their own.
 
-From a game file they take its bets, and what no sheet prints: limits, decks, the place of the cutting card, the order
+From a game file they take its bets, and what no sheet prints: limits, decks, the place of the cut card, the order
 of dealing. How the game is dealt otherwise is written here from the sheet, and how a bet is read from `docs/bets.md`.
 """
 
@@ -17,7 +17,7 @@ from controller.basics.errors import TableError
 from drivers.sim.shoe import maker
 
 _SIMULATED = ("simulated", "deal")
-# The buttons that the dealer needs: always; with a shoe that does not report the cutting card; and by how the game is
+# The buttons that the dealer needs: always; with a shoe that does not report the cut card; and by how the game is
 # dealt.
 _BUTTONS = {"deal", "new_shoe"}
 _CUT_CARD = {"cut_card"}

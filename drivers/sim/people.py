@@ -88,7 +88,7 @@ class Cues(Protocol):
         """No more wagers."""
 
     def cut_card_out(self) -> None:
-        """The cutting card came, and the shoe does not report it: report it before the next card is drawn."""
+        """The cut card came, and the shoe does not report it: report it before the next card is drawn."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
         """A seat with so many points chooses. Returns what the dealer called for it."""
@@ -304,7 +304,7 @@ class TableCues:
 
     def cut_card_out(self) -> None:
         """Press `cut_card`, and hold it for a while: no lamp answers, and the press must count before the next card."""
-        self._await(lambda _: True, "a table that goes on, for the cutting card")
+        self._await(lambda _: True, "a table that goes on, for the cut card")
         self._set("cut_card", True)
         self._wait(_HOLD_S)
         self._set("cut_card", False)

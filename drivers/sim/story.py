@@ -71,7 +71,7 @@ class Plan(Struct, frozen=True):
         return len(self.hands)
 
     def deck(self, seed: int) -> Deck:
-        """The shoe's cards: the planned cards first, then the others as shuffled, with the cutting card among them."""
+        """The shoe's cards: the planned cards first, then the others as shuffled, with the cut card among them."""
         first = [*self.burned, *(card for hand in self.hands for card in hand)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
@@ -405,7 +405,7 @@ class StoryCues:
         """Whether the shoe cannot read the card that is drawn now."""
         return self._hand == _MISREAD and self._cards == _MISREAD_CARD
 
-    def cutting_card_comes(self) -> None:
+    def cut_card_comes(self) -> None:
         """Scene 5."""
         if self._hand is not None:
             then = (
@@ -413,7 +413,7 @@ class StoryCues:
                 if self._hand < self._plan.last
                 else "this round is the last"
             )
-            self._say(f"5/6 The cutting card comes: {then}.")
+            self._say(f"5/6 The cut card comes: {then}.")
             self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
@@ -510,8 +510,8 @@ class StoryShoe:
         self._cues.misread(what, card, self._cues.cards_in_shoe - self._drawn)
 
     def cut_card(self) -> None:
-        """Draw the cutting card."""
-        self._cues.cutting_card_comes()
+        """Draw the cut card."""
+        self._cues.cut_card_comes()
         self._shoe.cut_card()
 
 

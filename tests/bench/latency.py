@@ -191,7 +191,7 @@ class PlayedTable:
         ends.callback(self._ears.close)
         self._process, _ = ends.enter_context(house.daemon(syncs.environment))
         self._log = house.folder / "daemon.log"
-        self._decks = shuffled_decks(1, 8, 0)  # each shoe is closed long before its cutting card, at its end, comes
+        self._decks = shuffled_decks(1, 8, 0)  # each shoe is closed long before its cut card, at its end, comes
         self._deck: Deck | None = None
         self._hands_left = 0
         self._copies_ns: list[int] = []

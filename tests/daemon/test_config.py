@@ -463,13 +463,13 @@ WRONG_IN_GAME: dict[str, Case] = {
         "shoe.burn_counts_first_card",
         "1 is not true or false",
     ),
-    "a cutting card outside": (lambda v: v["shoe"].update(cut_card_from_end=417), "shoe.cut_card_from_end", "no round"),
-    "a cutting card before the first hand": (
+    "a cut card outside": (lambda v: v["shoe"].update(cut_card_from_end=417), "shoe.cut_card_from_end", "no round"),
+    "a cut card before the first hand": (
         lambda v: v["shoe"].update(cut_card_from_end=400),
         "shoe.cut_card_from_end",
-        "400 cards behind the cutting card leave no round before it",
+        "400 cards behind the cut card leave no round before it",
     ),
-    "no hand after a cutting card in place of a first card": (
+    "no hand after a cut card in place of a first card": (
         lambda v: v["shoe"].update(hands_after_cut_card_first=0),
         "shoe.hands_after_cut_card_first",
         "0 is out of range",
@@ -536,7 +536,7 @@ WRONG_IN_GAME: dict[str, Case] = {
         'is "27:50" meant?',
     ),
     "odds as a number": (lambda v: _row(v, "tie", 0).update(pays=8), "bets.2.rows.0.pays", 'is "8:1" meant?'),
-    "a cutting card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "no round"),
+    "a cut card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "no round"),
     "too few to open": (lambda v: v["shoe"].update(fewest_cards_to_open=5), "shoe.fewest_cards_to_open", "less"),
     "too many to open": (lambda v: v["shoe"].update(fewest_cards_to_open=417), "shoe.fewest_cards_to_open", "more"),
     "a card in error": (lambda v: v["shoe"].update(drawn_in_error="redeal"), "shoe.drawn_in_error", "not a choice"),

@@ -84,7 +84,7 @@ def configuration_page() -> Iterable[str]:
     yield from _section("[control]", ControlSection, table["control"])
     yield from ("## A game's file", "", "`config/games` has an example for each house. These keys stand first:", "")
     yield from _keys(GameFile, game, but=("shoe", "wagers", "rounding", "bets"))
-    yield from _section("[shoe]", ShoeRules, game["shoe"], "The burn, the cutting card, and cards in error.")
+    yield from _section("[shoe]", ShoeRules, game["shoe"], "The burn, the cut card, and cards in error.")
     yield from _section("[punto_banco]", Section, game["punto_banco"])
     yield from _section("[punto_banco.tableau]", Tableau, game["punto_banco"]["tableau"], "The rules of drawing.")
     yield from _section("[baccarat_royal]", BaccaratRoyal, royal, "Two active seats play each other.")

@@ -93,7 +93,7 @@ _WHY_THESE_PINS = """\
 - BCM 2 and 3 have pull-ups of 1.8 kΩ on the board. A contact to ground works there; a sensor with an output of
   its own has to sink 2 mA.
 - BCM 14 and 15 are the serial port, on which a Pi may write boot messages. They are left free. A table that needs
-  one input more, such as `cut_card` for a shoe that does not report the cutting card, takes BCM 15 last.
+  one input more, such as `cut_card` for a shoe that does not report the cut card, takes BCM 15 last.
 - SPI, I2C, 1-Wire, digital audio, fans and clocks take pins when they are switched on. In Raspberry Pi OS they are
   off. `tablectl check` on the Pi warns of each line of `/boot/firmware/config.txt` that takes a wired pin, lights a
   lamp or drives an input. `sudo tablectl doctor` also asks the kernel which pins it has given away.
@@ -433,7 +433,7 @@ def _tablectl() -> str:
         "",
         "## Scripts",
         "",
-        "`tablectl deal` plays a script. A script writes what the shoe says: `KS` is a card, `CUT` the cutting",
+        "`tablectl deal` plays a script. A script writes what the shoe says: `KS` is a card, `CUT` the cut",
         "card, `??` a card that the shoe could not read, `kept:KS` a card that the shoe kept after an overdraw, and",
         "`UNHEARD` a while in which nobody heard the shoe. A script also writes what people do:",
         "",

@@ -84,7 +84,7 @@ def test_a_brand_has_its_files_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(("driver", "warned"), [("angel_eye", False), ("beetek", True)])
-def test_a_beetek_needs_somebody_to_tell_the_cutting_card(tmp_path: Path, driver: str, warned: bool) -> None:
+def test_a_beetek_needs_somebody_to_tell_the_cut_card(tmp_path: Path, driver: str, warned: bool) -> None:
     told = with_table(tmp_path, shoe={"driver": driver}, pins=without_input("cut_card")).warnings
     assert any("`tablectl cut-card`" in warning for warning in told) == warned
 

@@ -26,7 +26,7 @@ from tests.support.felt import Hand
 from tests.support.second_person import agree
 
 DECKS = 8
-_HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
+_HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cut card
 _SEATS = range(1, 8)
 _MOST_UNHEARD = 30  # before one more mischief: several rounds of the shoe's numbers
 _ANY_MOMENT_S = 0.02  # from a byte on the wire to its commit takes a few ms

@@ -1,6 +1,6 @@
 """A table's scenarios over both brands of shoe, told to the pit alike; where the two rightly differ, the test says so.
 
-An Angel Eye numbers its reports, plays the game with the table, and tells of the cutting card and of a card it cannot
+An Angel Eye numbers its reports, plays the game with the table, and tells of the cut card and of a card it cannot
 read. A BeeTek tells each card once and nothing more: whenever it was out of hearing with a card due, a person looks.
 
 On a line that loses nothing it is all the same how the bytes come; with `--proof` they come one by one and late too. A
@@ -141,11 +141,11 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
 # A shoe's life.
 
 
-def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
+def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.dealer.deal("9C TD")
-    at.dealer.cutting_card()
+    at.dealer.cut_card()
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
     assert at.table.face.last_hand

@@ -103,7 +103,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("card_after_shoe", "clear", how="beetek", shoe={"driver": "beetek"})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.dealer.cutting_card()
+    at.dealer.cut_card()
     at.dealer.play("9C TD TC 5D")
     at.await_phase("shoe_ended")
     at.shoe.deal("2H")
@@ -165,7 +165,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.announce()
     at.shoe.deal("3H KC")
     at.eventually(lambda: at.table.face.burn_left == 2)
-    at.dealer.cutting_card()
+    at.dealer.cut_card()
     yield {}
     at.with_key("deal")
     at.shoe.deal("KC KC")
@@ -176,8 +176,8 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("second_cut_card", "new_shoe", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.dealer.cutting_card()
-    at.dealer.cutting_card()
+    at.dealer.cut_card()
+    at.dealer.cut_card()
     yield {}
     at.table.supervisor("new_shoe")
     assert (at.table.phase, at.table.face.shoe) == ("first_card_due", 2)

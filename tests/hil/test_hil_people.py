@@ -47,7 +47,7 @@ def _said(table: Table, **request: object) -> dict[str, Any]:
 
 @pytest.fixture
 def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually) -> Table:
-    """An error of the shoe stands; a second cutting card waits behind it."""
+    """An error of the shoe stands; a second cut card waits behind it."""
     dealer.open_shoe()
     shoe.raise_error(4)
     eventually(lambda: table.fault == "shoe_error")

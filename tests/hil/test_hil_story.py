@@ -134,7 +134,7 @@ def test_a_wager_locked_before_the_pit_went_silent_stays_good(at: Bench) -> None
     at.eventually(lambda: [hit["tier"] for hit in at.pit.hits] == ["player_personal"])
 
 
-def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(at: Bench) -> None:
+def test_the_cut_card_before_a_hands_first_card_makes_that_hand_the_last(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.shoe.deal("CUT 9C TD TC 5D")

@@ -78,7 +78,7 @@ class Shoe:
         self.deal(cards, self.hands[-1])
 
     def cut_card(self, hand: Hand) -> None:
-        """The cutting card comes inside a round; where the table does not know of it, the dealer says so."""
+        """The cut card comes inside a round; where the table does not know of it, the dealer says so."""
         self._shoe.cut_card()
         if not comes_true(self._knows_cut_card, _SEEN_WITHIN_S if self._shoe.tells_cut_card else 0):
             self._pins.press("cut_card", until=self._knows_cut_card)

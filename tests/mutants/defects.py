@@ -146,7 +146,7 @@ MUTANTS = (
     ),
     _mutant(
         "one_hand_too_many",
-        "two hands follow the cutting card",
+        "two hands follow the cut card",
         ("controller.table.shoe_life", "    further = rules.hands_after_cut_card if", "    further = 2 if"),
     ),
     _mutant(

@@ -77,7 +77,7 @@ _SLOW = f"[Service]\nTimeoutStartSec=20min\nTimeoutStopSec=5min\nWatchdogSec={_W
 _UNIT = "table-controller"
 _SWITCHED_ON_AT_MOST = 3
 _KEPT = 20
-"""So many cards stay in the shoe: the cutting card lies before them."""
+"""So many cards stay in the shoe: the cut card lies before them."""
 
 
 class _Certs(BrokerCerts, frozen=True):

@@ -20,7 +20,7 @@ from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
 
 
 def a_shoe(rng: random.Random, decks: int = 8) -> list[str]:
-    """The cards of a fair shoe that are seen: a dozen are burned first, and sixty stay behind the cutting card."""
+    """The cards of a fair shoe that are seen: a dozen are burned first, and sixty stay behind the cut card."""
     shoe = [rank + suit for rank in RANKS for suit in "SHDC"] * decks
     rng.shuffle(shoe)
     return shoe[12:-60]

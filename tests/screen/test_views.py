@@ -427,7 +427,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert view["shoe"] == {
         "Shoe": "1, of 8 decks: 416 cards",
         "Turned up and burned at the beginning": "3 cards",
-        "Cutting card": "to come; its place is 14 cards from the end",
+        "Cut card": "to come; its place is 14 cards from the end",
         "Cards left": "407",
         "Last round of the shoe": "to come",
     }
@@ -436,7 +436,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert burned["Turned up and burned at the beginning"] == "1 card, and 3 to come"
     table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D")
     ended = technician_view(rules, but(status, face=told(table)[2].face), Ages())
-    assert ended["shoe"]["Cutting card"] == "came with 406 cards left; its place is 14 cards from the end"
+    assert ended["shoe"]["Cut card"] == "came with 406 cards left; its place is 14 cards from the end"
     assert ended["shoe"]["Last round of the shoe"] == "over"
 
 

@@ -100,7 +100,7 @@ def test_a_line_takes_its_time_on_the_wire(line: RecordedLine) -> None:
     assert len(slept) == 1
 
 
-# The dealer who must tell of the cutting card.
+# The dealer who must tell of the cut card.
 
 
 class FoursTable:
@@ -155,7 +155,7 @@ class FoursTable:
             self._lit_after_each_card = [{"draw_banker"}, {"draw_player"}, {"draw_banker"}, {"tie"}]
 
 
-def test_the_dealer_tells_of_the_cutting_card_before_the_next_card() -> None:
+def test_the_dealer_tells_of_the_cut_card_before_the_next_card() -> None:
     table = FoursTable()
     shoe = SimulatedBeeTek(table)
     cues = TableCues(table, Players(1, []), debounce_s=table.DEBOUNCE_S, speed=0.0, clock=table)
@@ -237,7 +237,7 @@ def one_deck_table(folder: Path) -> Path:
 
 
 def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
-    """What the daemon journals of a shoe is what the house saw, with a cutting card that only the dealer tells of."""
+    """What the daemon journals of a shoe is what the house saw, with a cut card that only the dealer tells of."""
     table = one_deck_table(tmp_path)
     account_file = tmp_path / "account"
     people = [sys.executable, "-m", "drivers.sim", str(table), "--account", str(account_file), "--error-rate", "0.2"]

@@ -350,12 +350,12 @@ def test_a_blind_dealer_needs_no_controller() -> None:
     assert table.believed_presses["deal"] == 100
 
 
-# The cutting card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is
+# The cut card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is
 # a natural tie of four cards.
 
 
 def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[dict[str, Any]]:
-    """The account of a shoe of so many fours, the cutting card coming after so many of them."""
+    """The account of a shoe of so many fours, the cut card coming after so many of them."""
     table = TableStandIn()
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
@@ -402,7 +402,7 @@ def test_a_simulated_hand_is_never_the_one_more(cut_after: int) -> None:
     assert (account[-1]["rounds"], account[-1]["wagered_hands"]) == (5, 2)
 
 
-def test_the_cutting_card_lies_where_it_was_put() -> None:
+def test_the_cut_card_lies_where_it_was_put() -> None:
     deck = next(shuffled_decks(1, 8, 14))
     assert deck.cards_left == 416
     drawn = [deck.draw() for _ in range(402)]

@@ -61,7 +61,7 @@ from tests.simulation.signing import Signer
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
-_REPORT_TAKES_S = 0.2  # a card's, with the cutting card's before it and the result's after it
+_REPORT_TAKES_S = 0.2  # a card's, with the cut card's before it and the result's after it
 _BY_HAND_S = 0.3  # no hand draws a card faster
 _SLOW_S = 6.0  # by then what a slow disk held up is understood
 _WHO = "supervisor anna"

@@ -99,8 +99,8 @@ class CardShoe:
     """The shoe and the cards in it. `life` tells which run of the table's program hears it.
 
     `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand. `numbered`: it is an Angel Eye, which sends
-    each report three times under a number, plays the game itself and tells of the cutting card. A BeeTek says each card
-    once; of the cutting card `on_cut_card` has to tell.
+    each report three times under a number, plays the game itself and tells of the cut card. A BeeTek says each card
+    once; of the cut card `on_cut_card` has to tell.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card, and the cutting card first when it lies before it; `how` has the shoe report it.
+        """Draw the next card, and the cut card first when it lies before it; `how` has the shoe report it.
 
         `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
         """

@@ -255,7 +255,7 @@ class _Making:
         """Not before the last card's reports have gone, and a result's after them.
 
         A result keeps the wire busy, so what the shoe sent meanwhile would come later than without one, whatever the
-        table did. A cutting card is drawn as a card is: it never comes so soon after one.
+        table did. A cut card is drawn as a card is: it never comes so soon after one.
         """
         cards = [step.at_s for step in self.script if step.what == "card" and step.at_s <= at_s]
         return round(max(at_s, cards[-1] + _CARD_AND_RESULT_TAKE_S), 4)

@@ -120,7 +120,7 @@ class TableUnderTest:
         return self
 
     def draw(self, text: str) -> Self:
-        """Cards come as in a script: `CUT` the cutting card, `??` one that cannot be read; no shoe's opinions."""
+        """Cards come as in a script: `CUT` the cut card, `??` one that cannot be read; no shoe's opinions."""
         for word in text.split():
             self.believe(
                 CutCardDrawn("shoe") if word == "CUT" else CardDrawn(None if word == "??" else Card.parse(word))

@@ -62,7 +62,7 @@ def test_a_card_nobody_saw_takes_no_number() -> None:
     assert TableUnderTest().open_shoe().draw("4S").do(UNSEEN).lock().face.round == 1
 
 
-def test_the_cutting_card_seen_behind_an_odd_card_still_counts() -> None:
+def test_the_cut_card_seen_behind_an_odd_card_still_counts() -> None:
     table = TableUnderTest().open_shoe().draw("4S CUT").do(TellOddCard(OddCardFate.BURN, "Smith")).lock()
     assert table.face.last_hand
     assert table.draw("4S TH 5D 9C").face.phase == "shoe_ended"

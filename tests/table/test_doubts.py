@@ -121,10 +121,10 @@ def test_where_the_first_card_locks_no_lock_lies() -> None:
     assert alarms(table) == []
 
 
-# The cutting card and the count.
+# The cut card and the count.
 
 
-def test_a_cutting_card_out_of_its_place_puts_the_shoe_in_doubt_until_a_count_agrees() -> None:
+def test_a_cut_card_out_of_its_place_puts_the_shoe_in_doubt_until_a_count_agrees() -> None:
     table = at(house(PACE, hands_after_cut_card_first=4)).draw("CUT")
     assert alarms(table) == ["cut_card_misplaced"]
     table.lock(1).draw(WINS)
@@ -134,7 +134,7 @@ def test_a_cutting_card_out_of_its_place_puts_the_shoe_in_doubt_until_a_count_ag
     assert hits(table)[-1] == []
 
 
-def test_a_cutting_card_that_is_overdue_is_told_once() -> None:
+def test_a_cut_card_that_is_overdue_is_told_once() -> None:
     table = at(house(PACE, decks=1, cut_card_from_end=40, cut_card_tolerance=0))
     for cards in ("4S TH 5D 9C", "4H TD 5C 9S", "4D TC 5S 9H", "4C TS 5H 9D"):
         table.lock().draw(cards)

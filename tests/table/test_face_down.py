@@ -137,7 +137,7 @@ def test_the_public_face_of_a_hand() -> None:
     assert hand(table.face, "banker").cards == ("2S", "3D")
 
 
-def test_the_last_hand_is_announced_from_the_cutting_card_on() -> None:
+def test_the_last_hand_is_announced_from_the_cut_card_on() -> None:
     table = TableUnderTest().open_shoe().lock()
     drawn = ["4S", "CUT", "TH 5D 9C"]
     assert [table.draw(cards).face.last_hand for cards in drawn] == [False, False, True], "this one, then one more"

@@ -577,7 +577,7 @@ def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact]
 
 def test_what_else_waited_is_believed_after_the_void() -> None:
     table = in_hand().believe(ERROR).draw("5D CUT").void()
-    assert table.face.last_hand, "the cutting card came inside the hand that is void: one more"
+    assert table.face.last_hand, "the cut card came inside the hand that is void: one more"
     table.lock().draw("4S TH 5D 9C")
     assert table.face.phase == "shoe_ended"
     table = in_hand().believe(ERROR, ShoePoweredUp()).void()

@@ -69,7 +69,7 @@ def emptied(game: TableRules, kept: str) -> Watched:
 
 
 RAN_OUT = ["wagers_locked", "void", "shoe_closed", "fault shoe_exhausted"]
-PLAYED = ["wagers_locked", "round", "alarm", "shoe_closed"]  # the cutting card never came
+PLAYED = ["wagers_locked", "round", "alarm", "shoe_closed"]  # the cut card never came
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_supervisor_must_do_it(table: TableUnderTest, act: Request) -> None:
     assert table.ask(act) == "no_supervisor"
 
 
-def test_the_dealer_sees_the_cutting_card_only_in_a_shoe() -> None:
+def test_the_dealer_sees_the_cut_card_only_in_a_shoe() -> None:
     assert TableUnderTest().ask(SeeCutCard()) == "no_shoe"
     assert between().do(SeeCutCard()).face.last_hand
     assert TableUnderTest().do(NewShoe(), SeeCutCard()).fault == "cut_card_in_burn"

@@ -1,4 +1,4 @@
-"""The cutting card's place in a shoe, and what is said where it comes elsewhere (sheet 000: 14 cards from the end)."""
+"""The cut card's place in a shoe, and what is said where it comes elsewhere (sheet 000: 14 cards from the end)."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> 
 
 
 @pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])
-def test_a_hand_voided_after_the_cutting_card_counts_unless_the_house_deals_another(
-    counts: bool, hands_after: int
-) -> None:
+def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(counts: bool, hands_after: int) -> None:
     """Sheet 000: the hand inside which the card comes is finished, and one more is dealt."""
     table = TableUnderTest(house(voided_hand_counts=counts)).open_shoe("AS 2D").lock().draw("4S CUT TH").void()
     for _ in range(hands_after):
@@ -76,7 +74,7 @@ def test_a_hand_voided_after_the_cutting_card_counts_unless_the_house_deals_anot
 
 @pytest.mark.parametrize(("rules", "dealt"), [(house(), 1), (house(hands_after_cut_card_first=2), 2)])
 @pytest.mark.parametrize("before", ["CUT", "4S CUT TH 5D 9C"], ids=["between hands", "in a simulated hand"])
-def test_after_a_cutting_card_outside_of_a_wagered_hand_so_many_are_dealt(
+def test_after_a_cut_card_outside_of_a_wagered_hand_so_many_are_dealt(
     rules: TableRules, dealt: int, before: str
 ) -> None:
     """Sheet 000: out instead of the first card, that hand is the last."""

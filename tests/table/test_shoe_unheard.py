@@ -167,7 +167,7 @@ def test_in_a_hand_each_missed_card_is_named_and_then_counted() -> None:
     assert hand(table.face, "player").cards == ("KH", "9H")
 
 
-def test_below_the_cutting_cards_place_and_nobody_saw_that_the_shoe_must_end() -> None:
+def test_below_the_cut_cards_place_and_nobody_saw_that_the_shoe_must_end() -> None:
     def between() -> TableUnderTest:
         return TableUnderTest(SMALL).open_shoe("AS 2D").believe(ABSENT)
 

@@ -75,7 +75,7 @@ class CheckedTable(TableUnderTest):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._came = 0  # cards that left the open shoe, by the shoe's and the people's word
-        self._rounds_to_come: int | None = None  # wagered rounds that may end yet, once the cutting card was seen
+        self._rounds_to_come: int | None = None  # wagered rounds that may end yet, once the cut card was seen
 
     def _step(self, fact: Fact) -> None:
         before, said = self.table, len(self.events)
@@ -115,7 +115,7 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_last_hand(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Once the cutting card was seen, the wagered round in play and one more."""
+        """Once the cut card was seen, the wagered round in play and one more."""
         if self.table.shoe is None or self.table.shoe.last_hand is None:
             self._rounds_to_come = None
             return

@@ -177,7 +177,7 @@ class Public(msgspec.Struct, frozen=True):
 
     cards_left: int | None
     left_at_cut_card: int | None
-    """How many cards were left when the cutting card came."""
+    """How many cards were left when the cut card came."""
 
     wagers: tuple[PublicWager, ...]
     """They lie on the layout, or play."""

@@ -103,7 +103,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
     else:
         deepest = 52 * shoe.decks - _BURNED_AT_MOST - HAND_AT_MOST
         if not 0 <= shoe.cut_card_from_end <= max(0, deepest):
-            what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no round before it"
+            what = f"{shoe.cut_card_from_end} cards behind the cut card leave no round before it"
             do = f"Write a number from 0 to {max(0, deepest)}: the burned cards and one round come before that card."
             yield "shoe.cut_card_from_end", what, do
         if shoe.fewest_cards_to_open > 52 * shoe.decks:

@@ -310,5 +310,5 @@ def _hands(of: Par) -> Iterator[str]:
         played = "" if hands.seats is None else f"With {hands.seats} seat{'s'[: hands.seats - 1]} in play: "
         yield (
             f"{played}{float(hands.cards_a_hand):.4f} cards a round on average, and about {hands.about:.0f} rounds in "
-            f"a shoe (an estimate); by the burn and the cutting card, from {hands.fewest} to {hands.most}."
+            f"a shoe (an estimate); by the burn and the cut card, from {hands.fewest} to {hands.most}."
         )

@@ -148,7 +148,7 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
         for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
     )
     after, first = of.shoe.hands_after_cut_card, of.shoe.hands_after_cut_card_first
-    # The cutting card comes inside a round, on average in its middle: half a round more.
+    # The cut card comes inside a round, on average in its middle: half a round more.
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
     fewest = ceil(least / longest) + min(after, first)

@@ -88,7 +88,7 @@ def technician_view(placard: Placard, status: Status, ages: Ages) -> dict[str, A
 
 
 def _shoe(placard: Placard, face: Public) -> dict[str, str]:
-    """The open shoe by count: what was burned, where the cutting card came, and what is left."""
+    """The open shoe by count: what was burned, where the cut card came, and what is left."""
     if face.shoe is None:
         return {"Shoe": "none yet"}
     to_come = f", and {face.burn_left} to come" if face.burn_left else ""
@@ -97,7 +97,7 @@ def _shoe(placard: Placard, face: Public) -> dict[str, str]:
     return {
         "Shoe": f"{face.shoe}, of {counted(placard.decks, 'deck')}: {52 * placard.decks} cards",
         "Turned up and burned at the beginning": f"{counted(face.burned or 0, 'card')}{to_come}",
-        "Cutting card": f"{cut}; its place is {counted(placard.cut_card_from_end, 'card')} from the end",
+        "Cut card": f"{cut}; its place is {counted(placard.cut_card_from_end, 'card')} from the end",
         "Cards left": _shown(face.cards_left),
         "Last round of the shoe": _last_round(face),
     }

@@ -2,7 +2,7 @@
 
 A table knows of some rounds that their cards may not be those that it heard. For example: wagers were locked for long
 before the first card came, so that a round may have been dealt unheard. Such a hit names its doubts by code. Other
-doubts come later, as alarms about the whole shoe: the cutting card came out of its place. Nobody verifies or pays an
+doubts come later, as alarms about the whole shoe: the cut card came out of its place. Nobody verifies or pays an
 award in doubt, until two people have said that they looked into the doubts. The ledger keeps who they were.
 """
 

@@ -1,4 +1,4 @@
-"""The acts of a shoe's life: a shoe is announced, its cutting card is seen, it is closed early."""
+"""The acts of a shoe's life: a shoe is announced, its cut card is seen, it is closed early."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NEW_SHOE = Act(
 
 
 class SeeCutCard(Request, frozen=True):
-    """The dealer saw the cutting card, at a shoe that does not report that card."""
+    """The dealer saw the cut card, at a shoe that does not report that card."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The same fact that another shoe reports by itself."""
@@ -85,12 +85,12 @@ CUT_CARD = Act(
     name="cut-card",
     group=GROUP,
     who=Who.DEALER,
-    says="say that the cutting card came, at a shoe that does not report that card",
+    says="say that the cut card came, at a shoe that does not report that card",
     example="",
     forms=(Form(SeeCutCard, SeeCutCard, named=False),),
     becomes=(CutCardDrawn,),
     refused={**NO_SHOE, Paused: "paused"},
-    presses=(Press("cut_card", False, "the cutting card came (at a shoe that does not report that card)", SeeCutCard),),
+    presses=(Press("cut_card", False, "the cut card came (at a shoe that does not report that card)", SeeCutCard),),
 )
 
 

@@ -157,7 +157,7 @@ COUNT = Act(
         Form(
             CountCards,
             CountCards,
-            (whole("left", "CARDS", "the number of cards left in the shoe, without the cutting card", 0, 9999),),
+            (whole("left", "CARDS", "the number of cards left in the shoe, without the cut card", 0, 9999),),
         ),
     ),
     becomes=(CardsCounted,),

@@ -10,7 +10,7 @@ from drivers.sim.line import Line
 
 
 class CardShoe(Protocol):
-    """A simulated shoe on its `line`, of any brand. `tells_cut_card`: the shoe itself reports the cutting card; where
+    """A simulated shoe on its `line`, of any brand. `tells_cut_card`: the shoe itself reports the cut card; where
     it does not, the dealer must."""
 
     line: Line
@@ -26,7 +26,7 @@ class CardShoe(Protocol):
         """Draw a card."""
 
     def cut_card(self) -> None:
-        """Draw the cutting card."""
+        """Draw the cut card."""
 
     def verbs(self) -> Verbs:
         """What the shoe can be told to do at a prompt, its faults included."""

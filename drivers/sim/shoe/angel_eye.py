@@ -209,7 +209,7 @@ class SimulatedAngelEye:
         self._report(b"P")
 
     def cut_card(self) -> None:
-        """Draw the cutting card."""
+        """Draw the cut card."""
         self._report(b"C")
 
     def draw_outside_game(self, mode: str) -> None:
@@ -262,7 +262,7 @@ class SimulatedAngelEye:
                 "draw one card or several; the shoe's own game says where each goes, and reports each round's result",
                 self._draw_each,
             ),
-            "cut": Verb("", "the cutting card comes", self.cut_card),
+            "cut": Verb("", "the cut card comes", self.cut_card),
             "new-shoe": Verb("", "the next card is a new shoe's first", self.new_shoe),
             "copies": Verb("N CARD", "draw a card of whose report only N of three copies reach the wire", only),
             "lie": Verb(

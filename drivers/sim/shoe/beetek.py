@@ -75,7 +75,7 @@ class SimulatedBeeTek:
         """Put a new shoe in place. It reports nothing."""
 
     def cut_card(self) -> None:
-        """Draw the cutting card. It reports nothing."""
+        """Draw the cut card. It reports nothing."""
 
     def _draw_each(self, *cards: str) -> None:
         for card in [rules.a_card(card) for card in cards]:
