@@ -40,7 +40,7 @@ class Room(NamedTuple):
 _WIRE = ("controller.contract.keys", "controller.contract.keeping", "controller.contract.wire")
 ROOMS = {
     "controller": Room((), third_party=False),
-    "controller.basics": Room(("controller.basics",), third_party=TYPES),
+    "controller.basics": Room(("controller.basics",), third_party=False),
     "controller.basics.manual": Room(("controller.basics",)),  # the shells' completion is made by a library
     "controller.rules": Room(("controller.rules",), third_party=False),
     "controller.rules.game": Room(("controller.rules.game",), third_party=TYPES),

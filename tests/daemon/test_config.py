@@ -682,7 +682,7 @@ SELDOM_MEANT: dict[str, tuple[Change, str]] = {
     "a cut card behind the last card": (lambda v: v["shoe"].update(cut_card_from_end=0), "cut_card_from_end = 0: "),
     "a cut card after which no round is left": (
         lambda v: v["shoe"].update(cut_card_from_end=3),
-        "with fewer than 6 cards behind the cutting card the round after it cannot be dealt",
+        "with fewer than 6 cards behind the cut card the round after it cannot be dealt",
     ),
     "Banker stands on a 7 too few": (
         lambda v: _third_cards(v).update({"6": [6]}),

@@ -67,7 +67,7 @@ def _cut_card(shoe: ShoeRules) -> Iterator[str]:
     if behind < least:
         rounds = f"the {'round' if after == 1 else f'{after} rounds'} after it" if after else "it is never seen"
         lost = f"{rounds} cannot be dealt" if after else rounds
-        yield f"shoe.cut_card_from_end = {behind}: with fewer than {least} cards behind the cutting card {lost}"
+        yield f"shoe.cut_card_from_end = {behind}: with fewer than {least} cards behind the cut card {lost}"
 
 
 def _own_tableau(tableau: Tableau) -> Iterator[str]:
