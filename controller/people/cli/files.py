@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from controller.basics.command import Command
 from controller.basics.errors import TableError
-from controller.people.cli.command import Command, File
+from controller.people.cli.command import File
 
 VARIABLE = "TABLE_CONTROLLER_TABLE"
 CONFIGURATION = Path("/etc/table-controller")
