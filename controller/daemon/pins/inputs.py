@@ -61,7 +61,7 @@ def missed_without(calls: Iterable[Call]) -> list[str]:
 def to_wire(calls: Iterable[Call], of_shoe: Iterable[str], walks: bool) -> list[str]:
     """The inputs that are asked for at such a table, in the order of the usual wiring.
 
-    A person who walks the wiring is asked for the others too: a shoe that reports the cutting card itself needs no such
+    A person who walks the wiring is asked for the others too: a shoe that reports the cut card itself needs no such
     button, but may have one.
     """
     own = (Wanted.TO_LOCK, Wanted.EVERYWHERE)
