@@ -107,6 +107,7 @@ async def _run(config: Config, log: CountedLog) -> None:
                 _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
                 gc.collect()
                 gc.freeze()  # objects made at the start stay: no collection during a round goes through them
+                gc.enable()
                 sys.setswitchinterval(_SWITCH_S)
                 notify("READY=1")
                 await asyncio.wait([running])

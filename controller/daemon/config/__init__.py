@@ -42,7 +42,7 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
-    sections = sound_sections(values, TableFile)
+    sections = sound_sections(values, TableFile, table)
     section = values.get("table")
     game_name = section.get("game") if isinstance(section, dict) else None
     if not isinstance(game_name, str):
@@ -64,7 +64,7 @@ def load_table_file(path: Path) -> TableFile:
     """The table's file at `path` by itself, without its game. Raises ConfigError with every mistake."""
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
-    problems += check(TABLE_CHECKS, sound_sections(values, TableFile), str(path))
+    problems += check(TABLE_CHECKS, sound_sections(values, TableFile, table), str(path))
     if problems or table is None:
         raise ConfigError(_placed(problems, {path: values}))
     return table
@@ -95,7 +95,7 @@ def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Proble
     values, problems = read(path, "game")
     problems += old_form(values, str(path))
     game = structure(values, GameFile, path, problems)
-    sections = sound_sections(values, of_kind(values))
+    sections = sound_sections(values, of_kind(values), game)
     if (kind := sections.get("kind")) in sections:
         sections["section"] = sections[kind]
     return values, game, [*problems, *check(GAME_CHECKS, sections, str(path))]

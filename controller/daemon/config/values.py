@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import asdict, fields
 
 from controller.basics.near import meant
 from controller.daemon.config.examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
@@ -106,13 +106,9 @@ def _tell_a_typo_once(problems: list[Problem]) -> None:
 
 def _made(value: Any, type_: Any, at: str) -> Any:
     """The value at the key `at` as the type. Raises _WrongError with every mistake in it."""
-    if NoneType in get_args(type_):  # of a key that may be left out: TOML itself has no null
-        (kind,) = (each for each in get_args(type_) if each is not NoneType)
-    else:
-        kind = of_kind(value) if type_ is GameFile else type_
-    origin, inner = get_origin(kind), get_args(kind)
+    kind, origin, inner, choices = _form(of_kind(value) if type_ is GameFile else type_)
     try:
-        if _choices(kind):
+        if choices:
             return _choice(value, kind)
         if origin is tuple:
             return tuple(_each(enumerate(_list(value)), inner[0], at))
@@ -125,6 +121,13 @@ def _made(value: Any, type_: Any, at: str) -> Any:
         return _PLAIN[kind](value)
     except ValueError as error:
         raise _WrongError((at, *_described(error, kind))) from error
+
+
+@cache
+def _form(type_: Any) -> tuple[Any, Any, tuple[Any, ...], Sequence[str | int]]:
+    """A key's type without None, since TOML has no null: the type, what it is a list or table of, and its choices."""
+    (kind,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else {type_}
+    return kind, get_origin(kind), get_args(kind), _choices(kind)
 
 
 def _each(values: Iterable[tuple[object, Any]], type_: Any, at: str) -> list[Any]:
@@ -317,8 +320,11 @@ Sections = Mapping[str, Any]
 """The sections of a file that are sound in themselves, by their names."""
 
 
-def sound_sections(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
-    """The sections of a file of this type that can be read. People have been told of the others by `structure`."""
+def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | None) -> dict[str, Any]:
+    """The sections of a file of this type that can be read: all, where `structure` made the `whole` file. Otherwise
+    `structure` has told people of the others."""
+    if whole is not None:
+        return asdict(whole)
     sound: dict[str, Any] = {}
     for name, section in _hints(type_).items():
         with suppress(_WrongError, KeyError):

@@ -5,6 +5,7 @@ Each command imports what it needs when it runs: `tablectl dark` does not wait f
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -19,6 +20,7 @@ from drivers.shoe import NAMES as SHOES
 
 
 def _run(options: Namespace) -> int:
+    gc.disable()  # what a start makes stays, and to look through it again and again is a tenth of a start
     from controller.daemon.app import run_table
 
     return run_table(options.table)
