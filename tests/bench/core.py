@@ -52,7 +52,7 @@ HANDS = (
         (*_TWO_SEATS, ChooseActives(Actives(2, 5), _BY), *wagers("2 stake 2000, 5 stake 3000")),
         "2S 3H 2D 2C hit 8S reveal hit 4H reveal",
     ),
-    Hand("lucky9", (*_TWO_SEATS, *wagers("2 hand 1000, 5 hand 1000")), "2S 3S KD 2C 4C 5D hit TH stand reveal 6H"),
+    Hand("lucky9", (*_TWO_SEATS, *wagers("2 hand 1000, 5 hand 1000")), "2S 3S KD 2C 4C 5D hit TH stand reveal"),
 )
 
 

@@ -726,7 +726,7 @@ def test_a_tie_that_the_house_says_loses_is_no_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda v: v["wagers"].update(circle_minimum_cents=15.00), "for an amount in cents, is 1500 meant?"),
+        (lambda v: v["wagers"].update(circle_minimum_cents=15.00), "For an amount in cents, is 1500 meant?"),
         (lambda v: _row(v, "tie", 0)["when"].update(player={"total": 10}), "10 is not a choice here"),
         (lambda v: _row(v, "tie", 0)["when"].update(player={"third": ["10"]}), "is T meant?"),
         (lambda v: _row(v, "tie", 0).update(pays="40 for 1"), 'is "39:1" meant?'),

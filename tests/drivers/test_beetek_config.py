@@ -58,12 +58,14 @@ def test_another_baud_is_refused_with_the_choices(tmp_path: Path, driver: str, b
     assert problem.do == f"Write one of: {', '.join(map(str, sorted(shoes.brand(driver).bauds)))}."
 
 
-@pytest.mark.parametrize("baud", ["9600", 9600.0, True])
-def test_a_baud_is_a_whole_number(tmp_path: Path, baud: object) -> None:
+@pytest.mark.parametrize(
+    ("baud", "meant"), [("9600", ""), (9600.0, "; is 9600 meant? For an amount in cents, is 960000 meant?"), (True, "")]
+)
+def test_a_baud_is_a_whole_number(tmp_path: Path, baud: object, meant: str) -> None:
     with pytest.raises(ConfigError) as error:
         with_table(tmp_path, shoe={"baud": baud})
     assert [(problem.key, problem.what) for problem in error.value.problems] == [
-        ("shoe.baud", f"{baud!r} is not a whole number")
+        ("shoe.baud", f"{baud!r} is not a whole number{meant}")
     ]
 
 

@@ -242,7 +242,10 @@ def _meant_plain(value: object, kind: type) -> str:
     if kind is not int or not isinstance(value, float) or not 0 < value < 10**9:
         return ""
     cents = round(100 * value)
-    return f"; for an amount in cents, is {cents} meant?" if abs(cents - 100 * value) < 1e-6 else ""
+    if abs(cents - 100 * value) >= 1e-6:
+        return ""
+    plain = f"is {value:.0f} meant? For" if value.is_integer() else "for"
+    return f"; {plain} an amount in cents, is {cents} meant?"
 
 
 def _ratio(text: object) -> Fraction:
