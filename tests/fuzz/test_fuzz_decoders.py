@@ -31,7 +31,7 @@ _SLOW = {
     "beetek": 30,
     "table_file": 20,
     "game_file": 12,
-    "script": 80,
+    "script": 120,
 }
 _SAMPLE = 100
 _PROOF_TIMES, _SEEDS = 300, 5
