@@ -16,7 +16,8 @@ from pathlib import Path
 from controller.basics.errors import TableError
 from controller.people.cli import surroundings
 from controller.people.cli.client import status_of
-from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place
 from tests.pit.postgresql import servers
 
 _PATIENCE_S = 60.0

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.daemon.record.journal_reading import reading_messages
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from tests.fire.dealing import Dealt
 from tests.pit.postgresql import rows
 from tests.support import sheets

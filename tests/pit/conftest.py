@@ -13,7 +13,7 @@ from shutil import rmtree
 
 import pytest
 
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from tests.pit.house import House
 from tests.pit.postgresql import DATABASE, FILE, Server, needs_postgresql, new_folder
 

@@ -16,7 +16,7 @@ from paho.mqtt.client import MQTTMessage
 
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from tests.support.brokers import Broker, Peer
 from tests.support.waiting import PATIENCE_S, lines_of
 

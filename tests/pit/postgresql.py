@@ -16,7 +16,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from tests.support.network import Network
 
 _BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin"))

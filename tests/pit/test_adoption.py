@@ -26,7 +26,8 @@ from controller.contract.keys import SigningKey
 from controller.pit.reference.__main__ import main, parser
 from controller.pit.reference.forms import FROM_FORM
 from controller.pit.reference.incoming import RefusedError
-from controller.pit.reference.ledger import Ledger, Place, read_log
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place, read_log
 from controller.pit.reference.standing import read_standing
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
@@ -417,7 +418,7 @@ def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, 
         assert ledger.recall("t-1.1", "Carl").step == "verified"
         ledger.unadopt("t-1", EPOCH, *BY)
         balanced(ledger)
-        assert not ledger.keep([("t-0", ledger._of_another_key("t-0", EPOCH, THIEF.public, KEY.public))])
+        assert not ledger.keep([("t-0", ledger._strangers.of_another_key("t-0", EPOCH, THIEF.public, KEY.public))])
     assert list(read_log(form_3, "t-0", None)) == bodies
     with closing(Ledger(form_3)) as ledger:
         balanced(ledger)

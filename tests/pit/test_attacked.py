@@ -20,8 +20,9 @@ from controller.basics.errors import TableError
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord
 from controller.pit.reference import alarms
-from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.ledger_file import LedgerFile
+from controller.pit.reference.opening import Place
 from controller.pit.reference.service import Pit, _ConnectionEndedError
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import TABLE, House, ack, state
@@ -110,12 +111,12 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
 
 def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """One table that showed ever new keys in one epoch filled the memory, and slowed each look at its keys."""
-    monkeypatch.setattr("controller.pit.reference.ledger._MOST_SHOWN", 3)
+    monkeypatch.setattr("controller.pit.reference.strangers._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
             shown = partial(ledger.meet, "x1", state("x1", key=SigningKey(bytes([number] * 32))), adopt_new=False)
             assert code_of(shown) == ("epoch_of_another_key" if number else "epoch_to_adopt")
-        assert len(ledger._keys_seen("x1", EPOCH)) == 3
+        assert len(ledger._strangers.keys_seen("x1", EPOCH)) == 3
 
 
 def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_table(

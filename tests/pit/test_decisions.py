@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from controller.pit.reference.__main__ import main
-from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.committed import Ack
+from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened

@@ -245,7 +245,9 @@ def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
 ) -> None:
     """Tables send again what is not acknowledged within two seconds. Here each event takes 0.6 s."""
     clock_s = count(0.0, 0.6)
-    monkeypatch.setattr("controller.pit.reference.ledger.time", SimpleNamespace(monotonic=lambda: next(clock_s)))
+    for part in ("ledger", "taking"):
+        clock = SimpleNamespace(monotonic=lambda: next(clock_s))
+        monkeypatch.setattr(f"controller.pit.reference.{part}.time", clock)
     with closing(opened(tmp_path / "ledger.sqlite")) as ledger:
         pit, table = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY), TableEvening("t-0")
 

@@ -11,7 +11,8 @@ import pytest
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.awards import Award, Step
 from controller.pit.reference.doubts import OF_THE_SHOE, sentence
-from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place
 from controller.table.faults import ALARMS
 from controller.words.language import language
 from tests.pit.evening import ROYAL9_METERS, TableEvening

@@ -26,8 +26,11 @@ from controller.contract.events import Alarm, Event
 from controller.contract.keys import SigningKey, signature_holds
 from controller.pit.reference import ledger_file
 from controller.pit.reference.__main__ import main
-from controller.pit.reference.ledger import Ack, Ledger, Place, Received
+from controller.pit.reference.committed import Ack
+from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
+from controller.pit.reference.opening import Place
+from controller.pit.reference.taking import Received
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both, rows, write
 from tests.pit.test_meters import code_of
@@ -162,7 +165,7 @@ def test_what_commits_nothing_costs_no_signature_and_a_forger_is_still_found(
         verified.append(message["seq"])
         return signature_holds(message, key)
 
-    monkeypatch.setattr("controller.pit.reference.ledger.signature_holds", counted)
+    monkeypatch.setattr("controller.pit.reference.taking.signature_holds", counted)
     give(ledger, event(1), event(2))
     assert verified == [1, 2]
     give(ledger, event(1), event(2), *map(event, range(4, 50)), event(2))

@@ -22,8 +22,9 @@ from controller.basics.errors import TableError
 from controller.daemon.record.journal import Journal
 from controller.pit.reference.awards import Award
 from controller.pit.reference.incoming import RefusedError
-from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
+from controller.pit.reference.opening import Place
 from controller.pit.reference.store import Rows, unusable
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager

@@ -16,7 +16,7 @@ import pytest
 from controller.contract.keys import signature_holds
 from controller.pit.reference.house_log import read_events, statement
 from controller.pit.reference.incoming import RefusedError
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import read_account, read_standing
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.postgresql import over_both

@@ -16,7 +16,8 @@ from controller.basics.errors import TableError
 from controller.contract.pit_words import MetersWord
 from controller.pit.reference.awards import Award, Step
 from controller.pit.reference.clock import Moments, number_text
-from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.committed import Ack
+from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 from tests.simulation.disk import unsynced

@@ -24,7 +24,7 @@ from controller.people.pit_page.view import parts
 from controller.people.screen import web
 from controller.people.screen.audience import Audience
 from controller.people.screen.wording import filled
-from controller.pit.reference.ledger import Place
+from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import Standing, read_account, read_standing
 
 _PAGES = Path(__file__).with_name("pages")

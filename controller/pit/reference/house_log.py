@@ -28,7 +28,7 @@ from controller.pit.reference.adoptions import Adoptions
 from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import now_text
-from controller.pit.reference.ledger import Place, read_only
+from controller.pit.reference.opening import Place, read_only
 from controller.pit.reference.store import Store
 
 STATEMENT_FORM = 2

@@ -30,8 +30,8 @@ from controller.contract.keeping.seal import MOST_SEALED_BYTES, SALT_BYTES, Seal
 from controller.contract.keys import SigningKey, load_or_make_key, rotations_of, signature_holds
 from controller.pit.reference import people
 from controller.pit.reference.clock import now_text
-from controller.pit.reference.ledger import Place
 from controller.pit.reference.ledger_file import LedgerFile, PitLock
+from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import read_account, read_standing
 from controller.pit.reference.store import missing
 

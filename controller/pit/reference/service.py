@@ -41,8 +41,9 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 from controller.pit.reference.clock import Moments, number_text
+from controller.pit.reference.committed import Ack
 from controller.pit.reference.incoming import RefusedError
-from controller.pit.reference.ledger import Ack, Ledger
+from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.sayings import Sayings
 
 _KEEPALIVE_S = 10

@@ -14,7 +14,7 @@ from controller.pit.reference.adoptions import Adoptions
 from controller.pit.reference.alarms import KeptAlarm
 from controller.pit.reference.awards import Award, Awards
 from controller.pit.reference.books import Books
-from controller.pit.reference.ledger import Place, read_only
+from controller.pit.reference.opening import Place, read_only
 from controller.pit.reference.session import Session
 
 _MOST_ALARMS = 50

@@ -11,7 +11,8 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from controller.basics.errors import TableError
-from controller.pit.reference.ledger import Ledger, Place
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place
 
 OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
 """The ledger of the pit that the package runs as a service, where the variable LEDGER names no other."""

@@ -20,7 +20,7 @@ from controller.pit.reference.commands.options import (
     key_file,
     print_json,
 )
-from controller.pit.reference.ledger import read_alarms, read_log
+from controller.pit.reference.opening import read_alarms, read_log
 
 _FOLLOW_S = 1.0
 

@@ -1,0 +1,97 @@
+"""A ledger's place, opened: for the pit that runs on it, or to read it as it stands at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.pit.reference import alarms
+from controller.pit.reference.alarms import KeptAlarm, LeftOut
+from controller.pit.reference.ledger_file import LedgerFile
+from controller.pit.reference.store import Store, nonsense_explained
+
+Place = Path | str
+"""Where a ledger is kept: in a file, or in the PostgreSQL database of a URL."""
+
+
+def open_store(at: Place, begin: bool, replicated: bool = False, read_only: bool = False) -> Store:
+    """The open store. Raises TableError `not_replicated` or `postgresql_missing`, or as the stores do."""
+    if isinstance(at, Path):
+        if replicated:
+            what = f"The ledger {at} is a file, which no second machine has."
+            raise TableError("not_replicated", what, "Leave --replicated out, or keep the ledger in PostgreSQL.")
+        return LedgerFile(at, begin, read_only)
+    try:
+        from controller.pit.reference.ledger_database import (
+            LedgerDatabase,  # psycopg is only where somebody wants PostgreSQL
+        )
+    except ImportError as error:
+        raise TableError(
+            "postgresql_missing",
+            f"A ledger in PostgreSQL needs psycopg 3, which cannot be loaded: {error}.",
+            "Install it: pip install 'table-controller[postgresql]'",
+        ) from error
+    return LedgerDatabase(at, begin, replicated)
+
+
+@contextmanager
+def read_only(at: Place) -> Iterator[Store]:
+    """The ledger as it stands at this moment, whoever writes to it meanwhile."""
+    with closing(open_store(at, begin=False, read_only=True)) as db, nonsense_explained(db), db.reading():
+        yield db
+
+
+def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
+    """The bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted last.
+
+    Only reads the ledger, as the ledger stands at this moment, also while a pit runs on it. Raises TableError
+    `table_unknown` or `epoch_unknown`, or as opening a ledger does.
+    """
+    with read_only(at) as db:
+        epochs = _epochs(db, table)
+        if epoch is not None and epoch not in epochs:
+            raise TableError(
+                "epoch_unknown",
+                f"Table {table} was never adopted in the epoch {epoch!r}. Its adopted epochs are {', '.join(epochs)}.",
+                "Name one of these epochs. `tablectl verify JOURNAL` tells which epoch the journal is of.",
+            )
+        of_epoch = (table, epochs[-1] if epoch is None else epoch)
+        for (body,) in db.stream("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
+            yield body
+
+
+def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
+    """The alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
+
+    Only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted and
+    never refused, or as opening a ledger does.
+    """
+    with read_only(at) as db:
+        every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
+        kept = [alarm for alarm in every if table in (None, alarm.table)]
+        if table is not None and not kept:
+            _epochs(db, table)
+    return kept
+
+
+def _epochs(db: Store, table: str) -> list[str]:
+    """The epochs that were adopted for a table, the last adopted last. Streams that were set aside come before."""
+    adopted = db.execute(
+        "SELECT epoch FROM adoption WHERE table_id = ? GROUP BY epoch ORDER BY max(number)", (table,)
+    ).fetchall()
+    if db.has("key_seen"):  # from form 4 on
+        adopted = db.execute(
+            "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
+            " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",
+            (table,),
+        ).fetchall()
+    if not adopted:
+        tables = [name for (name,) in db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id")]
+        raise TableError(
+            "table_unknown",
+            f"The ledger {db} knows no table {table!r}. Its tables are: {', '.join(tables) or 'none'}.",
+            "Check the table's name and --ledger.",
+        )
+    return [epoch for (epoch,) in adopted]

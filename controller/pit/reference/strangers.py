@@ -1,0 +1,159 @@
+"""Who speaks for a table under a key or in an epoch that is not adopted, and what people are told of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from controller.contract.bounds import MOST_SEQ, is_count
+from controller.contract.canonical import parse_object
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import signature_holds
+from controller.pit.reference.adoptions import Adoption, Adoptions
+from controller.pit.reference.incoming import FORMS, RefusedError, TableEvent, in_form
+from controller.pit.reference.store import Store
+
+_MOST_KEYS_TRIED = 4  # and named, of those seen in an epoch: each takes a tenth of a millisecond an event
+_MOST_SHOWN = 1000  # keys that wait for a disk that takes nothing
+
+_INSTALLED = Path("/usr/bin/pitctl")
+_HEX_OF_KEY = 64
+_KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
+
+
+class Strangers:
+    """The keys that were seen of the tables, beside those that were adopted. Works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, adoptions: Adoptions) -> None:
+        self._db = db
+        self._adoptions = adoptions
+        self.shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
+
+    def offered(self, table: str, epoch: str, key: str) -> Adoption:
+        """The adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
+        digits = "".join(key.split()).lower()
+        for name, value, form in (
+            ("table", table, FORMS["table"]),
+            ("epoch", epoch, FORMS["epoch"]),
+            ("public key or fingerprint", digits, _KEY),
+        ):
+            if not form.fullmatch(value):
+                raise RefusedError(
+                    "adoption_malformed",
+                    f"{value!r} cannot be a {name}.",
+                    "Copy the three words from the pit's message about the table: `alarms` shows that message.",
+                )
+        if len(digits) == _HEX_OF_KEY:
+            return Adoption(epoch, bytes.fromhex(digits))
+        for seen in self.keys_seen(table, epoch):
+            if "".join(fingerprint(seen).split()) == digits:
+                return Adoption(epoch, seen)
+        raise RefusedError(
+            "key_unseen",
+            f"The pit has seen no key of table {table} in the epoch {epoch} that has this fingerprint.",
+            "Compare the fingerprint with `tablectl status` at the table. Check that the table reaches the pit's"
+            " broker.",
+        )
+
+    def refusal(self, table: str, shown: Adoption) -> RefusedError:
+        """Why the epoch or the key that a table shows is not heard. Remembers the key, to be kept."""
+        epoch = shown.epoch
+        adopted, seen = self._adoptions.key_of(table, epoch), self.keys_seen(table, epoch)
+        others = [key for key in seen if key != shown.public_key]
+        if len(others) == len(seen) and len(self.shown) < _MOST_SHOWN:
+            self.shown.append((table, epoch, shown.public_key))
+        if adopted not in (None, shown.public_key):
+            return self.of_another_key(table, epoch, shown.public_key, adopted)
+        command = self._command("adopt", table, epoch, shown.public_key.hex())
+        if others:
+            shown_before = " and ".join(sorted(map(fingerprint, others[:_MOST_KEYS_TRIED])))
+            return RefusedError(
+                "epoch_of_another_key",
+                f"Table {table} speaks in the epoch {epoch} with two keys: now {shown.fingerprint}, and {shown_before}"
+                " before. One of them is not the table's.",
+                "Compare both with the key that `tablectl status` shows at the table. If that key is"
+                f" {shown.fingerprint}, adopt it: {command}",
+            )
+        return RefusedError(
+            "epoch_to_adopt",
+            f"Table {table} speaks in the epoch {epoch} with the key {shown.fingerprint}. Nobody has adopted that"
+            " epoch, so the table's events are not committed.",
+            "If the table's journal is known to be new, and `tablectl status` at the table shows this very key, adopt"
+            f" it: {command}",
+        )
+
+    def of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
+        """Why an event of an epoch that is not adopted is refused."""
+        seen = self.keys_seen(table, event.epoch)[:_MOST_KEYS_TRIED]
+        if seen and not any(signature_holds(event.message, key) for key in seen):
+            return RefusedError(
+                "epoch_of_another_key",
+                f"Table {table} speaks in the epoch {event.epoch} with two keys: an event is not signed by the key"
+                f" that the table's state showed, {' nor by '.join(map(fingerprint, seen))}.",
+                "One of the keys is not the table's. Adopt the key that `tablectl status` shows at the table, or none.",
+            )
+        return RefusedError(
+            "event_of_another_epoch",
+            f"Table {table} sends events of the epoch {event.epoch}, which is not the adopted epoch.",
+            "Adopt that epoch if the table's journal is known to be new. Otherwise find out which machine speaks for"
+            " the table.",
+        )
+
+    def of_wrong_signature(self, table: str, event: TableEvent, adopted: Adoption) -> RefusedError:
+        """Why an event of the adopted epoch is refused that the adopted key did not sign."""
+        for key in self.keys_seen(table, event.epoch):
+            if key != adopted.public_key and signature_holds(event.message, key):
+                return self.of_another_key(table, event.epoch, key, adopted.public_key)
+        return RefusedError(
+            "signature_invalid",
+            f"An event of {table}/{event.epoch} is not signed by the key adopted with that epoch,"
+            f" {adopted.fingerprint}.",
+            "Find out which machine speaks for the table: it does not hold the table's key.",
+        )
+
+    def of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
+        """Why nothing is taken that a table says under this key: its epoch was adopted with another."""
+        adopted_key = "none" if adopted is None else fingerprint(adopted)
+        unadopt = self._command("unadopt", table, epoch)
+        return RefusedError(
+            "epoch_of_another_key",
+            f"Table {table} speaks in the epoch {epoch} with the key {fingerprint(key)}. The epoch was adopted with"
+            f" the key {adopted_key}.",
+            "Find out which machine speaks for the table: `tablectl status` at the table shows its key. If the adopted"
+            f" key is another, take the adoption back: {unadopt} --by NAME --reason TEXT",
+        )
+
+    def keys_seen(self, table: str, epoch: str) -> list[bytes]:
+        """The keys that states showed with an epoch, those that have yet to be kept too."""
+        return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self.shown if of == [table, epoch])]
+
+    def _command(self, act: str, *words: str) -> str:
+        """A whole command for a person to type: `sudo pitctl ...` for the package's pit, else this program's path."""
+        program = Path(sys.executable).with_name("pitctl")
+        installed = _INSTALLED.resolve() == program.resolve()
+        return shlex.join(
+            (*(("sudo", "pitctl") if installed else (str(program),)), act, "--ledger", str(self._db), *words)
+        )
+
+
+def read_state(table: str, payload: bytes) -> tuple[Adoption, int | None] | None:
+    """What a table's state shows, and the number of its last event; None where the table says goodbye.
+
+    Raises RefusedError `state_malformed`.
+    """
+    match parse_object(payload):
+        case {"online": False}:
+            return None
+        case {"online": True, "table": str(name), "epoch": str(epoch), "public_key": str(public_key), **more} if (
+            name == table and in_form(table=table, epoch=epoch, public_key=public_key)
+        ):
+            head_seq = more.get("head_seq")
+            noted = head_seq if is_count(head_seq, 0, MOST_SEQ) else None
+            return Adoption(epoch, bytes.fromhex(public_key)), noted
+    raise RefusedError(
+        "state_malformed",
+        f"What came on the state topic of {table!r} is not that table's state.",
+        "Find out who publishes there: only the table may.",
+    )

@@ -1,0 +1,179 @@
+"""What becomes of events that came: each is committed, dropped or refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct, field
+
+from controller.basics.errors import TableError
+from controller.contract.keys import signature_holds
+from controller.pit.reference.books import Books
+from controller.pit.reference.committed import Ack, Events
+from controller.pit.reference.incoming import RefusedError, TableEvent, read_event
+from controller.pit.reference.intake import Intake
+from controller.pit.reference.session import Head
+from controller.pit.reference.store import Store, undone_if_raised
+from controller.pit.reference.strangers import Strangers
+
+
+class Committed(Struct, frozen=True):
+    """An event that is in the ledger now, and the alarms that the event gave reason to."""
+
+    table: str
+    seq: int
+    type: str
+    alarms: tuple[TableError, ...]
+
+
+class Received(Struct, frozen=True):
+    """What became of a batch of messages.
+
+    `committed` are the committed events, in order. `acks` says how far each adopted table of the batch is. `refused`
+    are the messages that were not taken, each with the table on whose topic the message came. `left` are the messages
+    for which there was no time.
+    """
+
+    committed: tuple[Committed, ...]
+    acks: dict[str, Ack]
+    refused: tuple[tuple[str, RefusedError], ...]
+    left: Sequence[tuple[str, bytes]] = ()
+
+
+class Taken(Struct):
+    """What became of the first `looked_at` messages of a batch. Of the tables in `gaps` events came after a gap."""
+
+    committed: list[Committed] = field(default_factory=list)
+    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    gaps: set[str] = field(default_factory=set)
+    looked_at: int = 0
+
+
+class Taking:
+    """Takes events into the ledger, inside the ledger's transaction."""
+
+    def __init__(self, db: Store, events: Events, strangers: Strangers, intake: Intake, books: Books) -> None:
+        self._db = db
+        self._events = events
+        self._strangers = strangers
+        self._intake = intake
+        self._books = books
+
+    def take_all(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
+        """Commit what may be committed of these events. No further event is begun from `until_s` on."""
+        try:
+            with self._undone_if_raised():
+                return self._take(events, until_s)
+        except self._db.nonsense:  # perhaps of one event alone, and all are undone: take each by itself
+            return self._take_each(events, until_s)
+
+    def _take(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
+        """Commit what may be committed of these events. Raises the store's `nonsense`."""
+        taken, heads = Taken(), self._events.heads({table for table, _ in events})
+        read = [_read(*each) for each in events]
+        bodies = self._events.bodies(
+            {
+                (table, event.epoch, event.seq)
+                for (table, _), event in zip(events, read, strict=True)
+                if isinstance(event, TableEvent) and table in heads and event.seq <= heads[table].seq
+            }
+        )
+        for (table, payload), event in zip(events, read, strict=True):
+            if taken.looked_at and time.monotonic() >= until_s:
+                break
+            taken.looked_at += 1
+            try:
+                if isinstance(event, RefusedError):
+                    raise event
+                if self._is_next(table, payload, event, heads.get(table), bodies, taken.gaps):
+                    taken.committed.append(self._commit(table, payload, event))
+                    heads[table].seq = event.seq
+                    bodies[table, event.epoch, event.seq] = payload
+            except RefusedError as refusal:
+                taken.refused.append((table, refusal))
+        return taken
+
+    def _take_each(self, events: Sequence[tuple[str, bytes]], until_s: float) -> Taken:
+        """As `_take`, with each event by itself: an event that cannot be booked is undone, and the others go on."""
+        every = Taken()
+        for event in events:
+            if every.looked_at and time.monotonic() >= until_s:
+                break
+            try:
+                with self._undone_if_raised():
+                    taken = self._take((event,), until_s)
+            except self._db.nonsense as error:
+                taken = Taken(refused=[(event[0], _not_booked(event[0], error))])
+            every.looked_at += 1
+            every.committed += taken.committed
+            every.refused += taken.refused
+        return every
+
+    def _is_next(
+        self,
+        table: str,
+        payload: bytes,
+        event: TableEvent,
+        head: Head | None,
+        bodies: Mapping[tuple[str, str, int], bytes],
+        gaps: set[str],
+    ) -> bool:
+        """Whether this event, which came as this payload, is the table's next; otherwise the message is dropped.
+
+        `bodies` are the committed events among those that came. Writes nothing. Raises RefusedError.
+
+        To verify a signature takes longer than all else, so what is dropped is dropped before. But of the events after
+        a gap the first of each table is verified, which puts the table into `gaps`: people are told of a forger who
+        does not know which event is next.
+        """
+        if head is None or head.adoption.epoch != event.epoch:
+            raise self._strangers.of_another_epoch(table, event)
+        adopted, after_gap = head.adoption, event.seq > head.seq + 1
+        body = bodies.get((table, event.epoch, event.seq))
+        if body == payload or (after_gap and table in gaps):
+            return False
+        if after_gap:
+            gaps.add(table)
+        if not signature_holds(event.message, adopted.public_key):
+            raise self._strangers.of_wrong_signature(table, event, adopted)
+        if body is not None:
+            raise RefusedError(
+                "body_differs",
+                f"Event {table}/{event.epoch}/{event.seq} came with another body than the committed body, which"
+                " stands.",
+                "Stop the table and verify its journal: the disk lost what the table had written, or the journal was"
+                " copied.",
+            )
+        if event.seq != head.seq + 1:
+            return False
+        self._intake.refuse_unknown_meter(table, event)
+        return True
+
+    def _commit(self, table: str, payload: bytes, event: TableEvent) -> Committed:
+        number = self._events.add(table, event, payload)
+        return Committed(table, event.seq, event.type, self._intake.take(number, table, event))
+
+    @contextmanager
+    def _undone_if_raised(self) -> Iterator[None]:
+        """Inside the transaction: where the block raises, what the block did is undone, in the books too."""
+        with undone_if_raised(self._db), self._books.gathered():
+            yield
+
+
+def _read(table: str, payload: bytes) -> TableEvent | RefusedError:
+    """The event in a payload that came on a table's topic, or why there is none."""
+    try:
+        return read_event(table, payload)
+    except RefusedError as refusal:
+        return refusal
+
+
+def _not_booked(table: str, error: Exception) -> RefusedError:
+    return RefusedError(
+        "event_not_booked",
+        f"An event of table {table} cannot be booked, and was not committed: {error!r:.200}.",
+        "The table keeps the event and all later events, and sends them again. Run `account`, which tells whether the"
+        " ledger is sound. If the ledger is sound, report this to the maker.",
+    )
