@@ -10,6 +10,7 @@ import pytest
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
+from controller.daemon.record import fact_json
 from controller.daemon.record.fact_json import fact_from_json, fact_to_json
 from controller.rules.game.cards import Card
 from controller.rules.game.wagers import Wager
@@ -88,6 +89,13 @@ def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
     assert fact_from_json(written) == fact
     written = written.replace(b'{"2":', b'{"02":')  # as many digits, so that text has the numbers' order
     assert canonical(json.loads(written)) == written
+
+
+def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shoe's opening holds every bet of the house, and its first card waits for the commit."""
+    fact_to_json(OPENED)
+    monkeypatch.setattr(fact_json, "fields", lambda type_: pytest.fail(f"the fields of {type_} were asked for again"))
+    fact_to_json(OPENED)
 
 
 def test_a_fact_inside_of_another_has_no_name() -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from typing import Any, Union, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
@@ -81,11 +82,17 @@ def _said(value: object) -> object:
         case tuple():
             return [*map(_said, value)]
         case Struct():
-            own = ((field, getattr(value, field.name)) for field in fields(value))
+            own = ((field, getattr(value, field.name)) for field in _fields(type(value)))
             return {field.name: _said(said) for field, said in own if field.required or said != field.default}
         case Fraction():
             return ratio_text(value)
     return value
+
+
+@cache
+def _fields(type_: type[Struct]) -> tuple[FieldInfo, ...]:
+    """Return the fields of a type. msgspec works its annotations out anew for each who asks: most of a millisecond."""
+    return fields(type_)
 
 
 def _of_now(data: bytes) -> Fact | None:
