@@ -132,6 +132,7 @@ class Runtime:
             tell=self._put,
             ask=self._asked,
             levels=Levels(config.rules.meters, pit.stale_after_s, _price_cents(config)),
+            game_file=config.file.table.game,
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
             recognition=RecognitionTrust(config.file.table.id, table.recognition_key),
@@ -359,6 +360,7 @@ class Runtime:
             next_round=self.face.next_round,
             fault=self.face.fault.code if self.face.fault else None,
             links=Links(shoe=self.shoe_line.up, journal=self._commits.error is None),
+            meters=tuple(sorted(self._config.rules.meters)),
         )
 
     def status(self) -> Status:

@@ -660,8 +660,8 @@ PIT_DEFECTS = (
         "a wager is booked on those of its meters that the pit has",
         "P38",
         _INTAKE,
-        "if meter not in known:",
-        "if not {*known}.intersection(named_well):",
+        "if meter not in known]",
+        "if not {*known}.intersection(named_well)]",
     ),
     Defect(
         "a hit on a meter that the pit lacks is passed over",

@@ -25,7 +25,9 @@ state."""
 def _written(said: bytes) -> bytes:
     keys = json.loads(said).keys()
     if "online" in keys:
-        return online_state(msgspec.json.decode(said, type=State)) + b"\n"
+        since_then = b'"meters":[],'
+        state = msgspec.json.decode(b"{" + since_then + said[1:], type=State)
+        return online_state(state).replace(since_then, b"") + b"\n"
     return line(msgspec.json.decode(said, type=Answer if "ok" in keys else FeedLine))
 
 

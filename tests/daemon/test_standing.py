@@ -12,7 +12,12 @@ from controller.contract import topics
 from controller.contract.pit_words import MetersWord
 from controller.contract.topics import Topics
 from controller.daemon.delivery.standing import GOOD, PitHeard
+from controller.people.care import program
+from controller.people.cli.status import pit_lines
+from controller.people.screen.technicians import Ages, technician_view
 from controller.pit.reference.clock import number_text
+from controller.table.acts.hand import LockWagers
+from controller.table.placard import placard
 from controller.words.language import language
 from tests.daemon.daemon_world import LEVELS, PIT_KEY, ack, running
 from tests.support.waiting import eventually
@@ -126,6 +131,31 @@ async def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_p
         world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
         await eventually(lambda: world.status.pit.standing.code == "well")
         await eventually(lambda: world.status.lamps["fault"] == "dark")
+
+
+async def test_a_meter_that_the_pit_lacks_is_named_with_the_games_file_and_nobody_can_wager_on_it(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        assert world.broker.states()[-1].value["meters"] == sorted(LEVELS)
+        world.broker.levels = {name: cents for name, cents in LEVELS.items() if name != "banker_personal"}
+        await eventually(lambda: world.status.pit.standing.code == "meter_unknown")
+        await eventually(lambda: world.broker.states()[-1].value["pit"] == "meter_unknown")
+        status = world.status
+        page = technician_view(placard(world.config.rules, "Royal 9"), status, Ages())
+        (row,) = [row for row in program.running(status) if row.code == "meter_unknown"]
+        for told in (
+            " ".join(pit_lines(status, tmp_path / "table.toml")),
+            " ".join(link["why"] for link in page["links"]),
+            f"{row.says} {row.do}",
+        ):
+            assert all(named in told for named in ("banker_personal", world.config.file.table.game)), told
+        await world.wager(2)
+        await world.do(LockWagers())
+        assert world.runtime.face.progressive[0].refused_seats == (2,)
+        world.broker.levels = dict(LEVELS)
+        await eventually(lambda: world.status.pit.standing.code == "well")
 
 
 async def test_the_words_of_a_dead_pit_that_are_said_once_more_do_not_let_it_stand_well(tmp_path: Path) -> None:

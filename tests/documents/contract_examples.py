@@ -169,6 +169,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "next_round": face.next_round,
         "fault": None,
         "links": {"shoe": True, "journal": True},
+        "meters": ["banker_personal", "personal_vs_personal", "player_personal"],
         "pit": "well",
         "head_seq": last["seq"],
         "unacknowledged": 3,  # the round and its two hits

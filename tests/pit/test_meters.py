@@ -246,6 +246,22 @@ def test_a_wager_on_a_meter_that_the_pit_does_not_have_is_not_taken(ledger: Ledg
     assert [refusal.code for _, refusal in received.refused] == ["meter_unknown"]
 
 
+def test_a_table_whose_game_has_a_meter_that_the_pit_lacks_is_told_before_anybody_wagers(ledger: Ledger) -> None:
+    def state(*meters: object) -> bytes:
+        shown = {"online": True, "table": "t-0", "epoch": EPOCH, "public_key": KEY.public.hex(), "head_seq": 0}
+        return json.dumps(shown | {"meters": meters}).encode()
+
+    ledger.name_settings(Path("/etc/pit.toml"))
+    assert ledger.meet_all([("t-0", state("big", "small"))], adopt_new=False) == ([], [])
+    _, told = ledger.meet_all([("t-0", state("big", "huge", 7))], adopt_new=False)
+    ((table, refusal),) = told
+    assert (table, refusal.code) == ("t-0", "meter_unknown")
+    assert all(named in str(refusal) for named in ("t-0", "[meters.huge]", "/etc/pit.toml"))
+    assert ledger.meet_all([("t-0", state("big", "huge", 7))], adopt_new=False) == ([], []), "told once"
+    ledger.set_terms(TERMS | {"huge": Terms(5_000, Fraction(0), Fraction(0), 5_000)})
+    assert ledger.meet_all([("t-0", state("big", "huge"))], adopt_new=False) == ([], [])
+
+
 def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp_path: Path) -> None:
     """There was one bet, whose wagers went on every meter, and a hit won all of one."""
     old, now = TableEvening("t-0"), TableEvening("t-0")

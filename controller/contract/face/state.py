@@ -28,6 +28,8 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     next_round: int | None
     fault: str | None
     links: Links
+    meters: tuple[str, ...]
+    """The meters that the game's bets feed."""
 
 
 class State(TableState, frozen=True, kw_only=True):

@@ -134,7 +134,11 @@ class Levels:
 
     def fresh(self, now_s: float) -> bool:
         """Whether every level that can be won here was said lately."""
-        if not self._meters:
-            return True
-        lately = self._fresh_at_s is not None and now_s - self._fresh_at_s <= self._stale_after_s
-        return lately and self._meters <= self.cents.keys()
+        return not self._meters or (self._lately(now_s) and self._meters <= self.cents.keys())
+
+    def unknown(self, now_s: float) -> list[str]:
+        """The meters of this game that a pit lacks which says its levels now."""
+        return sorted(self._meters - self.cents.keys()) if self._lately(now_s) else []
+
+    def _lately(self, now_s: float) -> bool:
+        return self._fresh_at_s is not None and now_s - self._fresh_at_s <= self._stale_after_s

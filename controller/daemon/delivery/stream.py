@@ -58,7 +58,8 @@ _MOST_UNJUDGED = 1000
 class PitStream:
     """One table's stream and state, on one broker. `tell` takes the facts that the table must know.
 
-    `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`. `pit_key` is the
+    `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`, and `game_file` is
+    the path of the game's file in `[table]`. `pit_key` is the
     pit's pinned key in hex, `recognition` what is known of bet recognition's; `behind_at` is as in `Delivery`.
     """
 
@@ -75,6 +76,7 @@ class PitStream:
         tell: Callable[[OwnFact], None],
         ask: Callable[[Request], asyncio.Future[Answer]],
         levels: Levels,
+        game_file: str,
         pit_key: str | None,
         recognition: RecognitionTrust,
         behind_at: str | None,
@@ -86,6 +88,7 @@ class PitStream:
         self._journal = journal
         self._broker = broker
         self.levels = levels
+        self._game_file = game_file
         self._most_unacknowledged = most_unacknowledged
         self._stale_after_s = stale_after_s
         alarms = self._alarms = Alarms(tell)
@@ -196,6 +199,8 @@ class PitStream:
                 return Standing("no_pit", found.details | {"root": self._topics.root})
             case "behind":
                 return Standing("behind", found.details | {"waiting": delivery.unacknowledged})
+            case "well" | "listening" if unknown := self.levels.unknown(now_s):
+                return Standing("meter_unknown", {"meters": ", ".join(unknown), "game": self._game_file})
             case _:
                 return found
 

@@ -47,6 +47,10 @@ def running(status: Status | TableError) -> Iterator[Row]:
     code = status.pit.standing.code
     if code in ("well", "listening"):
         yield ok("pit", "The table hears its pit.")
+    elif code == "meter_unknown":
+        says = "The pit has no such meter as the game's file names: {meters}. Progressive bets are refused."
+        do = "Write [meters.NAME] into the pit's settings and start the pit again; or correct the name in {game}."
+        yield fault("pit", code, *(each.format(**status.pit.standing.details) for each in (says, do)))
     else:
         yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
     if status.journal.error:

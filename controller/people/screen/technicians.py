@@ -57,7 +57,7 @@ def technician_view(placard: Placard, status: Status, ages: Ages) -> dict[str, A
         "links": [
             _link("Card shoe", shoe.up, shoe.why, ages),
             _link("Pit", pit.stream == "streaming", pit.stream.replace("_", " ") + _why(pit.why), ages),
-            _link("Progressive levels", pit.meters_fresh, "fresh" if pit.meters_fresh else "not fresh", ages),
+            _link("Progressive levels", pit.meters_fresh, _levels(pit), ages),
             _link("Clock", status.clock_set, _CLOCK[status.clock_set], ages) | {"down": "not set"},
             _link("Journal", journal.error is None, journal.error or "written", ages),
         ],
@@ -123,6 +123,13 @@ def _waiting(pit: PitLink, ages: Ages) -> str:
     waits_s = ages.of("acknowledgement", (pit.acked_seq, pit.unacknowledged > 0))
     many = f"{pit.unacknowledged} ({pit.most_unacknowledged} may wait)"
     return f"{many}; the first for {waits_s} s" if pit.unacknowledged else many
+
+
+def _levels(pit: PitLink) -> str:
+    """Whether the levels are fresh; where the pit lacks a meter of the game, which one, and what to do."""
+    if pit.standing.code != "meter_unknown":
+        return "fresh" if pit.meters_fresh else "not fresh"
+    return " ".join(told.format(**pit.standing.details) for told in language().pit("meter_unknown"))
 
 
 def _meter(meter: str, pit: PitLink) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class FarTable:
             next_round=self.round + 1,
             fault=None,
             links=Links(shoe=True, journal=True),
+            meters=(),
             pit="well",
             head_seq=len(self.made),
             unacknowledged=0,

@@ -9,7 +9,7 @@ no money is lost. Nor do more players wager on that meter: a table without acks 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from msgspec.structs import replace
@@ -44,6 +44,10 @@ _SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
 
 
 _HAS = {"wagers_locked": "wager", "hit": "hit"}
+_UNTIL_THEN = (
+    "Until then the table deals on and refuses progressive bets. Other tables go on. Look at the table's game file too:"
+    " perhaps the name is wrong there."
+)
 
 
 class _NotUnderstoodError(Exception):
@@ -71,20 +75,33 @@ class Intake:
                     match bet:
                         case {"seats": [_, *_], "meters": list(named)}:
                             meters += named
+        seq = f"{table}/{event.epoch}/{event.seq}"
+        for meter in self._unknown(meters):
+            raise RefusedError(
+                "meter_unknown",
+                f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have (event"
+                f" {seq}, {_named(event)}). This event and all later events of the table wait there.",
+                f"{self._add(meter)} Then everything that waits is booked, and nothing is lost. {_UNTIL_THEN}",
+            )
+
+    def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
+        """A refusal `meter_unknown` for each meter that the bets of the table's game feed and the pit lacks."""
+        return [
+            RefusedError(
+                "meter_unknown",
+                f"Table {table} plays a game with the meter {meter}, which this pit does not have.",
+                f"{self._add(meter)} {_UNTIL_THEN}",
+            )
+            for meter in self._unknown(meters)
+        ]
+
+    def _unknown(self, meters: Iterable[object]) -> list[str]:
         named_well = [meter for meter in meters if isinstance(meter, str) and NAME.fullmatch(meter)]
         known = self._books.terms() if named_well else ()
-        for meter in named_well:
-            if meter not in known:
-                raise RefusedError(
-                    "meter_unknown",
-                    f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have (event"
-                    f" {table}/{event.epoch}/{event.seq}, {_named(event)}). This event and all later events of the"
-                    " table wait there.",
-                    f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again. Then"
-                    " everything that waits is booked, and nothing is lost. Until then the table deals on and refuses"
-                    " progressive bets. Other tables go on. Look at the table's game file too: perhaps the name is"
-                    " wrong there.",
-                )
+        return [meter for meter in named_well if meter not in known]
+
+    def _add(self, meter: str) -> str:
+        return f"Write [meters.{meter}] with the meter's terms into {self.settings}, and start the pit again."
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
         """Book the event, committed under this number. Returns the alarms that the event raised."""

@@ -34,7 +34,7 @@ from controller.pit.reference.meters import Terms
 from controller.pit.reference.opening import Place, open_store
 from controller.pit.reference.session import Session
 from controller.pit.reference.store import nonsense_explained
-from controller.pit.reference.strangers import Strangers, read_state
+from controller.pit.reference.strangers import ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
 
 
@@ -67,7 +67,7 @@ class Ledger:
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
         self._taking = Taking(self._db, self._events, self._strangers, self._intake, self._books)
-        self._met: dict[str, Adoption] = {}  # what a table's state showed, as adopted: no news if repeated
+        self._met: dict[str, tuple[Adoption, list[object]]] = {}  # what a table's state showed: no news if repeated
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
@@ -160,7 +160,8 @@ class Ledger:
 
         Returns the tables that were adopted just now, and the refusals, each with its table. With `adopt_new` the pit
         itself adopts the epoch of a table that it never heard of. Refusals: `epoch_to_adopt` with the command that
-        adopts the epoch, `epoch_of_another_key`, or `state_malformed`.
+        adopts the epoch, `epoch_of_another_key`, `state_malformed`; `meter_unknown` of a table that is heard all the
+        same.
         """
         met = _Met()
         with self._db.explained():
@@ -168,18 +169,17 @@ class Ledger:
         for table, payload in states:
             try:
                 if (read := read_state(table, payload)) is not None:
-                    self._meet(table, *read, heard.get(table), adopt_new, met)
+                    self._meet(table, read, heard.get(table), adopt_new, met)
             except RefusedError as refusal:
                 met.refused.append((table, refusal))
         if met.to_look:
             self.look_whether_heard(met.to_look)
         return met.adopted, met.refused
 
-    def _meet(
-        self, table: str, shown: Adoption, head_seq: int | None, heard: Adoption | None, adopt_new: bool, met: _Met
-    ) -> None:
+    def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: _Met) -> None:
         """Judge what one table's state shows. `heard` is the adoption that held. Raises RefusedError."""
-        if self._met.get(table) == shown:
+        shown, head_seq = state.adoption, state.head_seq
+        if self._met.get(table) == (shown, state.meters):
             if head_seq is not None and self._session.note_head(table, shown, head_seq, known=True):
                 met.to_look.add(table)
             return
@@ -194,8 +194,10 @@ class Ledger:
             holds = shown == heard or shown == self._adoptions.of(table)
             if not holds:
                 raise self._strangers.refusal(table, shown)
+            unknown = self._intake.unknown_feeds(table, state.meters)
+        met.refused += [(table, refusal) for refusal in unknown]
         met.to_look.add(table)
-        self._met[table] = shown
+        self._met[table] = shown, state.meters
 
     def look_whether_heard(self, tables: Collection[str]) -> None:
         """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""

@@ -393,7 +393,7 @@ class Pit:
             self._awards_due = True
         for table, alarm in refused:
             self._alarm(table, alarm)
-        not_well = {table for table, _ in refused}
+        not_well = {table for table, refusal in refused if refusal.code != "meter_unknown"}
         for table, payload in states:
             if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
                 self._acknowledge(table, ack)

@@ -7,6 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
+from msgspec import Struct
+
 from controller.contract.bounds import MOST_SEQ, is_count
 from controller.contract.canonical import parse_object
 from controller.contract.fingerprint import fingerprint
@@ -138,8 +140,17 @@ class Strangers:
         )
 
 
-def read_state(table: str, payload: bytes) -> tuple[Adoption, int | None] | None:
-    """What a table's state shows, and the number of its last event; None where the table says goodbye.
+class ShownState(Struct, frozen=True):
+    """What a table's state shows: whose it is, the number of the table's last event, and the meters of its game. The
+    state of an earlier version names no meters."""
+
+    adoption: Adoption
+    head_seq: int | None
+    meters: list[object]
+
+
+def read_state(table: str, payload: bytes) -> ShownState | None:
+    """What a table's state shows; None where the table says goodbye.
 
     Raises RefusedError `state_malformed`.
     """
@@ -151,7 +162,10 @@ def read_state(table: str, payload: bytes) -> tuple[Adoption, int | None] | None
         ):
             head_seq = more.get("head_seq")
             noted = head_seq if is_count(head_seq, 0, MOST_SEQ) else None
-            return Adoption(epoch, bytes.fromhex(public_key)), noted
+            meters = more.get("meters")
+            return ShownState(
+                Adoption(epoch, bytes.fromhex(public_key)), noted, meters if isinstance(meters, list) else []
+            )
     raise RefusedError(
         "state_malformed",
         f"What came on the state topic of {table!r} is not that table's state.",
