@@ -165,11 +165,16 @@ ROOMS = {
     "controller.bench": Room(("controller", "drivers")),
     "drivers.devices": Room(("controller.table.facts",), third_party=TYPES),
     "drivers.header_map": Room(("drivers.devices",), third_party=False),
-    "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.rules.game.cards")),
+    "drivers.shoe": Room(
+        (
+            *("drivers.shoe", "drivers.line", "controller.table.facts"),
+            *("controller.rules.game.cards", "controller.rules.game.usual"),
+        )
+    ),
     "drivers": Room(
         (
             *("drivers", "controller.basics.errors", "controller.contract.wire.mqtt_link"),
-            *("controller.table.facts", "controller.rules.game.cards"),
+            *("controller.table.facts", "controller.rules.game.cards", "controller.rules.game.baccarat"),
         ),
         never=("drivers.sim",),
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the table
+    from controller.rules.game.baccarat import Tableau
     from controller.table.facts import Report, ShoeFact
     from drivers.line.bad_bytes import BadBytes
 
@@ -57,8 +58,8 @@ class Brand(Struct, frozen=True):
     `name`: the name of the brand's file, and its `[shoe] driver`. `called`: what people call such a shoe, with the
     article. `bauds`: the speeds of the line, the usual speed first; all are 8N1. `copies`: how many times the shoe
     sends each report. `bits_until_numbers_repeat`: the fewest bits that the wire carries while so many reports are
-    missed that the next report's number shows no gap; 0 where reports have no numbers. `deals`: the kinds of game that
-    the shoe can deal, as game files name them; None for a shoe that has no game of its own, and so deals any kind.
+    missed that the next report's number shows no gap; 0 where reports have no numbers. `tableau`: the rules of drawing
+    that the shoe runs itself and judges by, and so the only game that it deals; None for a shoe that decides nothing.
     `buttons`: each button that only this shoe's dealer needs, and why. `codec` makes the codec of one shoe, and gets
     the last report that was believed before a restart. `asking` says how the shoe is asked whether it is there; None
     for a shoe that takes no commands.
@@ -69,7 +70,7 @@ class Brand(Struct, frozen=True):
     bauds: tuple[int, ...]
     copies: int
     bits_until_numbers_repeat: int
-    deals: frozenset[str] | None
+    tableau: Tableau | None
     buttons: Mapping[str, str]
     codec: Callable[[Report | None], Codec]
     asking: Asking | None = None

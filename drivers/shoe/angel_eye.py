@@ -24,6 +24,7 @@ from functools import reduce
 from operator import xor
 
 from controller.rules.game.cards import Card, Rank, Suit
+from controller.rules.game.usual import USUAL
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,
@@ -272,7 +273,7 @@ BRAND = Brand(
     # least 25 copies are missed. The shortest has 6 bytes: 1500 bits, 312 ms at 4800. The shoe cannot be asked for
     # them: its commands lock, clear an error and confirm the game process, and none tells a count or a last report.
     bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
-    deals=frozenset({"punto_banco"}),  # the shoe runs that tableau itself
+    tableau=USUAL,  # of its commands, LK, EC and GP, none switches its own game off
     buttons={},
     codec=AngelEyeCodec,
     asking=Asking(

@@ -96,7 +96,7 @@ BRAND = Brand(
     bauds=(9600, 4800),
     copies=1,
     bits_until_numbers_repeat=0,  # its reports have no numbers
-    deals=None,
+    tableau=None,
     buttons={"cut_card": "the shoe does not report the cut card: without this button only `tablectl cut-card` can"},
     codec=lambda last: BeeTekCodec(),
 )

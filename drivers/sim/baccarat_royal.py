@@ -1,11 +1,11 @@
-"""The simulated house's own reading of the Baccarat Royal sheet (002), both as printed and as corrected."""
+"""The simulated house's own reading of Baccarat Royal (sheet 002), whose drawing tables stand in the game file."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from drivers.sim import bets as book
@@ -16,41 +16,14 @@ from drivers.sim.house import CENTS_UP, Rounding
 from drivers.sim.punto_banco import two_hands_json
 from drivers.sim.wagers import Actives, Bets, Wager
 
-# The drawing tables, by the total of the hole cards. In Banker's tables the column `s` is for a Player who stood, the
-# other columns are for the value of Player's third card. D: draws. c: free choice.
-_PLAYER = "DDDcccc."
-_AS_PRINTED = """
-      s 0123456789
-    0 D DDDDDDDDDD
-    1 D DDDDDDDDDD
-    2 D DDDDDDDDDD
-    3 . cc......cc
-    4 . cc......cc
-    5 D ccccDDDDcc
-    6 D ccccDDDDcc
-    7 . ..........
-"""
-_CORRECTED = """
-      s 0123456789
-    0 D DDDDDDDDDD
-    1 D DDDDDDDDDD
-    2 D DDDDDDDDDD
-    3 D ccDDDDDDcc
-    4 D ccDDDDDDcc
-    5 D ccccDDDDcc
-    6 . ccccDDDDcc
-    7 . ..........
-"""
-_OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
+_MUST = {"draw": ("hit",), "stand": ("stand",), "choose": ("hit", "stand")}
 
 
 class BaccaratRoyal(Struct, frozen=True):
-    """The game, with Banker's table as printed or as corrected. `bets` as the game file has them; `says` is the file's
-    section on how the game is dealt."""
+    """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
-    says: Mapping[str, Any] = field(default_factory=dict)
-    corrected: bool = False
+    says: Mapping[str, Any]
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -59,7 +32,8 @@ class BaccaratRoyal(Struct, frozen=True):
         assert bets.actives is not None, "a round needs its active seats"
         player, banker = self.played(felt, bets.actives)
         paid = self._pay(bets, {"player": player, "banker": banker})
-        told = two_hands_json(player, banker) | book.awards(self.bets, bets, {"player": player, "banker": banker}, {})
+        hands, naturals = {"player": player, "banker": banker}, self.says["natural"]
+        told = two_hands_json(player, banker, naturals) | book.awards(self.bets, bets, hands, {}, naturals=naturals)
         told |= {
             "dragon_bonus": None,
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
@@ -74,11 +48,11 @@ class BaccaratRoyal(Struct, frozen=True):
         for whose in order:
             hole[whose].append(felt.card("player" if whose == "p" else "banker"))
         player, banker = hole["p"], hole["b"]
-        if not (rules.is_natural(player) or rules.is_natural(banker)):
-            if felt.choice(actives.player, player_options(player), rules.total(player)) == "hit":
+        if not any(rules.is_natural(cards, self.says["natural"]) for cards in (player, banker)):
+            if felt.choice(actives.player, player_options(player, self.says), rules.total(player)) == "hit":
                 player.append(felt.card("player"))
             felt.reveal("banker")
-            options = banker_options(banker, player, corrected=self.corrected)
+            options = banker_options(banker, player, self.says)
             must = options[0] if len(options) == 1 else None
             if (must or felt.choice(actives.banker, options, rules.total(banker))) == "hit":
                 banker.append(felt.card("banker"))
@@ -89,26 +63,37 @@ class BaccaratRoyal(Struct, frozen=True):
         """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
         of = {bet["spot"]: bet for bet in self.bets}
         return [
-            _stake(bets, of["stake"], wager, hands, self.rounding)
+            _stake(bets, of["stake"], wager, hands, self.rounding, self.says["natural"])
             if wager.spot == "stake"
-            else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding)
+            else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding, naturals=self.says["natural"])
             for wager in bets.standing or ()
         ]
 
 
-def player_options(hole_cards: list[str]) -> tuple[str, ...]:
+def player_options(hole_cards: list[str], says: Mapping[str, Any]) -> tuple[str, ...]:
     """What Player may call. A single option is what Player must do."""
-    return _OPTIONS[_PLAYER[rules.total(hole_cards)]]
+    points = rules.total(hole_cards)
+    chooses = "choose" if points in says["player_chooses_on"] else "stand"
+    return _MUST["draw" if points in says["player_draws_on"] else chooses]
 
 
-def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool) -> tuple[str, ...]:
+def banker_options(hole_cards: list[str], player: list[str], says: Mapping[str, Any]) -> tuple[str, ...]:
     """What Banker may call once Player has two or three cards. A single option is what Banker must do."""
-    rows = (_CORRECTED if corrected else _AS_PRINTED).strip().splitlines()[1:]
-    row = rows[rules.total(hole_cards)].split(maxsplit=1)[1].replace(" ", "")
-    return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
+    (row,) = (row for row in says["banker"] if rules.total(hole_cards) in row["hole_cards"])
+    if len(player) == 2:
+        return _MUST[row["player_stood"]]
+    free = rules.points(player[2]) in row["free_choice_on"]
+    return _MUST["choose" if free else row["all_other_cases"]]
 
 
-def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands, rounding: Rounding) -> Paid:
+def _stake(
+    bets: Bets,
+    bet: Mapping[str, Any],
+    wager: Wager,
+    hands: book.Hands,
+    rounding: Rounding,
+    naturals: Collection[int],
+) -> Paid:
     """The active seats play for the smaller stake. The rest of the larger stake goes back, unless the house covers
     that rest."""
     assert bets.actives is not None
@@ -117,7 +102,7 @@ def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands, 
         return Paid(wager, "returned", wager.cents)
     plays = wager.cents if bet.get("unequal_stakes") == "house_covers" else min(wager.cents, *others)
     own = hands["player" if wager.seat == bets.actives.player else "banker"]
-    paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {}, rounding=rounding)
+    paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {}, rounding=rounding, naturals=naturals)
     return replace(paid, wager=wager, back=paid.back + wager.cents - plays)
 
 

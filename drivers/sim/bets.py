@@ -6,7 +6,7 @@ in text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -33,18 +33,25 @@ def row_for(
     printed: Mapping[int, str] | None = None,
     *,
     split: bool = False,
+    naturals: Collection[int] = (8, 9),
 ) -> Any:
-    """The row that decides the bet at the seat; None where no row holds. `printed`: each seat's King and 9, `KS 9H`."""
+    """The row that decides the bet at the seat; None where no row holds. `printed`: each seat's King and 9, `KS 9H`.
+    `naturals`: the two-card totals that are one in this house."""
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
     for row in bet["rows"]:
-        if _so(row["when"], hands, {**own, "another": another}, split):
+        if _so(row["when"], hands, {**own, "another": another}, split, naturals):
             return row
     return None
 
 
 def awards(
-    bets: Sequence[Mapping[str, Any]], wagered: Bets | None, hands: Hands, printed: Mapping[int, str]
+    bets: Sequence[Mapping[str, Any]],
+    wagered: Bets | None,
+    hands: Hands,
+    printed: Mapping[int, str],
+    *,
+    naturals: Collection[int],
 ) -> dict[str, object]:
     """The bets with awards that seats wagered on, and the awards won: by bet, then the best row first, then by seat."""
     on = wagered.progressive if wagered else {}
@@ -53,7 +60,7 @@ def awards(
         for bet in bets
         for row in bet.get("rows", [])
         for seat in sorted(on.get(bet["spot"], ()))
-        if "award" in row and row_for(bet, hands, seat, printed) is row
+        if "award" in row and row_for(bet, hands, seat, printed, naturals=naturals) is row
     ]
     told = [{"spot": bet["spot"], "seats": sorted(on[bet["spot"]])} for bet in bets if bet["spot"] in on]
     return {"progressive": told, "awards": won}
@@ -68,9 +75,10 @@ def pay(
     *,
     split: bool = False,
     rounding: Rounding = CENTS_UP,
+    naturals: Collection[int] = (8, 9),
 ) -> Paid:
     """What becomes of a wager on the bet. `number` counts the hands of a split seat. `split`: the seat has split."""
-    row = row_for(bet, hands, wager.seat, printed, split=split)
+    row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
     match row:
         case {"award": _}:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back
             back = wager.cents if bet.get("awards_return_stake") else 0
@@ -89,16 +97,23 @@ def pay(
             return cashier.lose(wager, number)
 
 
-def _so(when: Mapping[str, Any], hands: Hands, pairs: Mapping[str, Sequence[str]], split: bool) -> bool:
-    """Whether every written word holds."""
+def _so(
+    when: Mapping[str, Any],
+    hands: Hands,
+    pairs: Mapping[str, Sequence[str]],
+    split: bool,
+    naturals: Collection[int],
+) -> bool:
+    """Whether every written word holds. Hands that are not Player's and Banker's are never a natural."""
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
+    naturals = naturals if sides[0] == "player" else ()
     outcome = rules.outcome(one, other)
     won = {"player": [one], "banker": [other], "tie": []}[outcome]
     lost = {"player": [other], "banker": [one], "tie": []}[outcome]
     winners = [name for name in ("player", "banker", "own", "dealer") if any(hands.get(name) is side for side in won)]
     facts: dict[str, object] = {
-        "natural": "player" in hands and (rules.is_natural(one) or rules.is_natural(other)),
+        "natural": any(rules.is_natural(cards, naturals) for cards in (one, other)),
         "margin": abs(rules.total(one) - rules.total(other)),
         "cards": len(one) + len(other),
         "total_sum": rules.total(one) + rules.total(other),
@@ -125,19 +140,19 @@ def _so(when: Mapping[str, Any], hands: Hands, pairs: Mapping[str, Sequence[str]
         if word in together:
             return bool(together[word]) and _cards_so(said, together[word])
         if word in of:
-            return any(_hand_so(said, cards, pairs, bool(sides[0] == "player")) for cards in of[word])
-        many = sum(_hand_so(said, cards, pairs, bool(sides[0] == "player")) for cards in (one, other))
+            return any(_hand_so(said, cards, pairs, naturals) for cards in of[word])
+        many = sum(_hand_so(said, cards, pairs, naturals) for cards in (one, other))
         return {"either": many >= 1, "both": many == 2, "exactly_one": many == 1}[word]
 
     return all(holds(word, said) for word, said in when.items())
 
 
 def _hand_so(
-    words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str, Sequence[str]], naturals: bool
+    words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str, Sequence[str]], naturals: Collection[int]
 ) -> bool:
     rank, rank_2 = (card[0] for card in cards[:2])
     facts: dict[str, object] = {
-        "natural": naturals and rules.is_natural(cards),
+        "natural": rules.is_natural(cards, naturals),
         "pair": rank == rank_2,
         "suited": cards[0][1] == cards[1][1],
         "colored": _color(cards[:2]) is not None,

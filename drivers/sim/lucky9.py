@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
@@ -26,7 +26,7 @@ class Lucky9(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
-    says: Mapping[str, Any] = field(default_factory=dict)
+    says: Mapping[str, Any]
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -98,7 +98,7 @@ def played(
     acted = {seat: _play(felt, seat, list(first_two[seat]), says) for seat in going}
     hands = {seat: acted[seat] for seat in seats}
     felt.reveal("dealer")
-    if rules.total(dealer) in says.get("dealer_draws_on", range(5)):
+    if rules.total(dealer) in says["dealer_draws_on"]:
         dealer.append(felt.card("dealer"))
     return first_two, hands, dealer
 
@@ -118,8 +118,8 @@ def _play(felt: Felt, seat: int, cards: list[str], says: Mapping[str, Any]) -> l
 
 def _splits(two: Sequence[str], says: Mapping[str, Any], hands: int) -> bool:
     """Whether these cards may be split at a seat with so many hands, these among them."""
-    by_value = says.get("pair") == "value" and rules.points(two[0]) == rules.points(two[1])
-    return (by_value or rules.is_pair(two)) and hands <= says.get("most_splits", 3)
+    by_value = says["pair"] == "value" and rules.points(two[0]) == rules.points(two[1])
+    return (by_value or rules.is_pair(two)) and hands <= says["most_splits"]
 
 
 def _split(felt: Felt, seat: int, pair: Sequence[str], says: Mapping[str, Any], others: int) -> list[SeatHand]:

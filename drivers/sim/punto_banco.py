@@ -1,8 +1,8 @@
-"""The simulated house deals punto banco by the sheets (000, 001, 004), and pays what the game file's bets say."""
+"""The simulated house deals punto banco as the game file says, and pays what the file's bets say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -17,11 +17,12 @@ from drivers.sim.wagers import Bets
 class PuntoBanco(Struct, frozen=True):
     """The game.
 
-    `bets` as the game file has them. `midi`: the cards lie face down until they are given back. `printed`: the King and
-    the 9 of every seat.
+    `bets` as the game file has them; `says` is the file's tableau. `midi`: the cards lie face down until they are given
+    back. `printed`: the King and the 9 of every seat.
     """
 
     bets: Sequence[Mapping[str, Any]] = ()
+    says: rules.Drawing = field(default_factory=lambda: rules.USUAL)
     midi: bool = False
     printed: Mapping[int, str] = field(default_factory=dict)
     rounding: Rounding = CENTS_UP
@@ -29,12 +30,14 @@ class PuntoBanco(Struct, frozen=True):
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round. `bets` is None for a round without wagers."""
         hands: dict[str, list[str]] = {"player": [], "banker": []}
-        while (side := rules.next_side(hands["player"], hands["banker"])) is not None:
+        while (side := rules.next_side(hands["player"], hands["banker"], self.says)) is not None:
             hands[side].append(felt.card(side))
             if self.midi and len(hands["banker"]) >= 2:
                 felt.reveal(*(hands if len(hands[side]) == 2 else (side,)))
         player, banker = hands["player"], hands["banker"]
-        told = two_hands_json(player, banker) | book.awards(self.bets, bets, hands, self.printed)
+        naturals = self.says["natural"]
+        told = two_hands_json(player, banker, naturals)
+        told |= book.awards(self.bets, bets, hands, self.printed, naturals=naturals)
         told |= {
             "dragon_bonus": self._dragon_bonus(hands),
             "actives": None,
@@ -43,7 +46,7 @@ class PuntoBanco(Struct, frozen=True):
         if bets is None or bets.standing is None:
             return Dealt(rules.outcome(player, banker), told)
         paid = [
-            book.pay(self._bet(wager.spot), wager, hands, self.printed, rounding=self.rounding)
+            book.pay(self._bet(wager.spot), wager, hands, self.printed, rounding=self.rounding, naturals=naturals)
             for wager in bets.standing
         ]
         told["settlement"] = cashier.settlement(paid)
@@ -56,7 +59,10 @@ class PuntoBanco(Struct, frozen=True):
         """What the Dragon Bonus of each hand pays; None where the game does not have that bet."""
         if {"dragon_player", "dragon_banker"} - {bet["spot"] for bet in self.bets}:
             return None
-        on_player, on_banker = (book.row_for(self._bet(f"dragon_{side}"), hands) or {} for side in ("player", "banker"))
+        on_player, on_banker = (
+            book.row_for(self._bet(f"dragon_{side}"), hands, naturals=self.says["natural"]) or {}
+            for side in ("player", "banker")
+        )
         odds = on_player.get("pays") or on_banker.get("pays")
         return {
             "player": "win" if "pays" in on_player else on_player.get("result", "lose"),
@@ -65,13 +71,13 @@ class PuntoBanco(Struct, frozen=True):
         }
 
 
-def two_hands_json(player: list[str], banker: list[str]) -> dict[str, object]:
+def two_hands_json(player: list[str], banker: list[str], naturals: Collection[int]) -> dict[str, object]:
     """Two complete hands and their outcome, as the account writes them."""
     return {
         "outcome": rules.outcome(player, banker),
         "player": rules.hand_json(player),
         "banker": rules.hand_json(banker),
-        "natural": rules.is_natural(player) or rules.is_natural(banker),
+        "natural": rules.is_natural(player, naturals) or rules.is_natural(banker, naturals),
         "margin": abs(rules.total(player) - rules.total(banker)),
         "pairs": {"player": rules.is_pair(player), "banker": rules.is_pair(banker)},
     }

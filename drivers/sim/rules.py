@@ -1,4 +1,4 @@
-"""The simulated house's own reading of the Royal 9 Mini Baccarat sheet.
+"""What the simulated house knows of cards and hands, and its own reading of how a game file says that hands are drawn.
 
 An independent witness: it shares no code with the controller, so that the two agree only where both are right. A card
 is plain text, rank then suit (`KS`, `TD`). A hand is a sequence of cards in the order in which they were drawn.
@@ -6,8 +6,8 @@ is plain text, rank then suit (`KS`, `TD`). A hand is a sequence of cards in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 
 Side = Literal["player", "banker"]
 Outcome = Literal["player", "banker", "tie"]
@@ -15,8 +15,8 @@ Outcome = Literal["player", "banker", "tie"]
 RANKS = "A23456789TJQK"
 SUITS = "DCSH"
 
-# Banker's part of the sheet. A row is Banker's total on two cards. The column `s` is for a Player who stood, the other
-# columns are for the value of Player's third card. D: Banker draws.
+# Banker's part of the sheets. A row is Banker's total on two cards. The column `s` is for a Player who stood, the
+# other columns are for the value of Player's third card. D: Banker draws.
 _BANKER = """
       s 0123456789
     0 D DDDDDDDDDD
@@ -29,6 +29,20 @@ _BANKER = """
     7 . ..........
 """
 _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.strip().splitlines()[1:]]
+
+Drawing = Mapping[str, Any]
+"""The rules of drawing as TOML gives a game file's `[punto_banco.tableau]`."""
+
+USUAL: Drawing = {
+    "natural": [8, 9],
+    "player_draws_on": [0, 1, 2, 3, 4, 5],
+    "banker_draws_on_when_player_stands": [total for total, row in enumerate(_BANKER_ROWS) if row[0] == "D"],
+    "banker_draws_on_third_card": {
+        str(total): [third for third, draws in enumerate(row[1:]) if draws == "D"]
+        for total, row in enumerate(_BANKER_ROWS)
+    },
+}
+"""The rules of the sheets, which an Angel Eye runs too. A house deals by its own game file."""
 
 
 def a_card(word: str) -> str:
@@ -53,22 +67,24 @@ def burn_count(first_card: str) -> int:
     return points(first_card) or 10
 
 
-def is_natural(cards: Sequence[str]) -> bool:
-    """An 8 or a 9 on two cards."""
-    return len(cards) == 2 and total(cards) >= 8
+def is_natural(cards: Sequence[str], naturals: Collection[int] = (8, 9)) -> bool:
+    """One of the house's natural totals on two cards: usually an 8 or a 9."""
+    return len(cards) == 2 and total(cards) in naturals
 
 
-def next_side(player: Sequence[str], banker: Sequence[str]) -> Side | None:
+def next_side(player: Sequence[str], banker: Sequence[str], says: Drawing = USUAL) -> Side | None:
     """Which hand the next card goes to, given the cards dealt so far; None when the round is complete."""
     dealt = len(player) + len(banker)
     if dealt < 4:
         return "banker" if dealt % 2 else "player"
-    if len(banker) == 3 or is_natural(player) or is_natural(banker):
+    one, other = total(player[:2]), total(banker[:2])
+    if len(banker) == 3 or {one, other} & set(says["natural"]):
         return None
-    if len(player) == 2 and total(player) <= 5:
+    if one not in says["player_draws_on"]:
+        return "banker" if other in says["banker_draws_on_when_player_stands"] else None
+    if len(player) == 2:
         return "player"
-    column = 1 + points(player[2]) if len(player) == 3 else 0
-    return "banker" if _BANKER_ROWS[total(banker)][column] == "D" else None
+    return "banker" if points(player[2]) in says["banker_draws_on_third_card"][str(other)] else None
 
 
 def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:

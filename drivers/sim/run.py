@@ -133,9 +133,9 @@ def game_of(house: House) -> Game:
         case "lucky9":
             return Lucky9(bets, house.section, rounding)
         case "baccarat_royal":
-            return BaccaratRoyal(bets, house.section, "corrected" in house.name, rounding)
+            return BaccaratRoyal(bets, house.section, rounding)
         case _:
-            return PuntoBanco(bets, house.midi, house.printed, rounding)
+            return PuntoBanco(bets, house.section["tableau"], house.midi, house.printed, rounding)
 
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:

@@ -16,7 +16,10 @@ from tests.bench.report import Section, judged
 from tests.game.test_enumeration import every_hand
 from tests.support.tables import TABLES
 
-_TABLES = ("royal9", "kansas_star", "ez_baccarat", "pairs", "punto_2000", "grand_fortune", "baccarat_royal", "lucky9")
+_TABLES = (
+    *("royal9", "kansas_star", "ez_baccarat", "pairs", "punto_2000", "even_draw", "grand_fortune"),
+    *("baccarat_royal", "lucky9"),
+)
 _MOST_MS, _MOST_AGAIN_MS = 1000, 50
 _MOST_OF_CHOICES_MS = 2000
 """Where seats choose and their best play is found first: with fresh cards or with others."""

@@ -75,12 +75,24 @@ def _punto_2000_banker(done: TwoHands) -> str:
     return "1/2" if done.banker_total == 6 else "1"
 
 
+def _even_draw(side: str, done: TwoHands) -> str:
+    if done.player_total == done.banker_total:
+        return "push"
+    if not wins(side, done):
+        return "lose"
+    return "1/2" if _three(done.player if side == "player" else done.banker, 6) else "1"
+
+
 BY_TOTALS: dict[tuple[str, str], Statement] = {
     ("ez_baccarat", "banker"): _ez_banker,
     ("ez_baccarat", "dragon_7"): lambda d: "40" if wins("banker", d) and _three(d.banker, 7) else "lose",
     ("ez_baccarat", "panda_8"): lambda d: "25" if wins("player", d) and _three(d.player, 8) else "lose",
     ("punto_2000", "banker"): _punto_2000_banker,
     ("punto_2000", "super_6"): lambda d: "12" if wins("banker", d) and d.banker_total == 6 else "lose",
+    ("even_draw", "player"): lambda d: _even_draw("player", d),
+    ("even_draw", "banker"): lambda d: _even_draw("banker", d),
+    ("even_draw", "tie"): lambda d: "9" if d.player_total == d.banker_total else "lose",
+    ("even_draw", "lucky_6"): lambda d: "22" if "1/2" in (_even_draw("player", d), _even_draw("banker", d)) else "lose",
     ("pairs", "tie"): lambda d: "9" if d.player_total == d.banker_total else "lose",
 }
 

@@ -85,8 +85,8 @@ _EVENINGS = [
     pytest.param(Evening("sugarhouse_midi", rounds=6), id="sugarhouse_midi"),
     pytest.param(Evening("sugarhouse", rounds=8), marks=pytest.mark.proof, id="sugarhouse"),
     pytest.param(Evening("baccarat_royal", rounds=4), id="baccarat_royal"),
-    # A house written in TOML alone; all of them with the proof.
-    pytest.param(Evening("pairs", rounds=6), id="pairs"),
+    # A house written in TOML alone, with a tableau of its own; all of them with the proof.
+    pytest.param(Evening("even_draw", rounds=6), id="even_draw"),
     # What the increments of these tables would never let be rounded.
     pytest.param(Evening("kansas_star", rounds=6, game=_ODD_CENTS), id="kansas_star in odd cents"),
     *(

@@ -28,6 +28,11 @@ Cards = tuple[str, ...]
 View = Callable[[Cards, Cards], object]
 
 HOUSES = sorted(path.stem for path in TABLES.glob("*.toml") if isinstance(subject(path).play, PuntoBanco))
+DRAWINGS = pytest.mark.parametrize(
+    "says",
+    [rules.USUAL, read(TABLES.parent / "games" / "even_draw.toml")["punto_banco"]["tableau"]],
+    ids=["as usual", "even_draw"],
+)
 ONE_DECK = tuple(rank + suit for suit in rules.SUITS for rank in rules.RANKS)
 SEATS = (1, 5)
 """At Royal 9's table: one with a suited King and 9 printed, and one with two suits."""
@@ -56,9 +61,10 @@ VIEWS: dict[str, View] = {
 
 
 class Count:
-    """Deals that look alike, together, with one of them."""
+    """Deals by these rules of drawing that look alike, together, with one of them."""
 
-    def __init__(self, *views: View) -> None:
+    def __init__(self, *views: View, says: rules.Drawing = rules.USUAL) -> None:
+        self.says = says
         self.ways: dict[View, Counter[object]] = {view: Counter() for view in views}
         self._examples: dict[tuple[View, object], tuple[Cards, Cards]] = {}
 
@@ -81,11 +87,14 @@ class Count:
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Each bet that the count can tell of: its name, its outcomes by the count, and by the par sheet."""
+    """Each bet that the count can tell of, of houses that draw so: its name, its outcomes by the count, and by the par
+    sheet."""
     for house in HOUSES:
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
         game = read((TABLES / table["table"]["game"]).resolve())
+        if game["punto_banco"]["tableau"] != count.says:
+            continue
         printed = {seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat}
         sheet = par(of, fresh(decks))
         for bet in game["bets"]:
@@ -97,16 +106,17 @@ def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[i
                     yield f"{house} {bet['spot']} seat {seat}", count.of(bet, seat, printed), ours
 
 
+@DRAWINGS
 @pytest.mark.parametrize(
     "hands", [3_000, pytest.param(10_000_000, marks=pytest.mark.proof)], ids=["a few", "ten million"]
 )
 def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
-    hands: int, figure: Callable[[str], None]
+    hands: int, says: rules.Drawing, figure: Callable[[str], None]
 ) -> None:
     random, shoe = Random(20), ONE_DECK * 8
-    count = Count(by_totals, by_pairs, by_nines_and_faces)
+    count = Count(by_totals, by_pairs, by_nines_and_faces, says=says)
     for _ in range(hands):
-        count.add(*dealt(random.sample(shoe, 6)))
+        count.add(*dealt(random.sample(shoe, 6), says))
     figure(farthest_off(hands, every_bet(count, 8)))
 
 
@@ -126,13 +136,14 @@ def farthest_off(hands: int, bets: Iterable[tuple[str, list[int], list[int]]]) -
 
 
 @pytest.mark.proof
-def test_every_deal_of_one_deck_by_points(figure: Callable[[str], None]) -> None:
-    count = Count(by_totals)
+@DRAWINGS
+def test_every_deal_of_one_deck_by_points(says: rules.Drawing, figure: Callable[[str], None]) -> None:
+    count = Count(by_totals, says=says)
     left = {"A23456789T"[place] + "S": 16 if place == 9 else 4 for place in range(10)}
 
     def deal(cards: list[str], ways: int) -> None:
-        player, banker = dealt(cards)
-        if len(cards) >= 4 and rules.next_side(player, banker) is None:
+        player, banker = dealt(cards, says)
+        if len(cards) >= 4 and rules.next_side(player, banker, says) is None:
             after = [52 - number for number in range(len(cards), 6)]
             count.add(player, banker, ways * (1 if not after else after[0] * (after[1] if len(after) > 1 else 1)))
             return

@@ -14,6 +14,13 @@ def bets_of(game: str) -> list[dict[str, Any]]:
     return list(_values(game)["bets"])
 
 
+def says_of(game: str) -> dict[str, Any]:
+    """The section of a game file that says how its kind is dealt, as TOML gives it."""
+    values = _values(game)
+    says: dict[str, Any] = values[values["kind"]]
+    return says
+
+
 def limits_of(game: str) -> Limits:
     """Its limits."""
     return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)), sensed="royal9" if game == "royal9" else None)

@@ -166,8 +166,8 @@ def test_the_story_s_shoe_is_whole_and_its_first_round_shows_the_game(game: str,
         assert any(sorted(first[side::2][:2]) in pairs for side in (0, 1)), "a seat's own King and 9"
 
 
-@pytest.mark.parametrize("game", ["baccarat_royal_corrected", "lucky9"])
-def test_an_angel_eye_deals_punto_banco_only(game: str) -> None:
+@pytest.mark.parametrize("game", ["baccarat_royal_corrected", "lucky9", "even_draw"])
+def test_an_angel_eye_deals_what_it_draws_by_itself_only(game: str) -> None:
     run = demo("--game", game, "--shoe", "angel_eye")
     assert run.returncode == 1
     assert run.stderr.startswith(f"demo_options: GAME={game} cannot be played with SHOE=angel_eye: shoe.driver ")
@@ -179,7 +179,9 @@ def test_the_demo_names_every_game_there_is_an_example_of() -> None:
     assert run.returncode == 1
     names = run.stderr.partition("GAME is one of: ")[2].strip().rstrip(".").split(", ")
     assert names == sorted({path.stem for path in (ROOT / "config").glob("[gt]*s/*.toml")})
-    assert {"ez_baccarat", "punto_2000", "pairs", "baccarat_royal_corrected", "sugarhouse_midi"} <= {*names}
+    assert {"even_draw", "ez_baccarat", "punto_2000", "pairs", "baccarat_royal_corrected", "sugarhouse_midi"} <= {
+        *names
+    }
 
 
 def test_a_game_that_is_nearly_named_is_suggested() -> None:

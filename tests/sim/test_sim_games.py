@@ -14,10 +14,11 @@ from drivers.sim.lucky9 import Lucky9, SeatHand
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.wagers import Actives, Bets, Wager
 from tests.sim.felt import StackedFelt
-from tests.sim.games import bets_of
+from tests.sim.games import bets_of, says_of
 
 WORTH = dict(zip(range(10), ("QH", "AS", "2H", "3D", "4C", "5S", "6H", "7D", "8C", "9S"), strict=True))
 BOTH = ("hit", "stand")
+PRINTED, CORRECTED = says_of("baccarat_royal"), says_of("baccarat_royal_corrected")
 
 
 def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
@@ -76,7 +77,7 @@ def test_dragon_bonus_by_sheet(game: str, back: int) -> None:
 
 
 def test_players_table() -> None:
-    options = [player_options(["KS", WORTH[points]]) for points in range(8)]
+    options = [player_options(["KS", WORTH[points]], PRINTED) for points in range(8)]
     assert options == [("hit",)] * 3 + [BOTH] * 4 + [("stand",)]
 
 
@@ -96,15 +97,15 @@ def test_bankers_table(sums: Any, thirds: Any, options: tuple[str, ...]) -> None
     for points in sums:
         for third in thirds:
             player = ["2S", "3S", WORTH[third]]
-            assert banker_options(["KS", WORTH[points]], player, corrected=False) == options
+            assert banker_options(["KS", WORTH[points]], player, PRINTED) == options
             corrected = ("hit",) if points in (3, 4) and options == ("stand",) else options
-            assert banker_options(["KS", WORTH[points]], player, corrected=True) == corrected
+            assert banker_options(["KS", WORTH[points]], player, CORRECTED) == corrected
 
 
 def test_banker_when_player_stood() -> None:
-    for corrected, draws in ((False, "DDD..DD."), (True, "DDDDDD..")):
+    for says, draws in ((PRINTED, "DDD..DD."), (CORRECTED, "DDDDDD..")):
         for points, draw in enumerate(draws):
-            options = banker_options(["KS", WORTH[points]], ["6S", "KH"], corrected=corrected)
+            options = banker_options(["KS", WORTH[points]], ["6S", "KH"], says)
             assert options == (("hit",) if draw == "D" else ("stand",))
 
 
@@ -139,7 +140,7 @@ def test_banker_when_player_stood() -> None:
 )
 def test_a_round_in_the_sheets_order(cards: str, calls: str, happened: list[str]) -> None:
     felt = StackedFelt(cards, calls)
-    BaccaratRoyal(bets_of("baccarat_royal")).deal(felt, Bets(standing=(), actives=Actives(player=4, banker=2)))
+    BaccaratRoyal(bets_of("baccarat_royal"), PRINTED).deal(felt, Bets(standing=(), actives=Actives(player=4, banker=2)))
     assert felt.happened == ["card banker", "card banker", "card player", "card player", *happened]
     assert felt.used_up
 
@@ -148,7 +149,7 @@ def paid(outcome: str, *wagers: Wager) -> list[Any]:
     """The round's wagers, settled; seat 1 is Player and seat 2 Banker."""
     banker, player = "KD 8D", {"player": "KS 9S", "banker": "KS 7S", "tie": "KS 8S"}[outcome]
     bets = Bets(standing=wagers, actives=Actives(1, 2))
-    dealt = BaccaratRoyal(bets_of("baccarat_royal")).deal(StackedFelt(f"{banker} {player}"), bets)
+    dealt = BaccaratRoyal(bets_of("baccarat_royal"), PRINTED).deal(StackedFelt(f"{banker} {player}"), bets)
     settlement: Any = dealt.told["settlement"]
     return list(settlement["wagers"])
 
@@ -179,7 +180,7 @@ def test_a_stake_without_another_goes_back() -> None:
 
 # Lucky 9.
 
-LUCKY9 = Lucky9(bets_of("lucky9"))
+LUCKY9 = Lucky9(bets_of("lucky9"), says_of("lucky9"))
 DEALERS = {"lucky": "4S 5S", "natural": "KS 9S", "three": "2S 3S 4D", "low": "KS 7S"}
 MATRIX = """
               lucky    natural  three    low

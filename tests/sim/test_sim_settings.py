@@ -26,7 +26,7 @@ from drivers.sim import lucky9 as lucky9_house
 from drivers.sim.felt import Game
 from drivers.sim.wagers import Actives as HousesActives
 from drivers.sim.wagers import Bets, Wager
-from tests.sim.games import bets_of
+from tests.sim.games import bets_of, says_of
 from tests.support.five_games import call, seats, wager
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, TableUnderTest
 
@@ -130,12 +130,12 @@ ROYAL_SETTINGS: list[tuple[Any, str, int]] = list(
 def test_baccarat_royal_is_dealt_and_paid_by_each_setting_as_the_house_has_it() -> None:
     assert isinstance(BACCARAT_ROYAL.play, BaccaratRoyal)
     limits = replace(BACCARAT_ROYAL.wagers, increment_cents=1)
-    outcomes = set()
+    outcomes, says = set(), says_of("baccarat_royal")
     for seed, (order, unequal, cents) in enumerate(ROYAL_SETTINGS * 4):
         by = {"unequal_stakes": unequal}
         play = replace(BACCARAT_ROYAL.play, deal_order=order)
         rules = replace(BACCARAT_ROYAL, play=play, wagers=limits, bets=read(BACCARAT_ROYAL.bets, "stake", by))
-        house = royal_house.BaccaratRoyal(written(bets_of("baccarat_royal"), "stake", by), {"deal_order": order})
+        house = royal_house.BaccaratRoyal(written(bets_of("baccarat_royal"), "stake", by), says | {"deal_order": order})
         chips = (Wager(2, "stake", 2000), Wager(5, "stake", cents), Wager(6, "tie", 500))
         bets = Bets(standing=chips, actives=HousesActives(player=5, banker=2))
         table, houses = dealt_by_both(rules, house, bets, seed)

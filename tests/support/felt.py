@@ -47,11 +47,11 @@ class Hand:
         return len(hands["player"]) + len(hands["banker"])
 
 
-def dealt(cards: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Player's hand and Banker's, where no more of these cards are dealt than the sheet says."""
+def dealt(cards: Iterable[str], says: rules.Drawing = rules.USUAL) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Player's hand and Banker's, where no more of these cards are dealt than the rules of drawing say."""
     hands: dict[str, tuple[str, ...]] = {"player": (), "banker": ()}
     for card in cards:
-        side = rules.next_side(hands["player"], hands["banker"])
+        side = rules.next_side(hands["player"], hands["banker"], says)
         if side is None:
             break
         hands[side] += (card,)

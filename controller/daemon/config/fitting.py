@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from controller.daemon.config.game_file import HAND_AT_MOST, GameFile, play_of
 from controller.daemon.config.problems import Mistake
+from controller.daemon.config.seldom_meant import differences
 from controller.daemon.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
 from controller.daemon.pins.inputs import missed_without
+from controller.rules.game.baccarat import Tableau
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, TableRules
 from drivers import shoe as shoes
 from drivers.header_map import conflicts
+from drivers.line.brand import Brand
 
 
 def rules_of(table: TableFile, game: GameFile) -> TableRules:
@@ -52,11 +55,7 @@ def check_game_fits(
     table: TableSection, seats: tuple[Seat, ...], shoe: ShoeSection, pins: PinsSection, game: GameFile
 ) -> Iterable[Mistake]:
     """The sections of the table's file must fit the game that the table deals."""
-    deals = shoe.driver.deals
-    if deals is not None and game.kind not in deals:
-        can = [name for name in shoes.NAMES if game.kind in (shoes.brand(name).deals or {game.kind})]
-        what = f"{shoe.driver.called} deals {' and '.join(sorted(deals)).replace('_', ' ')} only"
-        yield "shoe.driver", what, f"Write one of: {', '.join(can)}."
+    yield from _check_shoe_deals(shoe.driver, play_of(game).tableau)
     most = play_of(game).most_cards(len(seats))
     if HAND_AT_MOST <= game.shoe.fewest_cards_to_open < most:
         what = f"a round of {len(seats)} seats can take {most} cards, more than fewest_cards_to_open"
@@ -92,6 +91,19 @@ def check_game_fits(
             yield f"pins.inputs.{name}", "senses a progressive wager, and the game has none", "Remove it."
 
 
+def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake]:
+    """A shoe that draws by rules of its own, and judges by them, must draw by the game's rules."""
+    if brand.tableau is None:
+        return
+    others = ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
+    if tableau is None:
+        yield "shoe.driver", f"{brand.called} deals punto banco only", f"Write one of: {others}."
+    elif otherwise := ", ".join(differences(tableau, brand.tableau)):
+        what = f"{brand.called} draws by rules of its own, and the game by others: {otherwise}"
+        do = f"Write one of: {others}; or give the game the shoe's rules. No command that we know switches them off."
+        yield "shoe.driver", what, do
+
+
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     """What is allowed and may still be a mistake: a seat without a sensor, a connection without TLS."""
     if table.pit.tls is None and not table.pit.is_local:
@@ -119,9 +131,9 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         if name not in table.pins.inputs:
             yield f"there is no input {name}, and {why}"
     if table.table.lock_on == "first_card":
-        kept = ", except on a card that the shoe reports as kept" if brand.deals else ""
+        kept = ", except on a card that the shoe reports as kept" if brand.tableau else ""
         yield f"a first card locks the wagers, so no card is drawn too early: shoe.drawn_in_error has no effect{kept}"
-    if brand.deals and game.shoe.drawn_in_error == "burn":
+    if brand.tableau and game.shoe.drawn_in_error == "burn":
         counts_it = f"{brand.called} takes a burned card for a round's first: end the shoe's own game"
         yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next card'
     yield from _unnoticed(table.shoe)

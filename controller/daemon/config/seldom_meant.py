@@ -5,28 +5,17 @@ A mistake leaves a table that cannot be played. What stands here can be played, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
 from controller.daemon.config.game_file import GameFile, play_of
 from controller.rules.game.baccarat import Tableau
 from controller.rules.game.bets import Bet
+from controller.rules.game.usual import USUAL
 from controller.rules.game.wagers import WagerRules
 from controller.table.rules import ShoeRules
 
 _A_DOLLAR_CENTS = 100
 """The least chip of a table. A smaller amount was likely written in dollars."""
-
-_PLAYER_DRAWS = range(6)
-_BANKER_DRAWS_WHEN_PLAYER_STANDS = range(6)
-_BANKER_DRAWS_ON_THIRD_CARD: Mapping[int, Sequence[int]] = {
-    **dict.fromkeys(range(3), range(10)),
-    3: [third for third in range(10) if third != 8],
-    4: range(2, 8),
-    5: range(4, 8),
-    6: range(6, 8),
-    7: (),
-}
-"""The rules of drawing by which punto banco is dealt everywhere."""
 
 
 def seldom_meant(game: GameFile) -> Iterator[str]:
@@ -34,8 +23,9 @@ def seldom_meant(game: GameFile) -> Iterator[str]:
     yield from _small_amounts(game.wagers, game.bets)
     yield from _minimums_between_chips(game.wagers, game.bets)
     yield from _cut_card(game.shoe)
-    if (tableau := play_of(game).tableau) is not None:
-        yield from _own_tableau(tableau)
+    tableau = play_of(game).tableau
+    if tableau is not None and (otherwise := ", ".join(differences(tableau, USUAL))):
+        yield f"{otherwise}: punto banco is dealt otherwise everywhere else"
     for bet in game.bets:
         yield from _awards_out_of_order(bet)
         yield from _ties_that_lose(bet)
@@ -70,20 +60,21 @@ def _cut_card(shoe: ShoeRules) -> Iterator[str]:
         yield f"shoe.cut_card_from_end = {behind}: with fewer than {least} cards behind the cut card {lost}"
 
 
-def _own_tableau(tableau: Tableau) -> Iterator[str]:
-    yield from _difference("player_draws_on", tableau.player_draws_on, _PLAYER_DRAWS)
-    stands = "banker_draws_on_when_player_stands"
-    yield from _difference(stands, tableau.banker_draws_on_when_player_stands, _BANKER_DRAWS_WHEN_PLAYER_STANDS)
-    for banker, thirds in sorted(tableau.banker_draws_on_third_card.items()):
-        usual = _BANKER_DRAWS_ON_THIRD_CARD.get(banker, ())
-        yield from _difference(f"banker_draws_on_third_card.{banker}", thirds, usual)
+def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:
+    """Each key of a tableau that says otherwise than the other tableau, and what it has more or less. Their order
+    within a row is free."""
+    for key in ("natural", "player_draws_on", "banker_draws_on_when_player_stands"):
+        yield from _difference(key, getattr(tableau, key), getattr(other, key))
+    rows, others = tableau.banker_draws_on_third_card, other.banker_draws_on_third_card
+    for banker in sorted(rows.keys() & others.keys()):  # which rows there are follows from the naturals
+        yield from _difference(f"banker_draws_on_third_card.{banker}", rows[banker], others[banker])
 
 
 def _difference(key: str, says: Iterable[int], usual: Iterable[int]) -> Iterator[str]:
     if set(says) != set(usual):
         more, less = sorted(set(says) - set(usual)), sorted(set(usual) - set(says))
         parts = [f"{what} {', '.join(map(str, points))}" for what, points in (("has", more), ("lacks", less)) if points]
-        yield f"tableau.{key} {' and '.join(parts)}: punto banco is dealt otherwise everywhere else"
+        yield f"tableau.{key} {' and '.join(parts)}"
 
 
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:

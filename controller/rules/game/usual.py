@@ -1,0 +1,24 @@
+"""The rules of drawing by which punto banco is dealt everywhere, as sheets 000, 001 and 004 print them.
+
+A table deals by its game file alone. These rules are what shoes run that decide for themselves, and what a game file is
+compared with before a warning.
+"""
+
+from __future__ import annotations
+
+from controller.rules.game.baccarat import Tableau
+
+USUAL = Tableau(
+    natural=(8, 9),
+    player_draws_on=tuple(range(6)),
+    banker_draws_on_when_player_stands=tuple(range(6)),
+    banker_draws_on_third_card={
+        **dict.fromkeys(range(3), tuple(range(10))),
+        3: (0, 1, 2, 3, 4, 5, 6, 7, 9),
+        4: (2, 3, 4, 5, 6, 7),
+        5: (4, 5, 6, 7),
+        6: (6, 7),
+        7: (),
+    },
+)
+"""Banker with 3 stands on a third card of 8 alone. The rows below go by the third card, and 7 always stands."""
