@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 from msgspec.structs import asdict
 
-from controller.contract.face.placard import Limits, Placard, PlacardBet, PlacardRow, SeatK9, When
+from controller.contract.face.placard import Drawing, Limits, Placard, PlacardBet, PlacardRow, SeatK9, When
 from controller.rules.game.bets import Bet, Row, ratio_text
 from controller.rules.game.bets import When as Condition
 from controller.table.rules import TableRules
@@ -24,6 +24,7 @@ def placard(rules: TableRules, name: str) -> Placard:
         house_ways=dict(rules.play.house_ways),
         seat_hands=rules.play.seats_play,
         naturals=tuple(rules.play.naturals),
+        drawing=convert(to_builtins(rules.play.drawing), Drawing),
         decks=rules.shoe.decks,
         burn_counts_first_card=rules.shoe.burn_counts_first_card,
         cut_card_from_end=rules.shoe.cut_card_from_end,
@@ -58,6 +59,7 @@ def _row(row: Row) -> PlacardRow:
         cents=row.cents,
         meter=row.meter,
         share=ratio_text(row.share),
+        words=asdict(row.words) if row.words else None,
     )
 
 

@@ -19,11 +19,32 @@ from drivers.sim.wagers import Actives, Bets, Wager
 _MUST = {"draw": ("hit",), "stand": ("stand",), "choose": ("hit", "stand")}
 
 
+class BankerRow(Struct, frozen=True):
+    """A row of `[[baccarat_royal.banker]]`, as TOML gives it."""
+
+    hole_cards: Sequence[int]
+    free_choice_on: Sequence[int]
+    all_other_cases: str
+    player_stood: str
+
+
+class Section(Struct, frozen=True):
+    """`[baccarat_royal]` of a game file, as TOML gives it."""
+
+    natural: Sequence[int]
+    player_draws_on: Sequence[int]
+    player_chooses_on: Sequence[int]
+    banker: Sequence[Mapping[str, Any]]
+    deal_order: str = "banker_first"
+    on_win: str = "loser_to_free_seat"
+    on_tie: str = "next_seat"
+
+
 class BaccaratRoyal(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
-    says: Mapping[str, Any]
+    says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -31,9 +52,10 @@ class BaccaratRoyal(Struct, frozen=True):
         assert bets is not None, "a round needs its players"
         assert bets.actives is not None, "a round needs its active seats"
         player, banker = self.played(felt, bets.actives)
-        paid = self._pay(bets, {"player": player, "banker": banker})
-        hands, naturals = {"player": player, "banker": banker}, self.says["natural"]
-        told = two_hands_json(player, banker, naturals) | book.awards(self.bets, bets, hands, {}, naturals=naturals)
+        hands = {"player": player, "banker": banker}
+        paid = self._pay(bets, hands)
+        told = two_hands_json(player, banker, self.says.natural)
+        told |= book.awards(self.bets, bets, hands, {}, naturals=self.says.natural)
         told |= {
             "dragon_bonus": None,
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
@@ -43,12 +65,12 @@ class BaccaratRoyal(Struct, frozen=True):
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
         """Player's hand and Banker's, as the two active seats play them."""
-        order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.get("deal_order", ""), "bbpp")
+        order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.deal_order, "bbpp")
         hole: dict[str, list[str]] = {"p": [], "b": []}
         for whose in order:
             hole[whose].append(felt.card("player" if whose == "p" else "banker"))
         player, banker = hole["p"], hole["b"]
-        if not any(rules.is_natural(cards, self.says["natural"]) for cards in (player, banker)):
+        if not any(rules.is_natural(cards, self.says.natural) for cards in (player, banker)):
             if felt.choice(actives.player, player_options(player, self.says), rules.total(player)) == "hit":
                 player.append(felt.card("player"))
             felt.reveal("banker")
@@ -63,27 +85,28 @@ class BaccaratRoyal(Struct, frozen=True):
         """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
         of = {bet["spot"]: bet for bet in self.bets}
         return [
-            _stake(bets, of["stake"], wager, hands, self.rounding, self.says["natural"])
+            _stake(bets, of["stake"], wager, hands, self.rounding, self.says.natural)
             if wager.spot == "stake"
-            else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding, naturals=self.says["natural"])
+            else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding, naturals=self.says.natural)
             for wager in bets.standing or ()
         ]
 
 
-def player_options(hole_cards: list[str], says: Mapping[str, Any]) -> tuple[str, ...]:
+def player_options(hole_cards: list[str], says: Section) -> tuple[str, ...]:
     """What Player may call. A single option is what Player must do."""
     points = rules.total(hole_cards)
-    chooses = "choose" if points in says["player_chooses_on"] else "stand"
-    return _MUST["draw" if points in says["player_draws_on"] else chooses]
+    chooses = "choose" if points in says.player_chooses_on else "stand"
+    return _MUST["draw" if points in says.player_draws_on else chooses]
 
 
-def banker_options(hole_cards: list[str], player: list[str], says: Mapping[str, Any]) -> tuple[str, ...]:
+def banker_options(hole_cards: list[str], player: list[str], says: Section) -> tuple[str, ...]:
     """What Banker may call once Player has two or three cards. A single option is what Banker must do."""
-    (row,) = (row for row in says["banker"] if rules.total(hole_cards) in row["hole_cards"])
+    rows = (BankerRow(**row) for row in says.banker)
+    (row,) = (row for row in rows if rules.total(hole_cards) in row.hole_cards)
     if len(player) == 2:
-        return _MUST[row["player_stood"]]
-    free = rules.points(player[2]) in row["free_choice_on"]
-    return _MUST["choose" if free else row["all_other_cases"]]
+        return _MUST[row.player_stood]
+    free = rules.points(player[2]) in row.free_choice_on
+    return _MUST["choose" if free else row.all_other_cases]
 
 
 def _stake(

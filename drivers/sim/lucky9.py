@@ -1,4 +1,4 @@
-"""The simulated house's own reading of the Lucky 9 sheet (003)."""
+"""The simulated house's own reading of Lucky 9 (sheet 003), whose settings stand in the game file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ class SeatHand(Struct):
     from_split: bool = False
 
 
+class Section(Struct, frozen=True):
+    """`[lucky9]` of a game file, as TOML gives it."""
+
+    pair: str
+    most_splits: int
+    dealer_draws_on: Sequence[int]
+    deal_order: str = "seats_first"
+    first_seat: str = "lowest"
+    dealer_shows: str = "second_card"
+    split_order: str = "leftmost_first"
+
+
 class Lucky9(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
-    says: Mapping[str, Any]
+    says: Section
     rounding: Rounding = CENTS_UP
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -53,7 +65,7 @@ class Lucky9(Struct, frozen=True):
         """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or by the hand that the bet
         names."""
         bet = next(bet for bet in self.bets if bet["spot"] == wager.spot)
-        with_up_card = [*first_two[wager.seat], dealer[0 if self.says.get("dealer_shows") == "first_card" else 1]]
+        with_up_card = [*first_two[wager.seat], dealer[0 if self.says.dealer_shows == "first_card" else 1]]
         paid = [
             book.pay(
                 bet,
@@ -84,13 +96,13 @@ class Lucky9(Struct, frozen=True):
 
 
 def played(
-    felt: Felt, seats: Sequence[int], says: Mapping[str, Any]
+    felt: Felt, seats: Sequence[int], says: Section
 ) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
     """Deal a round to these seats. Returns each seat's first two cards, its hands at the end, and the dealer's hand."""
-    going = sorted(seats, reverse=says.get("first_seat") == "highest")
+    going = sorted(seats, reverse=says.first_seat == "highest")
     round_ = [*map("seat_{}".format, going)]
-    round_.insert(0 if says.get("deal_order") == "dealer_first" else len(going), "dealer")
-    twice = [who for who in round_ for _ in "12"] if says.get("deal_order") == "two_at_once" else round_ * 2
+    round_.insert(0 if says.deal_order == "dealer_first" else len(going), "dealer")
+    twice = [who for who in round_ for _ in "12"] if says.deal_order == "two_at_once" else round_ * 2
     lie: dict[str, list[str]] = {who: [] for who in round_}
     for who in twice:
         lie[who].append(felt.card(who))
@@ -98,12 +110,12 @@ def played(
     acted = {seat: _play(felt, seat, list(first_two[seat]), says) for seat in going}
     hands = {seat: acted[seat] for seat in seats}
     felt.reveal("dealer")
-    if rules.total(dealer) in says["dealer_draws_on"]:
+    if rules.total(dealer) in says.dealer_draws_on:
         dealer.append(felt.card("dealer"))
     return first_two, hands, dealer
 
 
-def _play(felt: Felt, seat: int, cards: list[str], says: Mapping[str, Any]) -> list[SeatHand]:
+def _play(felt: Felt, seat: int, cards: list[str], says: Section) -> list[SeatHand]:
     """A seat's turn: its hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
@@ -116,16 +128,16 @@ def _play(felt: Felt, seat: int, cards: list[str], says: Mapping[str, Any]) -> l
     return [SeatHand(cards)]
 
 
-def _splits(two: Sequence[str], says: Mapping[str, Any], hands: int) -> bool:
+def _splits(two: Sequence[str], says: Section, hands: int) -> bool:
     """Whether these cards may be split at a seat with so many hands, these among them."""
-    by_value = says["pair"] == "value" and rules.points(two[0]) == rules.points(two[1])
-    return (by_value or rules.is_pair(two)) and hands <= says["most_splits"]
+    by_value = says.pair == "value" and rules.points(two[0]) == rules.points(two[1])
+    return (by_value or rules.is_pair(two)) and hands <= says.most_splits
 
 
-def _split(felt: Felt, seat: int, pair: Sequence[str], says: Mapping[str, Any], others: int) -> list[SeatHand]:
+def _split(felt: Felt, seat: int, pair: Sequence[str], says: Section, others: int) -> list[SeatHand]:
     """Each card of a pair becomes a hand, by `split_order`. `others`: how many other hands the seat has."""
     played: list[SeatHand] = []
-    from_right = says.get("split_order") == "rightmost_first"
+    from_right = says.split_order == "rightmost_first"
     for to_come, card in zip((1, 0), reversed(pair) if from_right else pair, strict=True):
         besides = others + to_come + len(played)
         two = [card, felt.card(f"seat_{seat}")]

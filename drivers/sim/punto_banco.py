@@ -22,7 +22,7 @@ class PuntoBanco(Struct, frozen=True):
     """
 
     bets: Sequence[Mapping[str, Any]] = ()
-    says: rules.Drawing = field(default_factory=lambda: rules.USUAL)
+    says: rules.Drawing = rules.USUAL
     midi: bool = False
     printed: Mapping[int, str] = field(default_factory=dict)
     rounding: Rounding = CENTS_UP
@@ -35,7 +35,7 @@ class PuntoBanco(Struct, frozen=True):
             if self.midi and len(hands["banker"]) >= 2:
                 felt.reveal(*(hands if len(hands[side]) == 2 else (side,)))
         player, banker = hands["player"], hands["banker"]
-        naturals = self.says["natural"]
+        naturals = self.says.natural
         told = two_hands_json(player, banker, naturals)
         told |= book.awards(self.bets, bets, hands, self.printed, naturals=naturals)
         told |= {
@@ -60,7 +60,7 @@ class PuntoBanco(Struct, frozen=True):
         if {"dragon_player", "dragon_banker"} - {bet["spot"] for bet in self.bets}:
             return None
         on_player, on_banker = (
-            book.row_for(self._bet(f"dragon_{side}"), hands, naturals=self.says["natural"]) or {}
+            book.row_for(self._bet(f"dragon_{side}"), hands, naturals=self.says.natural) or {}
             for side in ("player", "banker")
         )
         odds = on_player.get("pays") or on_banker.get("pays")

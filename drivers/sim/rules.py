@@ -7,7 +7,9 @@ is plain text, rank then suit (`KS`, `TD`). A hand is a sequence of cards in the
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
+
+from msgspec import Struct
 
 Side = Literal["player", "banker"]
 Outcome = Literal["player", "banker", "tie"]
@@ -30,18 +32,25 @@ _BANKER = """
 """
 _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.strip().splitlines()[1:]]
 
-Drawing = Mapping[str, Any]
-"""The rules of drawing as TOML gives a game file's `[punto_banco.tableau]`."""
 
-USUAL: Drawing = {
-    "natural": [8, 9],
-    "player_draws_on": [0, 1, 2, 3, 4, 5],
-    "banker_draws_on_when_player_stands": [total for total, row in enumerate(_BANKER_ROWS) if row[0] == "D"],
-    "banker_draws_on_third_card": {
+class Drawing(Struct, frozen=True):
+    """The rules of drawing: the keys of a game file's `[punto_banco.tableau]`, as TOML gives them."""
+
+    natural: Sequence[int]
+    player_draws_on: Sequence[int]
+    banker_draws_on_when_player_stands: Sequence[int]
+    banker_draws_on_third_card: Mapping[str, Sequence[int]]
+
+
+USUAL = Drawing(
+    natural=[8, 9],
+    player_draws_on=[0, 1, 2, 3, 4, 5],
+    banker_draws_on_when_player_stands=[total for total, row in enumerate(_BANKER_ROWS) if row[0] == "D"],
+    banker_draws_on_third_card={
         str(total): [third for third, draws in enumerate(row[1:]) if draws == "D"]
         for total, row in enumerate(_BANKER_ROWS)
     },
-}
+)
 """The rules of the sheets, which an Angel Eye runs too. A house deals by its own game file."""
 
 
@@ -78,13 +87,13 @@ def next_side(player: Sequence[str], banker: Sequence[str], says: Drawing = USUA
     if dealt < 4:
         return "banker" if dealt % 2 else "player"
     one, other = total(player[:2]), total(banker[:2])
-    if len(banker) == 3 or {one, other} & set(says["natural"]):
+    if len(banker) == 3 or {one, other} & {*says.natural}:
         return None
-    if one not in says["player_draws_on"]:
-        return "banker" if other in says["banker_draws_on_when_player_stands"] else None
+    if one not in says.player_draws_on:
+        return "banker" if other in says.banker_draws_on_when_player_stands else None
     if len(player) == 2:
         return "player"
-    return "banker" if points(player[2]) in says["banker_draws_on_third_card"][str(other)] else None
+    return "banker" if points(player[2]) in says.banker_draws_on_third_card[str(other)] else None
 
 
 def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:

@@ -14,15 +14,14 @@ from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.devices import PRESENT_INPUT
+from drivers.sim import baccarat_royal, lucky9, rules
 from drivers.sim.account import Account
-from drivers.sim.baccarat_royal import BaccaratRoyal
 from drivers.sim.crowd import Crowd
 from drivers.sim.dealer import Dealer
 from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.felt import Game
 from drivers.sim.house import House, ShoeProcedure, read_house
 from drivers.sim.line import Line, PtyLine
-from drivers.sim.lucky9 import Lucky9
 from drivers.sim.people import Clock, Cues, Pace, Players, TableCues
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.punto_banco import PuntoBanco
@@ -131,11 +130,11 @@ def game_of(house: House) -> Game:
     bets, rounding = house.limits.bets, house.rounding
     match house.kind:
         case "lucky9":
-            return Lucky9(bets, house.section, rounding)
+            return lucky9.Lucky9(bets, lucky9.Section(**house.section), rounding)
         case "baccarat_royal":
-            return BaccaratRoyal(bets, house.section, rounding)
+            return baccarat_royal.BaccaratRoyal(bets, baccarat_royal.Section(**house.section), rounding)
         case _:
-            return PuntoBanco(bets, house.section["tableau"], house.midi, house.printed, rounding)
+            return PuntoBanco(bets, rules.Drawing(**house.section["tableau"]), house.midi, house.printed, rounding)
 
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:

@@ -599,6 +599,31 @@ WRONG_IN_GAME: dict[str, Case] = {
     "an award of nothing": (lambda v: _row(v, "royal9", 7).update(cents=0), "bets.5.rows.7.cents", "no award"),
     "an award's unknown key": (lambda v: _row(v, "royal9", 7).update(sents=1), "bets.5.rows.7", "is cents meant"),
     "a row that is a number": (lambda v: _bet(v, "royal9")["rows"].append(5), "bets.5.rows.8", "not a table"),
+    "words in one language": (
+        lambda v: _row(v, "royal9", 7).update(words={"en": "Royal 9"}),
+        "bets.5.rows.7.words.vi",
+        "vi is missing",
+    ),
+    "words in a language of no page": (
+        lambda v: _row(v, "royal9", 7)["words"].update(fr="Royal 9"),
+        "bets.5.rows.7.words",
+        "there is no key fr",
+    ),
+    "words of two lines": (
+        lambda v: _row(v, "royal9", 7)["words"].update(en="Royal\n9"),
+        "bets.5.rows.7.words.en",
+        "cannot stand on a pay table",
+    ),
+    "words that say nothing": (
+        lambda v: _row(v, "royal9", 7)["words"].update(en=""),
+        "bets.5.rows.7.words.en",
+        "cannot stand on a pay table",
+    ),
+    "words beyond a pay table": (
+        lambda v: _row(v, "royal9", 7)["words"].update(vi=91 * "K"),
+        "bets.5.rows.7.words.vi",
+        "cannot stand on a pay table",
+    ),
     "no price": (lambda v: _bet(v, "royal9").update(price_cents=0), "bets.5.price_cents", "no price"),
     "a price that the pit does not understand": (
         lambda v: _bet(v, "royal9").update(price_cents=10**8 + 1),

@@ -67,12 +67,12 @@ def in_deal_order(player: tuple[int, ...], banker: tuple[int, ...]) -> list[Card
 
 def differs(says: Tableau, picture: Picture) -> list[str]:
     """Every position at which the program or the simulated house has it otherwise than the picture."""
-    found, section = [], picture.section()
+    found, section = [], rules.Drawing(**picture.section())
     for player, banker in tableaus.positions():
         if len(player) == 3 and picture.next(player[:2], banker) != "player":
             continue
         step = next_step(says, in_deal_order(player, banker))
-        ours = step.hand.value if isinstance(step, Draw) else None
+        ours = str(step.hand) if isinstance(step, Draw) else None
         houses = rules.next_side([WORTH[value] for value in player], [WORTH[value] for value in banker], section)
         if {ours, houses} != {picture.next(player, banker)}:
             found.append(f"{player} {banker}: {ours}, {houses}")
@@ -107,15 +107,10 @@ def ways(picture: Picture, decks: int) -> Counter[int]:
     left = {value: decks * (16 if value == 0 else 4) for value in range(10)}
 
     def over(dealt: tuple[int, ...], many: int) -> None:
-        player, banker = (dealt[0], dealt[2], *dealt[4:5]), (dealt[1], dealt[3])
-        who = picture.next(player[:2], banker)
-        cards = iter(dealt[4:])
-        if who == "player":
-            player, who = (*player[:2], next(cards)), picture.next((*player[:2], dealt[4]), banker)
-        else:
-            player = player[:2]
-        if who == "banker":
-            banker = (*banker, next(cards))
+        player, banker, cards = [dealt[0], dealt[2]], [dealt[1], dealt[3]], [*dealt[:3:-1]]
+        for hand in ("player", "banker"):
+            if picture.next(player, banker) == hand:
+                (player if hand == "player" else banker).append(cards.pop())
         one, other = sum(player) % 10, sum(banker) % 10
         count[(one > other) - (one < other)] += many
 
@@ -173,7 +168,7 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
         assert differs(tableau_of(path), picture) == []
         house = game_of(read_house(path))
         assert isinstance(house, SimulatedPuntoBanco)
-        assert house.says == picture.section()
+        assert house.says == rules.Drawing(**picture.section())
         assert odds_of(path) != odds_of(CONFIG / "games" / "royal9.toml"), "the letter is counted"
     assert played == [name for name in NAMES if name != "angel_eye"]
 
@@ -206,5 +201,5 @@ def test_the_shipped_house_draws_as_its_sheet_says() -> None:
 def test_the_usual_tableau_is_that_of_the_pictures(tmp_path: Path) -> None:
     for game in ("royal9", "kansas_star", "sugarhouse"):
         assert differs(tableau_of(CONFIG / "tables" / f"{game}.toml"), USUAL) == []
-    assert USUAL.section() == rules.USUAL
+    assert rules.Drawing(**USUAL.section()) == rules.USUAL
     assert odds_of(files(tmp_path, USUAL)) == odds_of(CONFIG / "games" / "royal9.toml")

@@ -111,7 +111,8 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
     assert isinstance(of.play, BaccaratRoyal)
     found = baccarat_royal.solved(of.play, of.bets, fresh(8))
     assert found.play is not None
-    house, felt = royal_house.BaccaratRoyal((), read(file)["baccarat_royal"]), RoyalFelt(Random(21), found.play)
+    section = royal_house.Section(**read(file)["baccarat_royal"])
+    house, felt = royal_house.BaccaratRoyal((), section), RoyalFelt(Random(21), found.play)
     came: Counter[tuple[Look, Look]] = Counter()
     for _ in range(hands):
         felt.shuffle()
@@ -173,7 +174,7 @@ def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str]
     of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
     assert isinstance(of.play, Lucky9)
     found = lucky9.best(of.play, of.bets, fresh(8))
-    felt, says = Lucky9Felt(Random(22), found.seat), read(file)["lucky9"]
+    felt, says = Lucky9Felt(Random(22), found.seat), lucky9_house.Section(**read(file)["lucky9"])
     rounds: Counter[tuple[tuple[Look, ...], Look]] = Counter()
     threes: Counter[Cards] = Counter()
     for _ in range(hands):

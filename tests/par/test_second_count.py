@@ -30,7 +30,7 @@ View = Callable[[Cards, Cards], object]
 HOUSES = sorted(path.stem for path in TABLES.glob("*.toml") if isinstance(subject(path).play, PuntoBanco))
 DRAWINGS = pytest.mark.parametrize(
     "says",
-    [rules.USUAL, read(TABLES.parent / "games" / "even_draw.toml")["punto_banco"]["tableau"]],
+    [rules.USUAL, rules.Drawing(**read(TABLES.parent / "games" / "even_draw.toml")["punto_banco"]["tableau"])],
     ids=["as usual", "even_draw"],
 )
 ONE_DECK = tuple(rank + suit for suit in rules.SUITS for rank in rules.RANKS)
@@ -93,7 +93,7 @@ def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[i
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
         game = read((TABLES / table["table"]["game"]).resolve())
-        if game["punto_banco"]["tableau"] != count.says:
+        if rules.Drawing(**game["punto_banco"]["tableau"]) != count.says:
             continue
         printed = {seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat}
         sheet = par(of, fresh(decks))

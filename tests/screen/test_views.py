@@ -17,7 +17,9 @@ from controller.contract.face.feed import Rounds
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import MetersRefused, Status
 from controller.contract.pit_words import STEPS
-from controller.daemon.config import load
+from controller.daemon.config import load, load_game
+from controller.daemon.config.game_file import play_of
+from controller.people.screen.drawing import numbers
 from controller.people.screen.figures import past_view
 from controller.people.screen.hands import hand_view, meters_view
 from controller.people.screen.placards import award_cents, meters_of, placard_view, when_words
@@ -25,8 +27,9 @@ from controller.people.screen.rules import parts_of, rules_page
 from controller.people.screen.shoes import shoe_view
 from controller.people.screen.technicians import Ages, technician_view
 from controller.people.screen.wording import words
+from controller.rules.game.baccarat import PuntoBanco, Tableau
 from controller.rules.game.baccarat_royal import BaccaratRoyal
-from controller.rules.game.bets import CardsAre, HandIs, When
+from controller.rules.game.bets import CardsAre, HandIs, InWords, When
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
@@ -39,6 +42,7 @@ from controller.table.rules import TableRules
 from controller.words.language import LANGUAGES
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
 from tests.support.samples import examples
+from tests.support.tableaus import USUAL, Picture, at_random, positions
 from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
 from tests.support.told import but, healthy, read_back
 
@@ -80,7 +84,8 @@ def test_every_language_has_the_same_words_with_the_same_places_to_fill(language
             if isinstance(text, str):
                 places = sorted(re.findall(r"\{\w+\}", text))
                 assert places == sorted(re.findall(r"\{\w+\}", other[section][key])), (section, key)
-    assert [part.get("of") for part in first["help"]["part"]] == [part.get("of") for part in other["help"]["part"]]
+    for key in ("of", "table"):
+        assert [part.get(key) for part in first["help"]["part"]] == [part.get(key) for part in other["help"]["part"]]
 
 
 def test_players_are_told_of_every_fault_and_every_phase() -> None:
@@ -132,20 +137,25 @@ def test_a_placard_of_every_house_in_words(path: Path) -> None:
     [
         (
             "royal9",
-            ("Royal 9", "Dragon Bonus", "Banker, after Player drew"),
-            ("Midi", "Lucky 9 and", "Two players act"),
+            ("A seat's K9", "Banker, after Player drew"),
+            ("Midi", "Another card", "Two players act"),
         ),
-        ("kansas_star", ("Dragon Bonus", "Banker, after Player drew"), ("Royal 9", "Midi", "Two players act")),
-        ("sugarhouse_midi", ("Midi", "Banker, after Player drew"), ("Royal 9", "Two players act", "Lucky 9 and")),
-        ("baccarat_royal", ("Two players act",), ("Banker, after Player drew", "Midi", "Royal 9", "Dragon Bonus")),
-        ("lucky9", ("Lucky 9 and natural 9", "Another card"), ("The bets", "Banker, after", "Midi", "Two players act")),
+        ("kansas_star", ("Back bettors", "Banker, after Player drew"), ("A seat's K9", "Midi", "Two players act")),
+        ("sugarhouse_midi", ("Midi", "Banker, after Player drew"), ("A seat's K9", "Two players act", "Another card")),
+        ("even_draw", ("Two hands", "One side", "Banker"), ("Banker, after", "Midi", "Two players act", "A seat's K9")),
+        ("baccarat_royal", ("Two players act", "Banker, after Player drew"), ("Midi", "A seat's K9", "The dealer")),
+        (
+            "lucky9",
+            ("Another card", "The dealer"),
+            ("Two hands", "One side", "Banker", "Midi", "Two players act", "Naturals"),
+        ),
     ],
 )
 def test_the_rules_page_tells_the_rules_of_the_tables_own_game(
     table: str, has: tuple[str, ...], has_not: tuple[str, ...]
 ) -> None:
     sign = placard_of(load(TABLES / f"{table}.toml").rules)
-    titles = [part["title"] for part in parts_of(sign, "en")]
+    titles = [part.title for part in parts_of(sign, "en")]
     assert all(any(title.startswith(start) for title in titles) for start in has)
     assert not any(title.startswith(start) for title in titles for start in has_not)
     page = rules_page(sign, LANGUAGES)
@@ -177,7 +187,7 @@ def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
 
 
 def parts_told(rules: TableRules) -> dict[str, str]:
-    return {part["title"]: part["text"] for part in parts_of(placard_of(rules), "en")}
+    return {part.title: part.text for part in parts_of(placard_of(rules), "en")}
 
 
 @pytest.mark.parametrize(
@@ -186,21 +196,145 @@ def parts_told(rules: TableRules) -> dict[str, str]:
         (
             {},
             "Two cards of one rank may be split for a second wager of the same amount, up to 4 hands",
-            "0, 1, 2, 3, 4,",
+            [("0–4", "draws"), ("5–9", "stands")],
         ),
-        ({"pair": "value", "most_splits": 1}, "Two cards of one value, such as", "0, 1, 2, 3, 4,"),
-        ({"most_splits": 0, "dealer_draws_on": (5, 0)}, None, "on 0, 5, and"),
+        ({"pair": "value", "most_splits": 1}, "Two cards of one value, such as", [("0–4", "draws"), ("5–9", "stands")]),
+        (
+            {"most_splits": 0, "dealer_draws_on": (5, 0)},
+            None,
+            [("0", "draws"), ("1–4", "stands"), ("5", "draws"), ("6–9", "stands")],
+        ),
     ],
 )
 def test_the_rules_page_tells_what_splits_and_when_the_dealer_draws(
-    play: dict[str, Any], splits: str | None, draws: str
+    play: dict[str, Any], splits: str | None, draws: list[tuple[str, str]]
 ) -> None:
     rules = load(TABLES / "lucky9.toml").rules
     assert isinstance(rules.play, Lucky9)
-    told = parts_told(replace(rules, play=replace(rules.play, **play)))
-    assert draws in told["Another card"]
+    rules = replace(rules, play=replace(rules.play, **play))
+    told = parts_told(rules)
+    assert drawn(rules, "en")["The dealer"] == draws
     assert told.get("Splitting", "").startswith(splits or "")
     assert ("Splitting" in told) == (splits is not None)
+
+
+def drawn(rules: TableRules, language: str) -> dict[str, list[tuple[str, str]]]:
+    """The tables of the drawing rules, by their titles."""
+    return {part.title: part.lines for part in parts_of(placard_of(rules), language) if part.lines}
+
+
+def values_of(text: str) -> set[int]:
+    """The numbers that people read in `"0–3, 5"`."""
+    ends = [[int(end) for end in part.split("–")] for part in text.split(", ")]
+    return {value for end in ends for value in range(end[0], end[-1] + 1)}
+
+
+def read_off(lines: list[tuple[str, str]], draws: str) -> dict[int, set[int]]:
+    """By each total, the third cards on which the hand draws, as somebody reads them off the table."""
+    found = {}
+    for totals, does in lines:
+        on: set[int] = set()
+        for clause in does.split("; "):
+            if clause == draws:
+                on = {*range(10)}
+            elif clause.startswith(draws):
+                on = values_of(re.sub("^[^0-9]+", "", clause))
+        found |= dict.fromkeys(values_of(totals), on)
+    return found
+
+
+IN_ENGLISH = ("draws", "Player", "Banker", "Banker, after Player stood", "Banker, after Player drew")
+IN_VIETNAMESE = ("rút", "Con", "Cái", "Cái, sau khi Con dừng", "Cái, sau khi Con đã rút")
+
+
+@pytest.mark.parametrize("seed", [None, *range(8)])
+@pytest.mark.parametrize(("language", "said"), [("en", IN_ENGLISH), ("vi", IN_VIETNAMESE)])
+def test_whoever_reads_the_rules_page_draws_as_the_file_says(
+    seed: int | None, language: str, said: tuple[str, ...]
+) -> None:
+    """Found with a house of its own: the page told the usual rules, whatever the file said."""
+    picture = USUAL if seed is None else at_random(seed)
+    rules = with_picture(picture)
+    tables = {title: read_off(lines, said[0]) for title, lines in drawn(rules, language).items()}
+    player, blind, stood, drew = (tables.get(title) for title in said[1:])
+    assert player is not None
+    for hand, (_, other) in positions():
+        if max(hand[1], other) >= len(picture.player) or bool(player[hand[1]]) != (len(hand) == 3):
+            continue  # a natural; or Player is still to draw, or has a card that he never draws
+        assert len(hand) == 3 or picture.next(hand, (0, other)) != "player"
+        by = blind or (drew if len(hand) == 3 else stood)
+        assert by is not None
+        reads = hand[2] in by[other] if len(hand) == 3 else bool(by[other])
+        assert reads == (picture.next(hand, (0, other)) == "banker"), (hand, other)
+    naturals = numbers(range(len(picture.player), 10))
+    assert not naturals or any(f" {naturals} " in part.text for part in parts_of(placard_of(rules), language))
+
+
+def with_picture(picture: Picture) -> TableRules:
+    """The rules of a house that draws so."""
+    says = picture.section()
+    rows = {int(total): tuple(row) for total, row in says.pop("banker_draws_on_third_card").items()}
+    tableau = Tableau(**{key: tuple(row) for key, row in says.items()}, banker_draws_on_third_card=rows)
+    rules = load(TABLES / "even_draw.toml").rules
+    assert isinstance(rules.play, PuntoBanco)
+    return replace(rules, play=replace(rules.play, tableau=tableau))
+
+
+def test_baccarat_royals_page_has_the_drawing_tables_of_its_file() -> None:
+    games, rules = TABLES.parent / "games", load(TABLES / "baccarat_royal.toml").rules
+    files = (load_game(games / f"baccarat_royal{which}.toml")[0] for which in ("", "_corrected"))
+    printed, corrected = (drawn(replace(rules, play=play_of(file)), "en") for file in files)
+    stood, drew = "Banker, after Player stood", "Banker, after Player drew"
+    assert printed["Player"] == [("0–2", "draws"), ("3–6", "chooses"), ("7", "stands")]
+    assert printed[stood] == [("0–2", "draws"), ("3–4", "stands"), ("5–6", "draws"), ("7", "stands")]
+    assert printed[drew] == [
+        ("0–2", "draws"),
+        ("3–4", "chooses on 0–1, 8–9; stands on 2–7"),
+        ("5–6", "chooses on 0–3, 8–9; draws on 4–7"),
+        ("7", "stands"),
+    ]
+    assert corrected[stood] == [("0–5", "draws"), ("6–7", "stands")]
+    assert corrected[drew][1] == ("3–4", "chooses on 0–1, 8–9; draws on 2–7")
+
+
+def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None:
+    """Sheet 001: 14 players, seven seated and seven behind them."""
+    rules = load(TABLES / "kansas_star.toml").rules
+    assert "7 seats, and one more person may bet behind each: 14 players" in parts_told(rules)["Back bettors"]
+    fewer = replace(rules, seats=rules.seats[:5])
+    assert "5 seats, and one more person may bet behind each: 10 players" in parts_told(fewer)["Back bettors"]
+
+
+# The house's own words.
+
+
+def test_a_row_is_told_in_the_houses_own_words() -> None:
+    """Found on Lucky 9's page: a condition told word by word is no sentence for a player."""
+    view = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
+    (hand,) = (board for board in view["pays"] if board["title"]["en"] == "Hand")
+    assert [line["when"]["en"] for line in hand["lines"]] == [
+        "0, 1 or 2 on three cards, whatever the dealer has",
+        "Lucky 9 against the dealer's 9 on two cards",
+        "Lucky 9: 9 on two cards, no ten or face card, before any split",
+        "9 on three cards against the dealer's Lucky 9",
+        "tie",
+        "Your hand wins",
+    ]
+    assert hand["lines"][1]["when"]["vi"] == "Lucky 9, khi người chia có 9 điểm với hai lá"
+
+
+def test_a_houses_own_words_are_text_and_nothing_else() -> None:
+    rules = load(TABLES / "even_draw.toml").rules
+    words_ = InWords(en="<script>{naturals}</script>", vi="&")
+    bets = tuple(replace(bet, rows=tuple(replace(row, words=words_) for row in bet.rows)) for bet in rules.bets)
+    page = rules_page(placard_of(replace(rules, bets=bets)), LANGUAGES)
+    assert "<script>" not in page
+    assert "{naturals}" in page
+    assert ": &amp;<td>" in page
+
+
+def test_a_house_has_words_in_each_language_of_the_pages() -> None:
+    assert InWords.__struct_fields__ == LANGUAGES
 
 
 def test_the_rules_page_tells_of_one_side_back_bettors_and_the_burn_as_the_house_has_them() -> None:
@@ -237,10 +371,14 @@ def test_without_a_table_the_rules_page_has_what_holds_for_every_game() -> None:
 
 def test_rows_in_words() -> None:
     assert (
-        when_words({"winner": ["banker"], "banker": {"total": [7], "cards": [3]}})["en"]
-        == "Banker wins, total 7, 3 cards"
+        when_words({"winner": ["banker"], "banker": {"total": [7], "cards": [3]}})["en"] == "Banker wins, 7 on 3 cards"
     )
     assert when_words({"margin": [4, 5, 6]})["en"] == "by 4, 5 or 6"
+    won = {"winner": ["player"], "natural": True}
+    assert when_words(won, "player")["en"] == "natural"
+    assert when_words(won, "player", on_either=True)["en"] == "wins with a natural"
+    assert when_words({"winner": ["player"], "margin": [4, 5]}, "player", on_either=True)["en"] == "wins by 4 or 5"
+    assert when_words({"winner": ["tie"], "natural": True}, "player", on_either=True)["en"] == "tie, natural"
     assert when_words({"both": {"first_two": [["J", "Q", "K"], ["9"]], "suited": True}})["en"] == (
         "both hands: J, Q or K with 9, one suit"
     )

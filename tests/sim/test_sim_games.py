@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from drivers.sim.baccarat_royal import BaccaratRoyal, banker_options, player_options
+from drivers.sim import lucky9
+from drivers.sim.baccarat_royal import BaccaratRoyal, Section, banker_options, player_options
 from drivers.sim.bets import pay
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt
@@ -18,7 +19,7 @@ from tests.sim.games import bets_of, says_of
 
 WORTH = dict(zip(range(10), ("QH", "AS", "2H", "3D", "4C", "5S", "6H", "7D", "8C", "9S"), strict=True))
 BOTH = ("hit", "stand")
-PRINTED, CORRECTED = says_of("baccarat_royal"), says_of("baccarat_royal_corrected")
+PRINTED, CORRECTED = (Section(**says_of(f"baccarat_royal{which}")) for which in ("", "_corrected"))
 
 
 def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
@@ -180,7 +181,7 @@ def test_a_stake_without_another_goes_back() -> None:
 
 # Lucky 9.
 
-LUCKY9 = Lucky9(bets_of("lucky9"), says_of("lucky9"))
+LUCKY9 = Lucky9(bets_of("lucky9"), lucky9.Section(**says_of("lucky9")))
 DEALERS = {"lucky": "4S 5S", "natural": "KS 9S", "three": "2S 3S 4D", "low": "KS 7S"}
 MATRIX = """
               lucky    natural  three    low

@@ -117,7 +117,7 @@ def test_lucky9_is_dealt_and_paid_by_each_setting_as_the_house_has_it(every: int
         said |= {"pair": ("rank", "value")[seed % 2], "most_splits": seed % 4}
         said |= {"dealer_draws_on": ((0, 1, 2, 3, 4), (0, 1, 2, 3, 4, 5), (7,))[seed % 3]}
         rules = replace(LUCKY9, play=replace(LUCKY9.play, **said), bets=read(LUCKY9.bets, "tie", by))
-        house = lucky9_house.Lucky9(written(bets_of("lucky9"), "tie", by), said)
+        house = lucky9_house.Lucky9(written(bets_of("lucky9"), "tie", by), lucky9_house.Section(**said))
         table, houses = dealt_by_both(rules, house, Bets(standing=_CHIPS), seed)
         assert table == houses, settings
 
@@ -135,7 +135,8 @@ def test_baccarat_royal_is_dealt_and_paid_by_each_setting_as_the_house_has_it() 
         by = {"unequal_stakes": unequal}
         play = replace(BACCARAT_ROYAL.play, deal_order=order)
         rules = replace(BACCARAT_ROYAL, play=play, wagers=limits, bets=read(BACCARAT_ROYAL.bets, "stake", by))
-        house = royal_house.BaccaratRoyal(written(bets_of("baccarat_royal"), "stake", by), says | {"deal_order": order})
+        section = royal_house.Section(**(says | {"deal_order": order}))
+        house = royal_house.BaccaratRoyal(written(bets_of("baccarat_royal"), "stake", by), section)
         chips = (Wager(2, "stake", 2000), Wager(5, "stake", cents), Wager(6, "tie", 500))
         bets = Bets(standing=chips, actives=HousesActives(player=5, banker=2))
         table, houses = dealt_by_both(rules, house, bets, seed)

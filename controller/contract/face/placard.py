@@ -34,6 +34,23 @@ class Limits(msgspec.Struct, frozen=True):
     equal_circles_squeezed_by: str
 
 
+class BankerDraws(msgspec.Struct, frozen=True):
+    """What Banker does with one total of his first two cards: "draw", "stand" or "choose"."""
+
+    player_stood: str
+    on_third_card: tuple[str, ...]
+    """Where Player drew: by the value of Player's third card, 0 to 9."""
+
+
+class Drawing(msgspec.Struct, frozen=True):
+    """Who draws a third card: what each hand does, by its total from 0 up. The totals after the last are naturals. A
+    hand that the game does not have, or that its player plays freely, is empty."""
+
+    player: tuple[str, ...]
+    banker: tuple[BankerDraws, ...]
+    dealer: tuple[str, ...]
+
+
 class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row of a bet: its condition, and what becomes of the wager. What the row does not have, its JSON leaves out."""
 
@@ -59,6 +76,9 @@ class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
     share: str = ""
     """How much of that meter the award pays: "1:1" is all of it."""
+
+    words: dict[str, str] | None = None
+    """The house's own words for the condition, by language."""
 
 
 class PlacardBet(msgspec.Struct, frozen=True):
@@ -96,13 +116,15 @@ class Placard(msgspec.Struct, frozen=True):
     """Whether two active seats play the two hands."""
 
     house_ways: dict[str, str]
-    """How the dealer plays the house's hand, where the house chose."""
+    """The house's own ways to play the game, such as what splits."""
 
     seat_hands: bool
     """Whether each seat plays a hand of its own."""
 
     naturals: tuple[int, ...]
     """The two-card totals that are naturals."""
+
+    drawing: Drawing
 
     decks: int
     burn_counts_first_card: bool

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from msgspec import Struct, defstruct
-from msgspec.structs import fields
+from msgspec.structs import asdict, fields
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.daemon.config.problems import Mistake, Problem, check_range
@@ -34,6 +34,9 @@ def most_bets(seats: int) -> int:
     """How many bets a game for so many seats may have."""
     return min(MOST_BETS, MOST_SPOTS // min(seats, MOST_SEATS))
 
+
+_LONGEST_WORDS = 90
+"""What fits into two lines of a pay table."""
 
 _BURNED_AT_MOST = 11
 """A first card of ten points, and the ten cards that are burned for it."""
@@ -251,6 +254,15 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
                 yield key, f"a round's event holds what {bet.spot} pays to one as a whole number", do
 
 
+def _check_words(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    for place, bet in enumerate(bets):
+        for number, row in enumerate(bet.rows):
+            for language, text in (asdict(row.words) if row.words else {}).items():
+                if not (0 < len(text) <= _LONGEST_WORDS and text.isprintable() and text == text.strip()):
+                    do = f"Write what a player reads before the pay, in a line of at most {_LONGEST_WORDS} characters."
+                    yield f"bets.{place}.rows.{number}.words.{language}", f"{text!r} cannot stand on a pay table", do
+
+
 def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     play = _dealt(section)
     whole = {row.meter for bet in bets for row in bet.rows if row.share == 1}
@@ -317,7 +329,7 @@ def check_reach(game: GameFile) -> Iterable[Mistake]:
 
 GAME_CHECKS = (
     *(_check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
-    *(_check_placeable, _check_limits, _check_money, _check_awards),
+    *(_check_placeable, _check_limits, _check_money, _check_awards, _check_words),
 )
 """Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
 is the section of the file's kind."""

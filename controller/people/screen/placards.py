@@ -60,8 +60,8 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
     if knows("award", award):
         return say("award", award)
     rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
-    when = next((row.when for row in rows if row.award == award), None)
-    return same(plain(award)) if when is None else joined([_name("spot", spot), when_words(when, spot)], ": ")
+    row = next((row for row in rows if row.award == award), None)
+    return same(plain(award)) if row is None else joined([_name("spot", spot), _row_words(row, spot)], ": ")
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
@@ -110,7 +110,8 @@ def _boards(bets: Sequence[PlacardBet]) -> Iterator[dict[str, Any]]:
         rows: Iterable[PlacardRow] = bet.rows
         if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
             rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
-        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in rows]
+        two = twin is not None
+        lines = [{"when": _row_words(row, own_side, on_either=two), "pays": _row_pays(row)} for row in rows]
         yield {"title": title, "lines": lines}
 
 
@@ -150,10 +151,13 @@ def _other_side(value: Any) -> Any:
             return value
 
 
-def _row_words(row: PlacardRow, own_side: str) -> Text:
+def _row_words(row: PlacardRow, own_side: str, *, on_either: bool = False) -> Text:
+    """The house's own words, an award's name, or the condition in words."""
     if (award := row.award) is not None and knows("award", award):
-        return say("award", award)
-    return when_words(row.when, own_side)
+        made = say("award", award)
+    else:
+        made = when_words(row.when, own_side, on_either=on_either)
+    return {language: (row.words or {}).get(language, text) for language, text in made.items()}
 
 
 def _row_pays(row: PlacardRow) -> Text:
@@ -177,23 +181,45 @@ def _percent(ratio: str) -> str:
     return f"{float(part):g}%"
 
 
-def when_words(when: When, own_side: str = "") -> Text:
-    """A row's condition in words. `own_side` is the side that the bet is on, which then needs no name."""
+def when_words(when: When, own_side: str = "", *, on_either: bool = False) -> Text:
+    """A row's condition in words. `own_side` is the side that the bet is on, which then needs no name. `on_either`:
+    the words are for the bet on either side, and say that its side wins."""
     said: list[Text] = []
-    for word, value in when.items():
+    others = dict(when)
+    if when.get("winner") == [own_side]:
+        del others["winner"]
+        said += [_taken_as_win(others)] if on_either else []
+    for word, value in others.items():
         if word == "winner":
-            if value == [own_side]:
-                continue
             sides = [say("label", each) for each in value if each != "tie"]
             won = [say("when", "winner", values=either(sides))] if sides else []
             tied = [say("when", "winner_tie")] if "tie" in value else []
             said.append(either([*won, *tied]))
         elif isinstance(value, dict):
-            hand = joined([_said(each, what) for each, what in value.items()], ", ")
+            hand = joined(_hand(value), ", ")
             said.append(hand if when.get("winner") == [word] or own_side == word else say("when", word, hand=hand))
         else:
             said.append(_said(word, value))
     return joined(said, ", ") if said else say("when", "always")
+
+
+def _taken_as_win(others: When) -> Text:
+    """That the bet's own side wins, and how: what this says is removed from the other words."""
+    if others.get("natural"):
+        del others["natural"]
+        return say("when", "wins_natural")
+    if "margin" in others:
+        return say("when", "wins_margin", values=_among(others.pop("margin")))
+    return say("when", "wins")
+
+
+def _hand(words: dict[str, Any]) -> list[Text]:
+    """What a hand or some cards are. A total on so many cards is one thing."""
+    match words:
+        case {"total": total, "cards": [cards], **others}:
+            both = say("when", "total_on_cards", total=_among(total), cards=str(cards))
+            return [both, *(_said(word, said) for word, said in others.items())]
+    return [_said(word, said) for word, said in words.items()]
 
 
 def _said(word: str, value: Any) -> Text:

@@ -1,12 +1,17 @@
-"""The rules of the table's own game, in every language: fixed sentences, and the figures of the table's file."""
+"""The rules of the table's own game, in every language: sentences about what every house has, and what the house's own
+file says of drawing, limits and bets, as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
 
 from controller.contract.face.placard import Placard
+from controller.people.screen.drawing import Lines, numbers, tables
 from controller.people.screen.placards import placard_view
 from controller.people.screen.wording import words
 
@@ -19,25 +24,70 @@ def rules_page(placard: Placard | None, languages: Iterable[str]) -> str:
     return _PAGE.read_text("utf-8").replace("{{columns}}", columns)
 
 
-def parts_of(placard: Placard | None, language: str) -> list[dict[str, str]]:
-    """The sentences about this game, each part with a `title` and a `text`."""
-    has, ways = (_kinds(placard), placard.house_ways) if placard else (set[str](), {})
-    parts = [part for part in words(language)["help"]["part"] if part.get("of") is None or part["of"] in has]
-    return [part | {"text": part["text"].format(**ways)} for part in parts]
+class Part(NamedTuple):
+    """A part of the page: sentences, or the lines of a table, or both."""
+
+    title: str
+    text: str
+    lines: Lines
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A `[[help.part]]` of the words' file."""
+
+    title: str
+    text: str = ""
+    table: str = ""
+    of: str | None = None
+
+
+class _Help(msgspec.Struct, frozen=True):
+    """`[help]` of the words' file."""
+
+    title: str
+    pays: str
+    pays_how: str
+    limits: str
+    part: tuple[_Written, ...]
+
+
+def _help(language: str) -> _Help:
+    return msgspec.convert(words(language)["help"], _Help)
+
+
+def parts_of(placard: Placard | None, language: str) -> list[Part]:
+    """The parts about this game."""
+    has, filled = (_kinds(placard), _figures(placard)) if placard else (set[str](), {})
+    drawn = tables(placard.drawing, language) if placard else {}
+    has |= {f"draws_{name}" for name in drawn}
+    return [
+        Part(part.title, part.text.format(**filled), drawn.get(part.table, []))
+        for part in _help(language).part
+        if part.of is None or part.of in has
+    ]
+
+
+def _figures(placard: Placard) -> dict[str, str]:
+    """What fills the braces of the sentences: the house's ways, and figures of this table."""
+    seats = len(placard.seats)
+    told = {"naturals": numbers(placard.naturals), "seats": str(seats), "players": str(2 * seats)}
+    return told | placard.house_ways
 
 
 def _kinds(placard: Placard) -> set[str]:
     """The kinds of page parts that this table's game has."""
-    spots = [bet.spot for bet in placard.bets]
+    spots = {bet.spot for bet in placard.bets}
     rows = [row for bet in placard.bets for row in bet.rows]
+    natural = "natural" if placard.naturals else "no_natural"
     kinds = {
         "seat_hands": placard.seat_hands,
         "two_hands": not placard.seat_hands,
         "roles": placard.roles,
-        "tableau": not placard.seat_hands and not placard.roles,
+        f"roles_{natural}": placard.roles,
+        f"tableau_{natural}": not placard.seat_hands and not placard.roles,
         "face_down": placard.dealt_face_down and not placard.roles,
-        "dragon_bonus": any(spot.startswith("dragon_") and spot[7:] in ("player", "banker") for spot in spots),
-        "one_side": any({"player", "banker"} <= set(group) for group in placard.limits.one_of),
+        "one_side": any({"player", "banker"} <= {*group} & spots for group in placard.limits.one_of),
+        "optional": any(bet.optional for bet in placard.bets),
         "back_bettors": placard.limits.back_bettors,
         "burn_counts_first_card": placard.burn_counts_first_card,
         "burn_besides_first_card": not placard.burn_counts_first_card,
@@ -49,27 +99,30 @@ def _kinds(placard: Placard) -> set[str]:
 
 
 def _column(placard: Placard | None, language: str) -> str:
-    told = words(language)["help"]
-    parts = "".join(
-        f"<h2>{escape(part['title'])}</h2><p>{escape(part['text'])}</p>" for part in parts_of(placard, language)
-    )
-    title = told["title"].format(game=placard.game if placard else "baccarat")
+    told = _help(language)
+    parts = "".join(map(_part, parts_of(placard, language)))
+    title = told.title.format(game=placard.game if placard else "baccarat")
     return f'<section lang="{language}"><h1>{escape(title)}</h1>{parts}{_printed(placard, language)}</section>'
+
+
+def _part(part: Part) -> str:
+    text = f"<p>{escape(part.text)}</p>" if part.text else ""
+    return f"<h2>{escape(part.title)}</h2>{text}{_rows(part.lines) if part.lines else ''}"
 
 
 def _printed(placard: Placard | None, language: str) -> str:
     """Limits and pay tables, from the table's file."""
     if placard is None:
         return ""
-    told, view = words(language)["help"], placard_view(placard)
+    told, view = _help(language), placard_view(placard)
     limits = _rows((limit["label"][language], limit["text"][language]) for limit in view["limits"])
     boards = "".join(
         f"<h3>{escape(board['title'][language])}</h3>"
         + _rows((line["when"][language], line["pays"][language]) for line in board["lines"])
         for board in view["pays"]
     )
-    pays = f"<h2>{escape(told['pays'])}</h2>{boards}" if boards else ""
-    return f"<h2>{escape(told['limits'])}</h2>{limits}{pays}"
+    pays = f"<h2>{escape(told.pays)}</h2><p>{escape(told.pays_how)}</p>{boards}" if boards else ""
+    return f"<h2>{escape(told.limits)}</h2>{limits}{pays}"
 
 
 def _rows(pairs: Iterable[tuple[str, str]]) -> str:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import WORTH, Card, Points, total
+from controller.rules.game.drawing import BankerDraws, Does, Drawing
 from controller.rules.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.rules.game.play import Call, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
@@ -79,6 +80,21 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
     def naturals(self) -> tuple[int, ...]:
         """The two-card totals that end a round at once."""
         return self.tableau.natural
+
+    @property
+    def drawing(self) -> Drawing:
+        """The tableau, as players are told."""
+        says, totals = self.tableau, range(len(self.tableau.banker_draws_on_third_card))
+        return Drawing(
+            player=tuple(_does(points in says.player_draws_on) for points in totals),
+            banker=tuple(
+                BankerDraws(
+                    _does(points in says.banker_draws_on_when_player_stands),
+                    tuple(_does(third in says.banker_draws_on_third_card[points]) for third in range(10)),
+                )
+                for points in totals
+            ),
+        )
 
     @property
     def squeezed(self) -> bool:
@@ -159,6 +175,10 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
         if len(_cards(plays)) < 4:
             return ()
         return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
+
+
+def _does(draws: bool) -> Does:
+    return "draw" if draws else "stand"
 
 
 def _cards(plays: Sequence[Play]) -> list[Card]:

@@ -13,7 +13,8 @@ from typing import ClassVar, Literal, Self
 from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
-from controller.rules.game.cards import Card, total
+from controller.rules.game.cards import WORTH, Card, total
+from controller.rules.game.drawing import BankerDraws, Does, Drawing
 from controller.rules.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
 from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves
@@ -95,6 +96,20 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
     def house_ways(self) -> dict[str, str]:
         """Where the roles go after a win and after a tie."""
         return {"win": self.on_win, "tie": self.on_tie}
+
+    @property
+    def drawing(self) -> Drawing:
+        """Both drawing tables, as players are told."""
+        below = sorted(points for row in self.banker for points in row.hole_cards)
+        rows = [next(row for row in self.banker if points in row.hole_cards) for points in below]
+        draws: dict[int, Does] = dict.fromkeys(self.player_draws_on, "draw")
+        draws |= dict.fromkeys(self.player_chooses_on, "choose")
+        return Drawing(
+            player=tuple(draws.get(points, "stand") for points in below),
+            banker=tuple(
+                BankerDraws(row.player_stood, tuple(row.decides(WORTH[third]) for third in range(10))) for row in rows
+            ),
+        )
 
     @property
     def naturals(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from controller.rules.game.baccarat import Tableau
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card
+from controller.rules.game.drawing import Drawing
 from controller.rules.game.hands import Done, Shape
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
@@ -58,6 +59,10 @@ class Game(Protocol):
     @property
     def house_ways(self) -> Mapping[str, str]:
         """The house's own ways to play the game, as players are told: by the name of a way, the way itself."""
+
+    @property
+    def drawing(self) -> Drawing:
+        """Who draws a third card, as players are told."""
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card, Points, total
+from controller.rules.game.drawing import Drawing
 from controller.rules.game.hands import (
     ANY_SHAPE,
     DEALER,
@@ -144,13 +145,13 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
     @property
     def house_ways(self) -> dict[str, str]:
-        """What splits and into how many hands, and the totals on which the dealer draws."""
-        draws = ", ".join(map(str, sorted(self.dealer_draws_on)))
-        return {
-            "splits": self.pair if self.most_splits else "nothing",
-            "hands": str(self.most_splits + 1),
-            "dealer_draws": draws,
-        }
+        """What splits, and into how many hands."""
+        return {"splits": self.pair if self.most_splits else "nothing", "hands": str(self.most_splits + 1)}
+
+    @property
+    def drawing(self) -> Drawing:
+        """What the dealer does, as players are told."""
+        return Drawing(dealer=tuple("draw" if points in self.dealer_draws_on else "stand" for points in range(10)))
 
     @property
     def _place_of_up_card(self) -> int:

@@ -10,10 +10,10 @@ from controller.rules.game.baccarat import Tableau
 
 USUAL = Tableau(
     natural=(8, 9),
-    player_draws_on=tuple(range(6)),
-    banker_draws_on_when_player_stands=tuple(range(6)),
+    player_draws_on=(0, 1, 2, 3, 4, 5),
+    banker_draws_on_when_player_stands=(0, 1, 2, 3, 4, 5),
     banker_draws_on_third_card={
-        **dict.fromkeys(range(3), tuple(range(10))),
+        **dict.fromkeys((0, 1, 2), (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)),
         3: (0, 1, 2, 3, 4, 5, 6, 7, 9),
         4: (2, 3, 4, 5, 6, 7),
         5: (4, 5, 6, 7),

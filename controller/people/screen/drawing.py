@@ -1,0 +1,57 @@
+"""The rules of drawing as tables of a few lines, made of a table's placard: "3 | draws on 0–7, 9; stands on 8"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from controller.contract.face.placard import Drawing
+from controller.people.screen.wording import words
+
+Lines = list[tuple[str, str]]
+"""The lines of a table: totals, and what a hand does with them."""
+
+_ORDER = ("choose", "draw", "stand")
+
+
+def numbers(values: Iterable[int]) -> str:
+    """Numbers as people print them: `"0–3, 5"`."""
+    said = []
+    for _, run in groupby(enumerate(sorted(values)), lambda each: each[1] - each[0]):
+        first, *rest = (value for _, value in run)
+        said.append(f"{first}–{rest[-1]}" if rest else str(first))
+    return ", ".join(said)
+
+
+def tables(drawing: Drawing, language: str) -> dict[str, Lines]:
+    """The tables that this game needs, by their names: what no round comes to is left out.
+
+    `banker` is for a Banker who does the same whatever Player did. Otherwise there are `banker_stood`, for a Player who
+    stood, and `banker_drew`, which goes by Player's third card.
+    """
+    does = words(language)["draws"]
+    found = {name: [does[each] for each in getattr(drawing, name)] for name in ("player", "dealer")}
+    stood = [does[row.player_stood] for row in drawing.banker]
+    drew = [_by_third_card(row.on_third_card, does) for row in drawing.banker]
+    may_stand = any(each != "draw" for each in drawing.player)
+    may_draw = any(each != "stand" for each in drawing.player)
+    if may_stand and may_draw and stood != drew:
+        found |= {"banker_stood": stood, "banker_drew": drew}
+    else:
+        found["banker"] = drew if may_draw else stood
+    return {name: _lines(said) for name, said in found.items() if said}
+
+
+def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
+    if len(set(on)) == 1:
+        return does[on[0]]
+    values = {each: [value for value in range(10) if on[value] == each] for each in _ORDER}
+    return "; ".join(f"{does[f'{each}_on']} {numbers(of)}" for each, of in values.items() if of)
+
+
+def _lines(said: Sequence[str]) -> Lines:
+    """A line for each run of totals with which the hand does the same."""
+    lines = []
+    for text, run in groupby(enumerate(said), lambda each: each[1]):
+        lines.append((numbers(total for total, _ in run), text))
+    return lines
