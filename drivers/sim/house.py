@@ -1,7 +1,8 @@
 """What the simulated people and the simulated shoe read from a table file and its game file, with code of their own.
 
-From a game file they take its bets, who draws, and what no sheet prints: limits, decks, the place of the cut card, the
-order of dealing. How a game is dealt otherwise is written here from the sheet, and how a bet is read from `docs/bets.md`.
+From a game file they take its bets, who draws, and what no sheet prints: limits, decks, the place of the cut card,
+the order of dealing. How a game is dealt otherwise is written here from the sheet; how a bet is read, from
+`docs/bets.md`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from controller.people.par.sheet import par, subject
 from controller.rules.game.baccarat import PuntoBanco, Tableau, next_step
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Draw
+from controller.words.language import LANGUAGES
 from drivers.shoe import NAMES
 from drivers.sim import rules
 from drivers.sim.house import read_house
@@ -27,6 +28,7 @@ from drivers.sim.punto_banco import PuntoBanco as SimulatedPuntoBanco
 from drivers.sim.run import game_of
 from drivers.sim.wagers import Bets, Wager
 from tests.daemon.test_config import CONFIG, read
+from tests.screen.test_views import read_otherwise
 from tests.sim.test_sim_settings import dealt_by_both
 from tests.support import tableaus
 from tests.support.tableaus import CELLS, USUAL, WORTH, Picture
@@ -169,6 +171,7 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
         house = game_of(read_house(path))
         assert isinstance(house, SimulatedPuntoBanco)
         assert house.says == rules.Drawing(**picture.section())
+        assert [read_otherwise(of.rules, picture, language) for language in LANGUAGES] == [[], []], "the rules page"
         assert odds_of(path) != odds_of(CONFIG / "games" / "royal9.toml"), "the letter is counted"
     assert played == [name for name in NAMES if name != "angel_eye"]
 

@@ -46,9 +46,9 @@ class Drawing(msgspec.Struct, frozen=True):
     """Who draws a third card: what each hand does, by its total from 0 up. The totals after the last are naturals. A
     hand that the game does not have, or that its player plays freely, is empty."""
 
-    player: tuple[str, ...]
-    banker: tuple[BankerDraws, ...]
-    dealer: tuple[str, ...]
+    player: tuple[str, ...] = ()
+    banker: tuple[BankerDraws, ...] = ()
+    dealer: tuple[str, ...] = ()
 
 
 class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -124,11 +124,10 @@ class Placard(msgspec.Struct, frozen=True):
     naturals: tuple[int, ...]
     """The two-card totals that are naturals."""
 
-    drawing: Drawing
-
     decks: int
     burn_counts_first_card: bool
     cut_card_from_end: int
     seats: tuple[SeatK9, ...]
     limits: Limits
     bets: tuple[PlacardBet, ...]
+    drawing: Drawing = Drawing()

@@ -30,7 +30,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "limits": _limits(placard),
         "seats": [{"seat": seat.seat, "k9": (seat.k9 or "").split()} for seat in placard.seats],
         "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],
-        "pays": list(_boards(placard.bets)),
+        "pays": list(boards(placard.bets)),
     }
 
 
@@ -61,7 +61,7 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
         return say("award", award)
     rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
     row = next((row for row in rows if row.award == award), None)
-    return same(plain(award)) if row is None else joined([_name("spot", spot), _row_words(row, spot)], ": ")
+    return same(plain(award)) if row is None else joined([_name("spot", spot), _row_words(row, spot, False)], ": ")
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
@@ -93,10 +93,10 @@ def _name(section: str, key: str) -> Text:
     return say(section, key) if knows(section, key) else same(plain(key))
 
 
-def _boards(bets: Sequence[PlacardBet]) -> Iterator[dict[str, Any]]:
+def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[dict[str, Any]]:
     """The pay tables: one for all short bets, and one for each long bet. Two long bets that differ only in their side,
-    as Dragon Bonus on either hand, share a table."""
-    short = [line for bet in bets if len(bet.rows) <= _SHORT for line in _short_lines(bet)]
+    as Dragon Bonus on either hand, share a table. `at_length`: for a page with room, and not for the table's screen."""
+    short = [line for bet in bets if len(bet.rows) <= _SHORT for line in _short_lines(bet, at_length)]
     if short:
         yield {"title": say("label", "pays"), "lines": short}
     shown: list[object] = []
@@ -110,8 +110,7 @@ def _boards(bets: Sequence[PlacardBet]) -> Iterator[dict[str, Any]]:
         rows: Iterable[PlacardRow] = bet.rows
         if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
             rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
-        two = twin is not None
-        lines = [{"when": _row_words(row, own_side, on_either=two), "pays": _row_pays(row)} for row in rows]
+        lines = [{"when": _row_words(row, own_side, at_length), "pays": _row_pays(row)} for row in rows]
         yield {"title": title, "lines": lines}
 
 
@@ -126,7 +125,7 @@ def _without_not_natural(when: When) -> When:
     return {word: said for word, said in when.items() if (word, said) != ("natural", False)}
 
 
-def _short_lines(bet: PlacardBet) -> Iterator[dict[str, Text]]:
+def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Text]]:
     """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
     spot = bet.spot
     for row in bet.rows:
@@ -134,7 +133,10 @@ def _short_lines(bet: PlacardBet) -> Iterator[dict[str, Text]]:
             continue  # the rules of the game say this
         condition = {word: said for word, said in row.when.items() if said != [spot]}
         name = _name("spot", spot)
-        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
+        yield {
+            "when": joined([name, _row_words(row, spot, at_length)], ": ") if condition else name,
+            "pays": _row_pays(row),
+        }
 
 
 def _other_side(value: Any) -> Any:
@@ -151,13 +153,12 @@ def _other_side(value: Any) -> Any:
             return value
 
 
-def _row_words(row: PlacardRow, own_side: str, *, on_either: bool = False) -> Text:
-    """The house's own words, an award's name, or the condition in words."""
-    if (award := row.award) is not None and knows("award", award):
-        made = say("award", award)
-    else:
-        made = when_words(row.when, own_side, on_either=on_either)
-    return {language: (row.words or {}).get(language, text) for language, text in made.items()}
+def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
+    """The house's own words, an award's name, or the condition in words. In short, a known award's name goes first."""
+    named = row.award is not None and knows("award", row.award)
+    made = say("award", row.award or "") if named else when_words(row.when, own_side, at_length=at_length)
+    own = row.words or {} if at_length or not named else {}
+    return {language: own.get(language, text) for language, text in made.items()}
 
 
 def _row_pays(row: PlacardRow) -> Text:
@@ -181,14 +182,14 @@ def _percent(ratio: str) -> str:
     return f"{float(part):g}%"
 
 
-def when_words(when: When, own_side: str = "", *, on_either: bool = False) -> Text:
-    """A row's condition in words. `own_side` is the side that the bet is on, which then needs no name. `on_either`:
-    the words are for the bet on either side, and say that its side wins."""
+def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Text:
+    """A row's condition in words. `own_side` is the side that the bet is on, which needs no name; `at_length` they say
+    that it wins."""
     said: list[Text] = []
     others = dict(when)
     if when.get("winner") == [own_side]:
         del others["winner"]
-        said += [_taken_as_win(others)] if on_either else []
+        said += [_taken_as_win(others)] if at_length else []
     for word, value in others.items():
         if word == "winner":
             sides = [say("label", each) for each in value if each != "tie"]

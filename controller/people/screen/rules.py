@@ -12,7 +12,7 @@ import msgspec
 
 from controller.contract.face.placard import Placard
 from controller.people.screen.drawing import Lines, numbers, tables
-from controller.people.screen.placards import placard_view
+from controller.people.screen.placards import boards, placard_view
 from controller.people.screen.wording import words
 
 _PAGE = Path(__file__).with_name("pages") / "help.html"
@@ -116,12 +116,12 @@ def _printed(placard: Placard | None, language: str) -> str:
         return ""
     told, view = _help(language), placard_view(placard)
     limits = _rows((limit["label"][language], limit["text"][language]) for limit in view["limits"])
-    boards = "".join(
+    tables_of_pays = "".join(
         f"<h3>{escape(board['title'][language])}</h3>"
         + _rows((line["when"][language], line["pays"][language]) for line in board["lines"])
-        for board in view["pays"]
+        for board in boards(placard.bets, at_length=True)
     )
-    pays = f"<h2>{escape(told.pays)}</h2><p>{escape(told.pays_how)}</p>{boards}" if boards else ""
+    pays = f"<h2>{escape(told.pays)}</h2><p>{escape(told.pays_how)}</p>{tables_of_pays}" if tables_of_pays else ""
     return f"<h2>{escape(told.limits)}</h2>{limits}{pays}"
 
 
