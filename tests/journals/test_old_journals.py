@@ -208,8 +208,8 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
-    """Each row as it is written now, but for Kansas Star's, whose sheet puts two margins in a row, and for the words that
-    players read."""
+    """Each row as it is written, but for the words that players read, and but for Kansas Star's rows: its sheet puts
+    two margins in a row."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
     written = tuple(
