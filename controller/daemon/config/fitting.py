@@ -95,13 +95,17 @@ def _check_shoe_deals(brand: Brand, tableau: Tableau | None) -> Iterable[Mistake
     """A shoe that draws by rules of its own, and judges by them, must draw by the game's rules."""
     if brand.tableau is None:
         return
-    others = ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
     if tableau is None:
-        yield "shoe.driver", f"{brand.called} deals punto banco only", f"Write one of: {others}."
+        yield "shoe.driver", f"{brand.called} deals punto banco only", f"Write one of: {_without_rules()}."
     elif otherwise := ", ".join(differences(tableau, brand.tableau)):
         what = f"{brand.called} draws by rules of its own, and the game by others: {otherwise}"
-        do = f"Write one of: {others}; or give the game the shoe's rules. No command that we know switches them off."
-        yield "shoe.driver", what, do
+        ways = f"Write one of: {_without_rules()}; or give the game the shoe's rules."
+        yield "shoe.driver", what, f"{ways} No command that we know switches them off."
+
+
+def _without_rules() -> str:
+    """The brands that draw by no rules of their own."""
+    return ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
 
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
