@@ -90,7 +90,7 @@ ROOMS = {
             *("controller.table", "controller.rules.game", "controller.contract", "controller.basics.errors"),
         )
     ),
-    "controller.daemon.hand_record": Room(
+    "controller.daemon.round_record": Room(
         (
             *("controller.daemon.record", "controller.table", "controller.contract", "controller.basics.errors"),
             *("drivers.shoe", "drivers.line.bad_bytes"),

@@ -210,7 +210,7 @@ class Round(Event, frozen=True):
     margin: int
     pairs: Pairs
     simulated: bool
-    last_hand: bool
+    final_round: bool
     cards_left: int
     dragon_bonus: DragonBonusShown | None
     progressive: tuple[ProgressiveSeats, ...]
@@ -238,7 +238,7 @@ class SeatsRound(Event, frozen=True):
     dealer: HandShown
     hands: tuple[SeatHandShown, ...]
     simulated: bool
-    last_hand: bool
+    final_round: bool
     cards_left: int
     settlement: SettlementShown | None
     not_read: tuple[NotRead, ...]
@@ -349,7 +349,7 @@ class SeatsCorrection(Event, frozen=True):
     settlement_before: SettlementShown | None
 
 
-class VoidHand(Struct, frozen=True):
+class HandOfVoid(Struct, frozen=True):
     """A hand of a void round: the cards that people saw, in order. A card that lay face down is "--"."""
 
     hand: str
@@ -374,7 +374,7 @@ class Void(Event, frozen=True):
     simulated: bool
     progressive: tuple[ProgressiveSeats, ...]
     settlement: SettlementShown | None
-    hands: tuple[VoidHand, ...]
+    hands: tuple[HandOfVoid, ...]
     held: tuple[str, ...]
     awards: tuple[AwardWon, ...]
     would_settle: SettlementShown | None
@@ -413,7 +413,7 @@ class Commission(Event, frozen=True):
 
 
 class ShoeClosed(Event, frozen=True):
-    """A shoe came to its end: "last_hand", "too_few_cards", "exhausted" or "closed_early".
+    """A shoe came to its end: "final_round", "too_few_cards", "exhausted" or "closed_early".
 
     `commission_owed` must be collected before the next shoe.
     """
@@ -423,7 +423,7 @@ class ShoeClosed(Event, frozen=True):
     reason: str
     by: str
     rounds: int
-    wagered_hands: int
+    wagered_rounds: int
     cards_left: int
     commission_owed: tuple[SeatCents, ...]
 

@@ -1,8 +1,8 @@
 """Events of earlier versions of the contract, translated into the words of this version.
 
 Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 only added fields: an older
-event is read as if it had them, with the values of `NEW_IN_4`.
+an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and renamed
+`last_hand`: an older event is read as if it had these fields, with the values of `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,18 @@ def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, An
     """
     contract = event.get("contract")
     named_spots = type(contract) is int and contract >= _NAMED_SPOTS_SINCE
-    now = dict(event) if named_spots else _with_named_spots(event, meters)
+    now = _of_rounds(dict(event) if named_spots else _with_named_spots(event, meters))
     return NEW_IN_4.get(str(now.get("type")), {}) | now
+
+
+def _of_rounds(event: dict[str, Any]) -> dict[str, Any]:
+    """The event with a shoe's last round called `final_round`; the earlier word was `last_hand`."""
+    match event:
+        case {"type": "round", "last_hand": last}:
+            return {name: value for name, value in event.items() if name != "last_hand"} | {"final_round": last}
+        case {"type": "shoe_closed", "reason": "last_hand"}:
+            return event | {"reason": "final_round"}
+    return event
 
 
 def _with_named_spots(event: Mapping[str, Any], meters: Sequence[str]) -> dict[str, Any]:

@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 _COPIES_COME_WITHIN_S = 0.5
 """All copies of a report have come after so long: three copies take 75 ms at most, with pauses between them."""
 
-_DEALING = ("burning", "hand_in_play")
-_SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_locked", "hand_in_play")
+_DEALING = ("burning", "round_in_play")
+_SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "paused", "wagers_locked", "round_in_play")
 
 
 class Put(Protocol):

@@ -47,10 +47,10 @@ from controller.table.faults import raised_by
 from controller.table.legality import Move, RaiseFault, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
-    HandInPlay,
     Held,
     KnownCard,
     NoShoe,
+    RoundInPlay,
     ShoeEnded,
     StandingFault,
     Table,
@@ -224,7 +224,7 @@ def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
         return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=waits)
     if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
         return _legally(table, row, held)
-    if table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen) and locking.no_round(table):
+    if table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen) and locking.why_no_round(table):
         return stop(table, "card_not_due", {}, raised_by=waits)
     step = following(table)
     if isinstance(fact, CardDrawn) and not isinstance(step, Reveal) and (code := differing_target(table, fact)):
@@ -257,7 +257,7 @@ def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
 
 def _wait_for_reveal(table: Table, held: Held) -> Stepped:
     """A fact came while cards lie face down that must be turned up. It waits, for its effect would tell them."""
-    assert isinstance(table.phase, HandInPlay)
+    assert isinstance(table.phase, RoundInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(_without_doubt(held)))), ()
 
 
@@ -282,12 +282,12 @@ def _place_card(table: Table, move: Move, known: KnownCard) -> Stepped:
 
 def _note_cut_card(table: Table) -> Stepped:
     shoe = open_shoe(table)
-    if shoe.last_hand is not None:
+    if shoe.final_round is not None:
         return stop(table, "second_cut_card", {})
-    in_wagered_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
+    in_wagered_round = isinstance(table.phase, RoundInPlay) and table.phase.wagers is not None
     left = known_left(table)
     assert left is not None, "a shoe is open here"
-    shoe = replace(shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand), left_at_cut_card=left)
+    shoe = replace(shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_round), left_at_cut_card=left)
     return doubts.cut_card_came(replace(table, shoe=shoe), left)
 
 

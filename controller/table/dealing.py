@@ -24,10 +24,10 @@ from controller.table.states import (
     NO_WAGERS,
     Burning,
     FinishedRound,
-    HandInPlay,
     KnownCard,
     Locked,
     Paused,
+    RoundInPlay,
     ShoeEnded,
     Table,
     WagersOpen,
@@ -43,7 +43,7 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
-        case HandInPlay(plays, _, seating):
+        case RoundInPlay(plays, _, seating):
             step = table.rules.play.next_step(seating, plays)
         case _:
             return None
@@ -62,7 +62,7 @@ def next_in_hand(table: Table) -> Draw | None:
 
 def odd_card(table: Table) -> bool:
     """Whether the last card opened a simulated hand and a person may still say that it did not: no card followed."""
-    return isinstance(table.phase, HandInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
+    return isinstance(table.phase, RoundInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
 
 
 def finished_round(table: Table, number: int) -> FinishedRound | None:
@@ -100,7 +100,7 @@ def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
         case "simulated_hand":
             shoe = open_shoe(table)
             shoe = replace(shoe, rounds=shoe.rounds + 1)
-            begun = replace(table, phase=HandInPlay((), wagers=None), shoe=shoe, kept=())
+            begun = replace(table, phase=RoundInPlay((), wagers=None), shoe=shoe, kept=())
             table, after = deal_kept(begun, (*table.kept, *cards))
         case "burn":
             table, after = after_hand(burned_in_error(table))
@@ -135,9 +135,9 @@ def deal(table: Table, known: KnownCard, kept: tuple[KnownCard, ...] = ()) -> St
     match table.phase:
         case Locked(wagers, seating):
             shoe = open_shoe(table)
-            hand = HandInPlay((known.card,), wagers, seating, kept=kept)
-            table = replace(table, shoe=replace(shoe, wagered_hands=shoe.wagered_hands + 1))
-        case HandInPlay(plays):
+            hand = RoundInPlay((known.card,), wagers, seating, kept=kept)
+            table = replace(table, shoe=replace(shoe, wagered_rounds=shoe.wagered_rounds + 1))
+        case RoundInPlay(plays):
             hand = replace(table.phase, plays=(*plays, known.card), kept=kept)
         case _:
             raise AssertionError(f"no hand takes a card in {table.phase}")
@@ -155,14 +155,14 @@ def deal_kept(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 def call(table: Table, called: Call) -> Stepped:
     """Play the dealer's call. Cards that were kept for the round follow the call."""
     hand = table.phase
-    assert isinstance(hand, HandInPlay), "only called inside a round"
+    assert isinstance(hand, RoundInPlay), "only called inside a round"
     return _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
     """What the last play leads to. Kept cards that the round does not need are kept for the next round."""
     hand = table.phase
-    assert isinstance(hand, HandInPlay)
+    assert isinstance(hand, RoundInPlay)
     step = table.rules.play.next_step(hand.seating, hand.plays)
     if isinstance(step, Done):
         return _finish(table, hand, step)
@@ -173,7 +173,7 @@ def _go_on(table: Table) -> Stepped:
     return table, ()
 
 
-def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
+def _finish(table: Table, hand: RoundInPlay, done: Done) -> Stepped:
     """The round is complete: its own event, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
     won = paying.awards(table.rules, hand.seating, done, wagers)
@@ -227,7 +227,7 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
-def _not_read(table: Table, hand: HandInPlay) -> tuple[events.NotRead, ...]:
+def _not_read(table: Table, hand: RoundInPlay) -> tuple[events.NotRead, ...]:
     """The cards of the round that people typed, as events tell them."""
     if table.rules.procedure <= 2:
         return ()
@@ -242,7 +242,7 @@ def _round(
 ) -> events.Round | events.SeatsRound:
     """The event of a round, in the form of its game."""
     shoe, done = open_shoe(table), finished.done
-    last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
+    final_round = not finished.simulated and shoe.wagered_rounds == shoe.final_round
     settlement = paying.settlement_shown(finished.settlement)
     if isinstance(done, SeatHands):
         return events.SeatsRound(
@@ -251,7 +251,7 @@ def _round(
             dealer=shown(done.dealer),
             hands=hands_shown(table.rules, done),
             simulated=finished.simulated,
-            last_hand=last_hand,
+            final_round=final_round,
             cards_left=cards_left(table),
             settlement=settlement,
             not_read=not_read,
@@ -266,7 +266,7 @@ def _round(
         margin=done.margin,
         pairs=events.Pairs(done.player_pair, done.banker_pair),
         simulated=finished.simulated,
-        last_hand=last_hand,
+        final_round=final_round,
         cards_left=cards_left(table),
         dragon_bonus=paying.dragon_bonus_shown(table.rules, finished.seating, done),
         progressive=paying.progressive_shown(finished.wagers),
@@ -312,7 +312,7 @@ def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
     kept during the round was drawn in error.
     """
-    in_error = table.kept if isinstance(table.phase, HandInPlay) and table.rules.procedure > 1 else ()
+    in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
     left = cards_left(table) + len(table.kept) + len(in_error)
     if reason := shoe_life.ended(open_shoe(table), table.rules.shoe, left):
@@ -323,7 +323,7 @@ def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     if not in_error:
         return table, ()
     begun, made = take_cards_in_error(table, in_error)
-    if isinstance(begun.phase, HandInPlay):  # the shoe has yet to state the result of the round before
+    if isinstance(begun.phase, RoundInPlay):  # the shoe has yet to state the result of the round before
         begun = replace(begun, awaiting_result=table.awaiting_result)
     return begun, made
 
@@ -337,7 +337,7 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
         reason=reason,
         by=by,
         rounds=shoe.rounds,
-        wagered_hands=shoe.wagered_hands,
+        wagered_rounds=shoe.wagered_rounds,
         cards_left=cards_left(table),
         commission_owed=tuple(events.SeatCents(seat, cents) for seat, cents in table.commission_owed.items()),
     )

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from controller.contract.events import Event
 from controller.table import shoe_life
 from controller.table.facts import CardDrawn, CardKept
-from controller.table.states import HandInPlay, Locked, Table
+from controller.table.states import Locked, RoundInPlay, Table
 from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 _SINCE_PROCEDURE = 3
@@ -52,7 +52,7 @@ def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Ev
     match table.phase:
         case Locked():
             return _first_card_came(table, fact)
-        case HandInPlay():
+        case RoundInPlay():
             known = table.dealt_ms is not None and fact.after_ms is not None
             dealt_ms = (table.dealt_ms or 0) + (fact.after_ms or 0) if known else None
             return replace(table, dealt_ms=dealt_ms), ()
@@ -92,7 +92,7 @@ def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
     """Whether the cut card is overdue after this round; told once in a shoe."""
     shoe, left = open_shoe(table), known_left(table)
-    if table.rules.procedure < _SINCE_PROCEDURE or shoe.last_hand is not None or left is None:
+    if table.rules.procedure < _SINCE_PROCEDURE or shoe.final_round is not None or left is None:
         return table, ()
     is_overdue = left < table.rules.shoe.cut_card_from_end - table.rules.shoe.cut_card_tolerance
     return _misplaced(table, left) if is_overdue and "cut_card_misplaced" not in table.shoe_doubts else (table, ())

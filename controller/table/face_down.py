@@ -12,7 +12,7 @@ from __future__ import annotations
 from controller.rules.game.play import Draw, Reveal
 from controller.table.dealing import following
 from controller.table.legality import Move, Row, legality
-from controller.table.states import BetweenRounds, Burning, HandInPlay, Locked, Table
+from controller.table.states import BetweenRounds, Burning, Locked, RoundInPlay, Table
 from controller.table.stops import held_cards
 
 
@@ -64,7 +64,7 @@ def hides_cards(table: Table) -> bool:
     if held_cards(table) > _not_hidden(table):
         return True
     match table.phase:
-        case HandInPlay(plays, _, seating):
+        case RoundInPlay(plays, _, seating):
             return any(any(hand.face_down) for hand in table.rules.play.laid(seating, plays))
         case Locked():
             return table.rules.play.deals_face_down
@@ -83,7 +83,7 @@ def _not_hidden(table: Table) -> int:
             return left
         case Locked() if not play.deals_face_down:
             return play.most_cards(len(table.rules.seats))
-        case HandInPlay(plays) if not play.deals_face_down:
+        case RoundInPlay(plays) if not play.deals_face_down:
             return play.most_cards(len(table.rules.seats)) - len(plays)
         case _:
             return 0

@@ -11,7 +11,7 @@ from controller.contract.events import Event
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call, Choose
 from controller.table import doubts, shoe_life
-from controller.table.acts.hand import OddCardFate, OddCardTold
+from controller.table.acts.rounds import OddCardFate, OddCardTold
 from controller.table.acts.stopped import CardNamed
 from controller.table.believing import believe, is_counted_after_power_up, release
 from controller.table.dealing import (
@@ -36,9 +36,9 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.states import (
     BetweenRounds,
     Burning,
-    HandInPlay,
     Held,
     KnownCard,
+    RoundInPlay,
     ShoeEnded,
     Table,
     Waiting,
@@ -47,13 +47,13 @@ from controller.table.stops import Stepped, cleared, is_card, known_left, open_s
 from controller.table.voiding import void_event
 
 
-def void_hand(table: Table, by: str, witness: str | None) -> Stepped:
+def void_round(table: Table, by: str, witness: str | None) -> Stepped:
     """A supervisor ends the round. Wagers go back, and cards that a fault held are dead."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason, witness),)
     waiting: tuple[Held, ...] = ()
     not_needed: tuple[KnownCard, ...] = ()
-    if isinstance(table.phase, HandInPlay):
+    if isinstance(table.phase, RoundInPlay):
         waiting, not_needed = tuple(table.phase.ahead), table.phase.kept
         if table.phase.wagers is not None:
             table = replace(table, shoe=shoe_life.after_void(open_shoe(table), table.rules.shoe))
@@ -88,7 +88,7 @@ def _out_of_shoe(table: Table, held: Held) -> Table:
 
 def change_odd_card(table: Table, told: OddCardTold) -> Stepped:
     """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
-    assert isinstance(table.phase, HandInPlay), "the odd card's hand is in play"
+    assert isinstance(table.phase, RoundInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
     typed = table.phase.typed
     cards = tuple(

@@ -14,11 +14,11 @@ from msgspec import Struct
 from controller.table.states import (
     Burning,
     FirstCardDue,
-    HandInPlay,
     Locked,
     NoShoe,
     Paused,
     Phase,
+    RoundInPlay,
     ShoeEnded,
     WagersOpen,
 )
@@ -79,12 +79,12 @@ def refuse(code: str) -> Refuse:
     return Refuse(code)
 
 
-_PHASES: tuple[type[Phase], ...] = (NoShoe, FirstCardDue, Burning, WagersOpen, Paused, Locked, HandInPlay, ShoeEnded)
+_PHASES: tuple[type[Phase], ...] = (NoShoe, FirstCardDue, Burning, WagersOpen, Paused, Locked, RoundInPlay, ShoeEnded)
 _M = Move
 
 # fmt: off
 _TABLE: dict[Row, tuple[Cell, ...]] = {
-    #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Paused                      Locked                      HandInPlay                  ShoeEnded
+    #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Paused                      Locked                      RoundInPlay                  ShoeEnded
     Row.CARD:                   (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         _M.BURN_CARD,               _M.TAKE_CARD_IN_ERROR,      fault("card_not_due"),      _M.DEAL_CARD,               _M.DEAL_CARD,               fault("card_after_shoe")),
     Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.TAKE_CARD_IN_ERROR,      fault("card_not_due"),      _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
     Row.CARD_OUTSIDE_GAME:      (fault("card_without_shoe"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_not_due"),      fault("card_outside_game"), fault("card_outside_game"), fault("card_after_shoe")),
@@ -106,8 +106,8 @@ LEGALITY: dict[Row, dict[type[Phase], Cell]] = {
 LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
     Move.TURN_FIRST_CARD: (Burning, WagersOpen),
     Move.BURN_CARD: (Burning, WagersOpen),
-    Move.TAKE_CARD_IN_ERROR: (HandInPlay, WagersOpen),
-    Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
+    Move.TAKE_CARD_IN_ERROR: (RoundInPlay, WagersOpen),
+    Move.DEAL_CARD: (RoundInPlay, WagersOpen, ShoeEnded),
 }
 """The phases in which a move may end. A move that is not here leaves the phase as it is."""
 

@@ -32,7 +32,7 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
     return tuple(seat for seat in table.rules.sensors if (seat in sensed) != (seat in seen))
 
 
-def no_round(table: Table) -> str | None:
+def why_no_round(table: Table) -> str | None:
     """Why no round may begin although wagers are open: nobody would play it; None where one may."""
     play = table.rules.play
     actives = _actives(table)

@@ -33,11 +33,11 @@ from controller.table.states import (
     Burning,
     FinishedRound,
     FirstCardDue,
-    HandInPlay,
     Locked,
     NoShoe,
     Paused,
     Phase,
+    RoundInPlay,
     ShoeEnded,
     Table,
     Wagers,
@@ -52,7 +52,7 @@ PHASE_NAMES: dict[type[Phase], str] = {
     WagersOpen: "wagers_open",
     Paused: "paused",
     Locked: "wagers_locked",
-    HandInPlay: "hand_in_play",
+    RoundInPlay: "round_in_play",
     ShoeEnded: "shoe_ended",
 }
 """The phases as messages and people name them."""
@@ -107,11 +107,11 @@ def public(table: Table) -> Public:
         actives={"player": table.actives.player, "banker": table.actives.banker} if table.actives else {},
         outcome=last.done.outcome.value if last and last.done.outcome else None,
         results=tuple(PublicResult(*each) for each in played(table.rules, last.seating, last.done)) if last else (),
-        simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
+        simulated=(isinstance(phase, RoundInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         kept=len(table.kept),
         wagers_stand=table.chips_noted if isinstance(phase, BetweenRounds) else None,
-        last_hand=_is_last_hand(table),
+        final_round=_is_final_round(table),
         cards_left=known_left(table),
         left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,
         wagers=_wagers(table, wagers),
@@ -125,7 +125,7 @@ def public(table: Table) -> Public:
 
 def _hands(table: Table) -> tuple[PublicHand, ...]:
     last = table.last_round
-    if isinstance(table.phase, HandInPlay):
+    if isinstance(table.phase, RoundInPlay):
         return tuple(map(_hand, table.rules.play.laid(table.phase.seating, table.phase.plays)))
     return tuple(map(_hand, last.done.laid)) if last else ()
 
@@ -166,7 +166,7 @@ def _choice(step: Choose) -> PublicChoice:
 
 def _squeezing(table: Table) -> dict[str, int | None]:
     """Midi: who holds each hand's cards while the round is dealt (sheet 000)."""
-    if not isinstance(table.phase, Locked | HandInPlay) or not table.rules.play.squeezed:
+    if not isinstance(table.phase, Locked | RoundInPlay) or not table.rules.play.squeezed:
         return {}
     player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)
     return {"player": player, "banker": banker}
@@ -184,12 +184,12 @@ def _progressive(on: ProgressiveWagers) -> PublicProgressive:
     return PublicProgressive(on.spot, on.seats, on.refused_seats, on.refusal)
 
 
-def _is_last_hand(table: Table) -> bool:
+def _is_final_round(table: Table) -> bool:
     """Whether the round that takes wagers or is dealt now is the last of the shoe."""
-    if table.shoe is None or table.shoe.last_hand is None:
+    if table.shoe is None or table.shoe.final_round is None:
         return False
-    in_play = isinstance(table.phase, HandInPlay)  # a simulated hand does not count, so it is never the last
-    return table.shoe.wagered_hands + (0 if in_play else 1) >= table.shoe.last_hand
+    in_play = isinstance(table.phase, RoundInPlay)  # a simulated hand does not count, so it is never the last
+    return table.shoe.wagered_rounds + (0 if in_play else 1) >= table.shoe.final_round
 
 
 def _fault(table: Table) -> PublicFault | None:

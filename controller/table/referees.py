@@ -16,7 +16,7 @@ from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
 from controller.table.face_down import next_is_secret, result_is_secret
 from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
-from controller.table.states import BetweenRounds, Burning, FirstCardDue, HandInPlay, Table
+from controller.table.states import BetweenRounds, Burning, FirstCardDue, RoundInPlay, Table
 from controller.table.stops import Stepped, stop
 
 
@@ -98,7 +98,7 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
             return Target.FIRST_CARD, None
         case Burning():
             return Target.BURN, None
-        case HandInPlay(plays):
+        case RoundInPlay(plays):
             return _target_in_hand(table, tuple(play for play in plays if isinstance(play, Card)))
         case _:
             return _target_in_hand(table, _begun_by_kept(table))

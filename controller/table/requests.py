@@ -10,9 +10,9 @@ from __future__ import annotations
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Act, Ambient, Request, Who
 from controller.table.acts.every import act_of
-from controller.table.acts.hand import TellOddCard, VoidHand, lock
 from controller.table.acts.pit import AcceptAward
 from controller.table.acts.recognition import PinRecognitionKey
+from controller.table.acts.rounds import TellOddCard, VoidRound, lock
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
 from controller.table.early_cards import chips_to_note
@@ -23,7 +23,7 @@ from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table
 from controller.table.stops import exits, waits_for_pit
 
 ByTwo = (
-    ClearFault | NameCard | VoidHand | TellOddCard | CorrectRound | CorrectSeatsRound | AcceptAward | PinRecognitionKey
+    ClearFault | NameCard | VoidRound | TellOddCard | CorrectRound | CorrectSeatsRound | AcceptAward | PinRecognitionKey
 )
 """The requests that need two people. `witness` is the second person; None until there is one."""
 

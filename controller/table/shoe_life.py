@@ -47,20 +47,20 @@ def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
     return worth_in_burn(first_card) - (1 if rules.burn_counts_first_card else 0)
 
 
-def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
+def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_round: bool) -> Shoe:
     """The shoe once the cut card has come: the number of its last wagered round is known.
 
     Where the cut card comes inside a wagered round, the last round is `hands_after_cut_card` rounds further on.
     Elsewhere the last round is `hands_after_cut_card_first` rounds further on.
     """
-    further = rules.hands_after_cut_card if in_wagered_hand else rules.hands_after_cut_card_first
-    return replace(shoe, last_hand=shoe.wagered_hands + further)
+    further = rules.hands_after_cut_card if in_wagered_round else rules.hands_after_cut_card_first
+    return replace(shoe, final_round=shoe.wagered_rounds + further)
 
 
 def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
     """The shoe once a wagered round that had begun is void."""
-    another = shoe.last_hand is not None and not rules.voided_hand_counts
-    return replace(shoe, last_hand=(shoe.last_hand or 0) + 1) if another else shoe
+    another = shoe.final_round is not None and not rules.voided_hand_counts
+    return replace(shoe, final_round=(shoe.final_round or 0) + 1) if another else shoe
 
 
 def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
@@ -70,8 +70,8 @@ def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
     """Why no further wagered round may begin in this shoe; None where one may. `cards_left` can still be dealt."""
-    if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:
-        return "last_hand"
+    if shoe.final_round is not None and shoe.wagered_rounds >= shoe.final_round:
+        return "final_round"
     if cards_left < rules.fewest_cards_to_open:
         return "too_few_cards"
     return None

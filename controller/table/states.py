@@ -79,7 +79,7 @@ class KnownCard(Struct, frozen=True):
     typed_by: tuple[str, ...] = ()
 
 
-class HandInPlay(Struct, frozen=True):
+class RoundInPlay(Struct, frozen=True):
     """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
     `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
@@ -98,7 +98,7 @@ class ShoeEnded(Struct, frozen=True):
     """The shoe's last round is over. A new shoe is announced next."""
 
 
-Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Paused | Locked | HandInPlay | ShoeEnded
+Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Paused | Locked | RoundInPlay | ShoeEnded
 
 BetweenRounds = WagersOpen | Paused
 """The phases of an open shoe, once it is burned, in which no round is locked or in play."""
@@ -108,8 +108,8 @@ class Shoe(Struct, frozen=True):
     """What is known of the shoe being dealt.
 
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
-    nobody could name. `rounds` numbers every round, simulated hands too. `wagered_hands` counts the wagered rounds that
-    have begun. `last_hand` is the number of the last wagered round, which is known once the cut card was seen.
+    nobody could name. `rounds` numbers every round, the simulated too. `wagered_rounds` counts the wagered rounds
+    that have begun. `final_round` is the number of the last wagered round, which is known once the cut card was seen.
     `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
     cards were left when the cut card came. `unseen_cards` counts the cards drawn in error of which somebody said
     that nobody had seen them.
@@ -119,8 +119,8 @@ class Shoe(Struct, frozen=True):
     gone: tuple[int, ...] = (0,) * 52
     unnamed: int = 0
     rounds: int = 0
-    wagered_hands: int = 0
-    last_hand: int | None = None
+    wagered_rounds: int = 0
+    final_round: int | None = None
     burned: int = 0
     left_at_cut_card: int | None = None
     unseen_cards: int = 0
@@ -281,7 +281,7 @@ class Table(Struct, frozen=True):
     @property
     def round_number(self) -> int | None:
         """The number of the round that is wagered on or dealt; None between rounds."""
-        return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
+        return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property
     def next_round(self) -> tuple[int, int] | None:
@@ -291,7 +291,7 @@ class Table(Struct, frozen=True):
     @property
     def locked_wagers(self) -> Wagers | None:
         """The wagers of the round that is locked or in play; None between rounds, and in a simulated hand."""
-        return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None
+        return self.phase.wagers if isinstance(self.phase, Locked | RoundInPlay) else None
 
     @property
     def owes_before_new_shoe(self) -> bool:

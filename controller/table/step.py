@@ -17,10 +17,10 @@ from controller.rules.game.seating import Seating
 from controller.rules.game.wagers import place
 from controller.table import doubts, paying
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
-from controller.table.acts.hand import Called, HandVoided, OddCardTold
 from controller.table.acts.itself import HitTested, InputsTested, LampsTested, TablePaused, TableResumed
 from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.recognition import RecognitionKeyPinned
+from controller.table.acts.rounds import Called, OddCardTold, RoundVoided
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
 from controller.table.acts.shoe import ShoeClosed
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
@@ -60,12 +60,12 @@ from controller.table.facts import (
     WagerWordUnfit,
 )
 from controller.table.faults import Exit
-from controller.table.going_on import change_odd_card, clear, go_on_with_count, name_card, note_count, void_hand
+from controller.table.going_on import change_odd_card, clear, go_on_with_count, name_card, note_count, void_round
 from controller.table.states import (
     FirstCardDue,
-    HandInPlay,
     Locked,
     Paused,
+    RoundInPlay,
     Shoe,
     ShoeEnded,
     Table,
@@ -120,8 +120,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return _adopt_recognition(table, fact)
         case HitsReset(seat, by):
             return _reset_hits(table, seat, by)
-        case HandVoided(by, witness):
-            return void_hand(table, by, witness)
+        case RoundVoided(by, witness):
+            return void_round(table, by, witness)
         case CardNamed():
             return name_card(table, fact)
         case CardsCounted(left) if table.fault is None:
@@ -257,7 +257,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
     """Note what the meters show now, for the round that plays for them."""
     phase = table.phase
-    assert isinstance(phase, Locked | HandInPlay), "levels are noted for a round"
+    assert isinstance(phase, Locked | RoundInPlay), "levels are noted for a round"
     assert phase.wagers is not None, "this round has wagers"
     return replace(table, phase=replace(phase, wagers=replace(phase.wagers, levels=levels)))
 
@@ -314,7 +314,7 @@ def _chips_differ(table: Table, fact: WagersLocked) -> tuple[Event, ...]:
 
 def _call(table: Table, called: Call) -> Stepped:
     """Play the dealer's call, and then believe the facts that came ahead of the call."""
-    assert isinstance(table.phase, HandInPlay), "a call is inside a round"
+    assert isinstance(table.phase, RoundInPlay), "a call is inside a round"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
     table, released = release(table, ahead)

@@ -23,10 +23,10 @@ from controller.table.faults import COUNTED, EXITS_BY_PROCEDURE_2, FAULTS, Exit
 from controller.table.states import (
     Burning,
     FirstCardDue,
-    HandInPlay,
     Held,
     Locked,
     NoShoe,
+    RoundInPlay,
     Shoe,
     ShoeEnded,
     StandingFault,
@@ -47,15 +47,15 @@ def exits(table: Table) -> tuple[Exit, ...]:
     if table.fault is None:
         return ()
     kind = FAULTS[table.fault.code]
-    in_hand = isinstance(table.phase, Locked | HandInPlay)
-    nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
+    in_round = isinstance(table.phase, Locked | RoundInPlay)
+    nowhere = {Exit.NEW_SHOE if in_round else Exit.VOID}
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
     kind_exits = kind.exits
     if table.rules.procedure <= 2:  # the number of a procedure
         kind_exits = EXITS_BY_PROCEDURE_2.get(table.fault.code, kind_exits)
     is_counted = table.fault.code in COUNTED and Exit.COUNT in kind_exits
-    if is_counted and not (in_hand or isinstance(table.phase, FirstCardDue)):
+    if is_counted and not (in_round or isinstance(table.phase, FirstCardDue)):
         nowhere.add(Exit.CARD)  # unheard cards are counted: they lie in no hand of ours
     if waits_for_pit(table):
         nowhere.add(Exit.CLEAR)
@@ -159,7 +159,7 @@ def known_left(table: Table) -> int | None:
     """How many cards are left in the shoe by all reports, with those that are held or wait for a reveal."""
     if table.cards_left is None:
         return None
-    ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
+    ahead = table.phase.ahead if isinstance(table.phase, RoundInPlay) else ()
     return max(0, table.cards_left - held_cards(table) - sum(map(is_card, ahead)))
 
 

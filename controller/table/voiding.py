@@ -22,7 +22,7 @@ from controller.rules.game.settlement import Settlement
 from controller.rules.game.wagers import Wager
 from controller.table import paying
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, ShoeUnheard, ShoeUnplugged
-from controller.table.states import HandInPlay, Held, Locked, Table, Wagers
+from controller.table.states import Held, Locked, RoundInPlay, Table, Wagers
 from controller.table.stops import is_card, raiser, shoe_number
 
 _MOST_ENDS = 1000
@@ -86,7 +86,7 @@ def void_event(table: Table, by: str, reason: str, witness: str | None = None) -
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
     """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
     hand = table.phase
-    if not isinstance(hand, HandInPlay):
+    if not isinstance(hand, RoundInPlay):
         return placed
     hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
     on_each = {bet.spot for bet in table.rules.bets if bet.each_hand}
@@ -96,12 +96,12 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
 # The cards that were seen.
 
 
-def _hands(table: Table) -> tuple[events.VoidHand, ...]:
+def _hands(table: Table) -> tuple[events.HandOfVoid, ...]:
     hand = table.phase
-    if not isinstance(hand, HandInPlay):
+    if not isinstance(hand, RoundInPlay):
         return ()
     return tuple(
-        events.VoidHand(
+        events.HandOfVoid(
             laid.hand,
             tuple(FACE_DOWN if down else str(card) for card, down in zip(laid.cards, laid.face_down, strict=True)),
         )
@@ -111,7 +111,7 @@ def _hands(table: Table) -> tuple[events.VoidHand, ...]:
 
 def _waiting(table: Table) -> tuple[Held, ...]:
     """The facts that wait for a call, or for a person's decision."""
-    ahead = tuple(table.phase.ahead) if isinstance(table.phase, HandInPlay) else ()
+    ahead = tuple(table.phase.ahead) if isinstance(table.phase, RoundInPlay) else ()
     return (*ahead, *((*raiser(table.fault), *table.held) if table.fault else ()))
 
 
@@ -147,7 +147,7 @@ def _held_card(table: Table, held: Held) -> str:
 
 def _lies_face_down(table: Table) -> bool:
     hand = table.phase
-    if not isinstance(hand, HandInPlay):
+    if not isinstance(hand, RoundInPlay):
         return bool(_held(table)) and table.rules.play.deals_face_down
     return bool(hand.ahead) or any(any(laid.face_down) for laid in table.rules.play.laid(hand.seating, hand.plays))
 
@@ -157,11 +157,11 @@ def _lies_face_down(table: Table) -> bool:
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
     """What the cards that were seen have decided, with those that a fault holds where our rules put them."""
-    if not isinstance(table.phase, Locked | HandInPlay):
+    if not isinstance(table.phase, Locked | RoundInPlay):
         return Decided()
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)
-    plays = table.phase.plays if isinstance(table.phase, HandInPlay) else ()
+    plays = table.phase.plays if isinstance(table.phase, RoundInPlay) else ()
     ends = _Ends(table, _next_cards(table))
     awards: dict[tuple[str, int], paying.Won] | None = None
     settlements: list[Settlement | None] = []
@@ -191,7 +191,7 @@ class _Ends:
     """All ends that a round can come to, by the cards that are left in the shoe. `next_` cards come first."""
 
     def __init__(self, table: Table, next_: list[Card]) -> None:
-        assert isinstance(table.phase, Locked | HandInPlay), "a round is locked or in play"
+        assert isinstance(table.phase, Locked | RoundInPlay), "a round is locked or in play"
         assert table.shoe is not None, "a round has a shoe"
         self._game, self._seating, self._next = table.rules.play, table.phase.seating, next_
         self._left = {card: table.rules.shoe.decks - gone for card, gone in zip(DECK, table.shoe.gone, strict=True)}

@@ -22,7 +22,7 @@ def event_sentence(event: Mapping[str, Any]) -> str:
     """An event in words, without its number and place. A fault or an alarm begins with its code."""
     match read(event):
         case events.Round() as it:
-            marks = ["natural"] * it.natural + ["simulated"] * it.simulated + ["last_hand"] * it.last_hand
+            marks = ["natural"] * it.natural + ["simulated"] * it.simulated + ["final_round"] * it.final_round
             return _hands(it) + (f" ({', '.join(marks)})" if marks else "") + _house(it) + _typed(it)
         case events.SeatsRound() as it:
             return _seats_round(it) + _house(it) + _typed(it)

@@ -42,7 +42,9 @@ class Account:
             refused_at_once=[each.wager.as_json() | {"code": each.code} for each in bets.refused if each.at_once],
         )
 
-    def round(self, *, shoe: int, round_: int, simulated: bool, last_hand: bool, cards_left: int, dealt: Dealt) -> None:
+    def round(
+        self, *, shoe: int, round_: int, simulated: bool, final_round: bool, cards_left: int, dealt: Dealt
+    ) -> None:
         """A complete round. `round_` counts every round of the shoe from 1."""
         self._owed.update(dealt.owed)
         self._write(
@@ -50,7 +52,7 @@ class Account:
             shoe=shoe,
             round=round_,
             simulated=simulated,
-            last_hand=last_hand,
+            final_round=final_round,
             cards_left=cards_left,
             **dealt.told,
         )
@@ -59,13 +61,13 @@ class Account:
         """A seat pays the commission that it owes."""
         self._write("commission", shoe=self._shoe, seat=seat, cents=self._owed.pop(seat))
 
-    def shoe_closed(self, *, shoe: int, rounds: int, wagered_hands: int, cards_left: int) -> None:
+    def shoe_closed(self, *, shoe: int, rounds: int, wagered_rounds: int, cards_left: int) -> None:
         """The shoe's last round is over."""
         self._write(
             "shoe_closed",
             shoe=shoe,
             rounds=rounds,
-            wagered_hands=wagered_hands,
+            wagered_rounds=wagered_rounds,
             cards_left=cards_left,
             commission_owed=[{"seat": seat, "cents": cents} for seat, cents in sorted(self.owed.items())],
         )

@@ -26,9 +26,9 @@ class _Shoe(Struct):
     number: int
     deck: Deck
     rounds: int = 0
-    wagered_hands: int = 0  # begun
-    last_wagered_hand: int | None = None  # known once the cut card was seen
-    in_wagered_hand: bool = False
+    wagered_rounds: int = 0  # begun
+    last_wagered_round: int | None = None  # known once the cut card was seen
+    in_wagered_round: bool = False
 
 
 class Dealer:
@@ -71,12 +71,12 @@ class Dealer:
         self._shoe = shoe
         self._open()
         while self._rounds_to_go != 0:
-            self._wagered_hand()
-            if shoe.wagered_hands == shoe.last_wagered_hand:
+            self._wagered_round()
+            if shoe.wagered_rounds == shoe.last_wagered_round:
                 self._account.shoe_closed(
                     shoe=shoe.number,
                     rounds=shoe.rounds,
-                    wagered_hands=shoe.wagered_hands,
+                    wagered_rounds=shoe.wagered_rounds,
                     cards_left=shoe.deck.cards_left,
                 )
                 self._cues.shoe_over()
@@ -99,7 +99,7 @@ class Dealer:
             cards_left=self._shoe.deck.cards_left,
         )
 
-    def _wagered_hand(self) -> None:
+    def _wagered_round(self) -> None:
         bets = self._cues.take_wagers()
         self._cues.lock_wagers()
         self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
@@ -109,8 +109,8 @@ class Dealer:
 
     def _begin(self) -> None:
         """A wagered round has begun with its first card."""
-        self._shoe.wagered_hands += 1
-        self._shoe.in_wagered_hand = True
+        self._shoe.wagered_rounds += 1
+        self._shoe.in_wagered_round = True
 
     def _draws_in_error(self) -> bool:
         """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round."""
@@ -129,12 +129,12 @@ class Dealer:
         shoe = self._shoe
         shoe.rounds += 1
         dealt = self._game.deal(felt, bets)
-        shoe.in_wagered_hand = False
+        shoe.in_wagered_round = False
         self._account.round(
             shoe=shoe.number,
             round_=shoe.rounds,
             simulated=bets is None,
-            last_hand=shoe.wagered_hands == shoe.last_wagered_hand,
+            final_round=shoe.wagered_rounds == shoe.last_wagered_round,
             cards_left=shoe.deck.cards_left,
             dealt=dealt,
         )
@@ -149,8 +149,8 @@ class Dealer:
             if not self._card_shoe.tells_cut_card:
                 self._cues.cut_card_out()
             says = self._procedure
-            more = says.hands_after_cut_card if shoe.in_wagered_hand else says.hands_after_cut_card_first
-            shoe.last_wagered_hand = shoe.wagered_hands + more
+            more = says.hands_after_cut_card if shoe.in_wagered_round else says.hands_after_cut_card_first
+            shoe.last_wagered_round = shoe.wagered_rounds + more
             card = shoe.deck.draw()
         self._card_shoe.draw(card)
         return card

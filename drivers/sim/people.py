@@ -314,7 +314,7 @@ class TableCues:
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
-            self._await(lambda _: self._face()["phase"] != "hand_in_play", "the screen, for the end of the round")
+            self._await(lambda _: self._face()["phase"] != "round_in_play", "the screen, for the end of the round")
         if self._crowd is not None and dealt.outcome is not None:
             self._crowd.hand_over(dealt.outcome)
         self._pause(_PAY_S)

@@ -17,7 +17,7 @@ from controller.rules.game.seating import Actives
 from controller.rules.roads.marks import Roads
 from controller.rules.roads.text import rounds_from
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import MakeCall
+from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import ChooseActives, TakeSeats
 from controller.table.facts import Fact
 from controller.table.states import Table

@@ -14,8 +14,8 @@ from controller.people.cli.setup.questions import Terminal
 from controller.people.cli.status import status_lines
 from controller.people.cli.surroundings import python
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import HitTest, InputsTested, InputTest, LampTest
+from controller.table.acts.rounds import LockWagers
 from tests.daemon.daemon_world import World, running, served
 from tests.support.waiting import PATIENCE_S, eventually
 

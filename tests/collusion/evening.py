@@ -31,8 +31,8 @@ from controller.pit.reference.awards import Award, Step
 from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import PauseTable, ResumeTable
+from controller.table.acts.rounds import LockWagers, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
@@ -47,7 +47,7 @@ from controller.table.facts import (
 from controller.table.faults import Exit
 from controller.table.requests import ByTwo, not_answered
 from controller.table.rules import TableRules
-from controller.table.states import HandInPlay, NoShoe, Paused, ShoeEnded, WagersOpen
+from controller.table.states import NoShoe, Paused, RoundInPlay, ShoeEnded, WagersOpen
 from controller.table.stops import exits
 from tests.collusion.window import NOT_THERE, Window, event_of
 from tests.support.sheets import royal9_tier
@@ -161,7 +161,7 @@ class Evening:
         return self._table.events
 
     @property
-    def in_hand(self) -> frozenset[str]:
+    def in_round(self) -> frozenset[str]:
         """What the cheats have in hand: where things are not as the house believes, and who is about to agree."""
         table = self._table.table
         plays = table.locked_wagers is not None and any(on.seats for on in table.locked_wagers.progressive)
@@ -177,17 +177,17 @@ class Evening:
             "a second person is about to agree": self._looked_at is not None,
             "a false hit": any(self._false.values()),
         }
-        in_hand = {what for what, is_so in held.items() if is_so} | self._in_hand_at_the_pit()
+        in_round = {what for what, is_so in held.items() if is_so} | self._in_hand_at_the_pit()
         if plays and self._round_is_false() and not (table.doubts or table.shoe_doubts):
-            in_hand |= {f"{cards} cards of a false round" for cards in range(len(self._out) - self._round_from + 1)}
-        return frozenset(in_hand)
+            in_round |= {f"{cards} cards of a false round" for cards in range(len(self._out) - self._round_from + 1)}
+        return frozenset(in_round)
 
     def _round_is_false(self) -> bool:
         """Whether the round in play has a typed card, or a wager that came after its first card."""
         hand = self._table.table.phase
         first = self._out[self._round_from :][:1]
         is_late = any(self._locked - out.chips for out in first)
-        return is_late or (isinstance(hand, HandInPlay) and bool(hand.typed))
+        return is_late or (isinstance(hand, RoundInPlay) and bool(hand.typed))
 
     def _in_hand_at_the_pit(self) -> frozenset[str]:
         if self._window is None:
@@ -252,7 +252,7 @@ class Evening:
         yield "dealer: deal", 1, partial(self._ask, LockWagers())
         yield "dealer: pauses", 1, partial(self._ask, PauseTable("dealer"))
         yield "dealer: resumes", 1, partial(self._ask, ResumeTable("dealer"))
-        yield "dealer: void without the key", 1, partial(self._ask, VoidHand(None))
+        yield "dealer: void without the key", 1, partial(self._ask, VoidRound(None))
         for fate in OddCardFate:
             yield f"dealer: {fate.name}", 1, partial(self._ask, TellOddCard(fate, "dealer"))
         yield "dealer: a button mishandled", 1, partial(self._happens, ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED))
@@ -262,7 +262,7 @@ class Evening:
 
     def _of_the_supervisor(self) -> Iterator[tuple[str, int, Callable[[], object]]]:
         name, _ = _SMITH
-        yield "supervisor: void", 1, partial(self._ask, VoidHand(name))
+        yield "supervisor: void", 1, partial(self._ask, VoidRound(name))
         yield "supervisor: clear", 1, partial(self._ask, ClearFault(name))
         yield "supervisor: new shoe", 1, partial(self._ask, NewShoe(name))
         yield "supervisor: close the shoe", 1, partial(self._ask, CloseShoe(name))
@@ -418,7 +418,7 @@ class Evening:
             true.append(NameCard(Card.parse(self._untold[0]), "Reed", "Stone"))
         if left is not None:
             true.append(CountCards(left - len(self._untold), "Reed"))
-        true += [ClearFault("Reed", "Stone"), VoidHand("Reed", "Stone")]
+        true += [ClearFault("Reed", "Stone"), VoidRound("Reed", "Stone")]
         for request in true:
             if self._ask(request):
                 if not isinstance(request, NameCard | ClearFault):

@@ -100,7 +100,7 @@ MENDS: tuple[Mend, ...] = (
         "two people void a won round",
         _rights("supervisor"),
         _VOIDED,
-        _returns("controller.table.acts.hand.needs_two", False),
+        _returns("controller.table.acts.rounds.needs_two", False),
     ),
     Mend(
         "a key that was turned before confirms nothing",

@@ -1,7 +1,7 @@
 """In which order people do their acts: at random, or steered to what brings the cheats nearer to money.
 
 An order is a `Way`: the shoe's seed, and who did what by which die. The same way leads to the same evening. A guide
-keeps the ways by what they gave the cheats in hand (`Evening.in_hand`). It sets out again from those with the most,
+keeps the ways by what they gave the cheats in hand (`Evening.in_round`). It sets out again from those with the most,
 from short ones and from those that were seldom taken. The guide knows no sequence that pays.
 """
 
@@ -69,13 +69,13 @@ class _Guide:
         chosen.taken += 1
         return chosen.way
 
-    def note(self, in_hand: frozenset[str], way: Way) -> None:
+    def note(self, in_round: frozenset[str], way: Way) -> None:
         """Keep the way, where no shorter one gave as much."""
-        if not in_hand or len(way.acts) > _LAST_START:
+        if not in_round or len(way.acts) > _LAST_START:
             return
-        known = self.kept.get(in_hand)
+        known = self.kept.get(in_round)
         if known is None or len(way.acts) < len(known.way.acts):
-            self.kept[in_hand] = _Kept(way, len(in_hand), 0 if known is None else known.taken)
+            self.kept[in_round] = _Kept(way, len(in_round), 0 if known is None else known.taken)
 
 
 def _played(way: Way, opens: Opens, luck: random.Random, guide: _Guide | None = None) -> tuple[Way, Evening]:
@@ -91,6 +91,6 @@ def _played(way: Way, opens: Opens, luck: random.Random, guide: _Guide | None = 
         evening.act(name, die)
         acts.append((name, die))
         if guide is not None:
-            guide.note(evening.in_hand, Way(way.seed, (*acts,)))
+            guide.note(evening.in_round, Way(way.seed, (*acts,)))
     evening.end()
     return Way(way.seed, (*acts,)), evening

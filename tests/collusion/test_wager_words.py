@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Ambient
-from controller.table.acts.hand import LockWagers
 from controller.table.acts.recognition import PinRecognitionKey, SeeWager
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import Fact
 from controller.table.legality import Refuse

@@ -17,7 +17,7 @@ from controller.contract.events import FaultCleared, SeatCents, ShoeClosed
 from controller.contract.keys import SigningKey
 from tests.support.contract import check_event
 
-EVENT = ShoeClosed(3, None, "last_hand", "table", 71, 70, 14, (SeatCents(2, 125),))
+EVENT = ShoeClosed(3, None, "final_round", "table", 71, 70, 14, (SeatCents(2, 125),))
 KEY = SigningKey(bytes(range(32)))
 
 
@@ -47,10 +47,10 @@ def test_a_sealed_event_says_where_and_when_it_stands() -> None:
         "type": "shoe_closed",
         "shoe": 3,
         "round": None,
-        "reason": "last_hand",
+        "reason": "final_round",
         "by": "table",
         "rounds": 71,
-        "wagered_hands": 70,
+        "wagered_rounds": 70,
         "cards_left": 14,
         "commission_owed": [{"seat": 2, "cents": 125}],
         "id": "royal9-01/3f2a/12",

@@ -14,9 +14,9 @@ from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
-from controller.table.acts.hand import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
+from controller.table.acts.rounds import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe
 from controller.table.facts import AwardStepped, HitUnheard

@@ -24,7 +24,7 @@ from controller.daemon.config.game_file import MOST_SEATS, MOST_SPOTS, most_bets
 from controller.rules.game.cards import Card
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.seats import PlaceWager
 from tests.support.tables import TABLES, TableUnderTest
 

@@ -32,7 +32,7 @@ from controller.people.cli.surroundings import EXAMPLE_TABLE, simulated_table
 from controller.pit.reference.clock import now_text, number_text
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, ProgramMeasured, Report

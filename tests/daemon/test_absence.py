@@ -21,7 +21,7 @@ from controller.daemon.runtime import Runtime
 from controller.people.cli.surroundings import simulated_table
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards
 from controller.table.facts import CardDrawn, ShoeStoodBy
@@ -40,11 +40,11 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "burning": lambda: TableUnderTest().do(NewShoe()).believe(drawn("AS", 1)),
     "wagers_open": lambda: TableUnderTest().do(NewShoe()).believe(drawn("AS", 1), drawn("2D", 2)),
     "wagers_locked": lambda: PHASES["wagers_open"]().lock(),
-    "hand_in_play": lambda: PHASES["wagers_locked"]().believe(drawn("KH", 3)),
+    "round_in_play": lambda: PHASES["wagers_locked"]().believe(drawn("KH", 3)),
     "shoe_ended": lambda: PHASES["wagers_open"]().draw("CUT").lock().draw("KH KS 9H 8S"),
 }
 SHOE_OPEN = PHASES.keys() - {"no_shoe", "shoe_ended"}
-DEALING = {"burning", "hand_in_play"}
+DEALING = {"burning", "round_in_play"}
 
 
 def drawn(card: str, seq: int | None) -> CardDrawn:

@@ -18,7 +18,7 @@ from controller.daemon.record.archiving import Archivist
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_reading import read_rows, verify
 from controller.rules.game.cards import Card
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ArchiveFailed, CardDrawn, ShoeOpened
 from tests.daemon.daemon_world import World, ack, running

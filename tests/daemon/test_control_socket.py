@@ -26,7 +26,7 @@ from controller.people.cli.main import main
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import RoundCorrected
-from controller.table.acts.hand import LockWagers, MakeCall
+from controller.table.acts.rounds import LockWagers, MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
 from tests.daemon.daemon_world import World, running, served
@@ -87,8 +87,8 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
         assert await line.ask(do="new_shoe", by="Smith") == {"ok": True}
         await world.deal("AS 2D")
         assert await line.ask(do="cut_card") == {"ok": True}
-        assert world.runtime.face.last_hand
-        assert (await line.ask(do="void", by="Smith"))["code"] == "no_hand"
+        assert world.runtime.face.final_round
+        assert (await line.ask(do="void", by="Smith"))["code"] == "no_round"
         world.shoe.listener.shoe_reported(CardDrawn(None))
         await world.settle()
         assert (await line.ask(do="clear", by="Smith"))["code"] == "fault_unnamed"
@@ -255,7 +255,7 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
         assert await said("void", answer="yes") == (
             1,
             [
-                "no_hand: There is no round to void.",
+                "no_round: There is no round to void.",
                 "what to do: See `tablectl status` for what the table waits for.",
             ],
         )
@@ -331,7 +331,7 @@ async def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
         answer = await line.ask(do="void", by="Smith")
         assert answer == {
             "ok": False,
-            "code": "no_hand",
+            "code": "no_round",
             "what": "There is no round to void.",
             "do": "See `tablectl status` for what the table waits for.",
         }
@@ -400,7 +400,7 @@ async def test_many_requests_on_one_line_are_answered_in_order(tmp_path: Path) -
     async with served(tmp_path) as (_, path), connected(path) as line:
         await line.send(b'{"do": "status"}\nnonsense\n{"do": "void", "by": "S"}\n{"do": "status"}\n')
         answers = [await line.answer() for _ in range(4)]
-        assert [answer.get("code") for answer in answers] == [None, "bad_request", "no_hand", None]
+        assert [answer.get("code") for answer in answers] == [None, "bad_request", "no_round", None]
 
 
 NO_REQUEST = [

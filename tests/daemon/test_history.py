@@ -219,7 +219,7 @@ def test_a_round_of_the_next_shoe_is_that_shoes(three_rounds: Path, capsys: pyte
 def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "replay", three_rounds, "1/2")
     assert lines[-6:-3] == ["    player 8H = 8", "    banker 5C = 5", "    then: next card to player"]
-    assert lines[-3].endswith("HandVoided(by Smith)")
+    assert lines[-3].endswith("RoundVoided(by Smith)")
     told = "    event     7 shoe 1 round 2  void          by Smith; player 8H; banker 5C"
     assert lines[-2:] == ["    then: wagers open", told]
 

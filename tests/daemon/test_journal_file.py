@@ -20,7 +20,7 @@ from controller.daemon.record.epochs import open_journal
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import JournalFile, JournalGoneError
 from controller.daemon.record.journal_reading import read_rows, verify
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
 from tests.support.waiting import PATIENCE_S, eventually

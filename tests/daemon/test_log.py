@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.words.language import language
@@ -26,7 +26,7 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
         world.shoe.listener.shoe_reported(ShoeErrorRaised(ShoeError.CANNOT_READ))
         await world.settle()
         assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"
-        await world.do(VoidHand("Smith"))
+        await world.do(VoidRound("Smith"))
 
     ours = [record for record in caplog.records if record.name == "controller.daemon.runtime"]
     told = [f"{record.levelname} {record.message}" for record in ours if "no_supervisor" not in record.message]

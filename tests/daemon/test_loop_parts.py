@@ -25,7 +25,7 @@ from controller.daemon.record.journal_file import JournalGoneError
 from controller.daemon.record.journal_rows import Entry, Message
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import KEY, Request
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CommitFailed, Fact, JournalGone, Report, ShoeUnheard, ShoeUnplugged
 from controller.table.lamps import Live, Pattern

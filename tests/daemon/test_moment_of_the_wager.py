@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import LampTest
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
 from tests.daemon.daemon_world import running

@@ -78,7 +78,7 @@ def test_the_burn_is_counted_down_from_the_first_card() -> None:
     assert {"draw_player", "draw_banker"} <= lit
 
 
-def test_the_last_hand_is_said() -> None:
+def test_the_final_round_is_said() -> None:
     assert headline(TableUnderTest().open_shoe().do(SeeCutCard())) == (
         "wagers are open, shoe 1, 414 cards left, this is the shoe's last round"
     )
@@ -100,7 +100,7 @@ def _lit(lines: list[str]) -> set[str]:
     return seats | {name.strip().replace(" ", "_") for name in re.findall(f"{LIT} ([a-z ]+)", others)}
 
 
-def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> None:
+def test_a_round_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> None:
     table = TableUnderTest().open_shoe().lock(1).draw("KS 2D 4H")
     lines = painted(table)
     assert lines[:4] == [
@@ -225,7 +225,7 @@ def test_the_picture_is_said_in_vietnamese() -> None:
     lines = painted(TableUnderTest().open_shoe().lock().draw("KS ??"), "vi")
     words = language("vi")
     assert lines[0].endswith(words.fault("unreadable_card").what)
-    assert words.name("phase", "hand_in_play") in lines[1]
+    assert words.name("phase", "round_in_play") in lines[1]
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -14,7 +14,7 @@ from controller.contract.envelope import Stamp
 from controller.contract.topics import Topics
 from controller.daemon.clock import stamp_now
 from controller.pit.reference import clock
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from tests.daemon.daemon_world import LEVELS, World, ack, running
 from tests.support.waiting import eventually
 

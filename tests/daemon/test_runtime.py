@@ -26,7 +26,7 @@ from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
+from controller.table.acts.rounds import LockWagers, MakeCall, VoidRound
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import (
@@ -163,8 +163,8 @@ async def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path
         "no_shoe": [
             (LockWagers(), "no_shoe"),
             (SeeCutCard(), "no_shoe"),
-            (VoidHand("Smith"), "no_hand"),
-            (VoidHand(None), "no_supervisor"),
+            (VoidRound("Smith"), "no_round"),
+            (VoidRound(None), "no_supervisor"),
             (ClearFault("Smith"), "no_fault"),
             (NameCard(Card.parse("KS"), "Smith"), "no_card_to_name"),
         ],
@@ -441,7 +441,7 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
         await all_copies_have_come(world)
         assert told(world) == as_it_was
         assert "bad bytes" not in caplog.text
-        await world.do(MakeCall(Call.REVEAL, "dealer") if ends == "reveal" else VoidHand("Smith"))
+        await world.do(MakeCall(Call.REVEAL, "dealer") if ends == "reveal" else VoidRound("Smith"))
         await eventually(lambda: world.status.shoe.bad_bytes == {"noise": 47, "unconfirmed": 7})
         assert not world.status.shoe.bad_bytes_wait
     assert len(re.findall("bad bytes", caplog.text)) == 2
@@ -463,7 +463,7 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
         world.shoe.deal("4S")
         await all_copies_have_come(world)
         assert world.status.shoe.bad_bytes == {}
-        await world.do(VoidHand("Smith"))
+        await world.do(VoidRound("Smith"))
         assert world.status.shoe.bad_bytes == {"noise": 8}
 
 
@@ -507,7 +507,7 @@ async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
         await world.pins.sampled(8)
         await _press(world, "void")
         await eventually(lambda: world.runtime.face.phase == "wagers_open")
-        assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "HandVoided"]
+        assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "RoundVoided"]
         assert world.pit.ledger[-1]["by"] == "key"
 
 

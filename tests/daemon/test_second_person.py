@@ -9,7 +9,7 @@ from controller.daemon.second_person import HOLD_S, WAITS_S, Confirmed, SecondPe
 from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.every import ACTS
-from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.rounds import OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.stopped import ClearFault
 from controller.table.legality import Refuse
 from controller.table.requests import ByTwo
@@ -109,7 +109,9 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     assert by_key(asked(), moment=(1, 3, "wagers_open")) is None
 
 
-@pytest.mark.parametrize("request_", [VoidHand("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")])
+@pytest.mark.parametrize(
+    "request_", [VoidRound("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")]
+)
 def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
     """Anybody presses a button. Jones turned the key to test a lamp, Smith presses `void`, and Smith's account would
     then be the second person of an act of Smith alone."""
@@ -121,7 +123,7 @@ def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
 
 def test_what_waits_goes_on_waiting_where_a_button_asks_for_something_else() -> None:
     second = asked()
-    second.propose(VoidHand("key"), "button void", None, None, HERE, ASKED_S + 1)
+    second.propose(VoidRound("key"), "button void", None, None, HERE, ASKED_S + 1)
     assert isinstance(by_key(second), Confirmed)
 
 

@@ -30,9 +30,9 @@ from controller.daemon.delivery import recognition_said as recognition_room
 from controller.daemon.record.replay import replay
 from controller.pit.reference.clock import now_text
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.itself import LampTest
 from controller.table.acts.recognition import PinRecognitionKey
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.seats import PlaceWager
 from controller.table.acts.shoe import NewShoe
 from tests.daemon.daemon_world import RECOGNITION_KEY, World, running
@@ -181,7 +181,7 @@ async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tm
         assert [code for _, code in answers(world)[1:]] == ["not_in_increment", "wager_old"]
         await world.do(LockWagers())
         late = await recognition.says(FIFTY, round=1)
-        await world.do(VoidHand("Smith"))
+        await world.do(VoidRound("Smith"))
         await arrives(world, recognition.said[3])
         assert lying(world) == []
         assert answers(world)[3:] == [(late.seq, "already_locked"), (late.seq, "wager_old")]
@@ -194,7 +194,7 @@ async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path)
         await world.open_shoe()
         recognition = Recognition(world)
         kept = recognition.word(TWENTY)
-        await world.do(LockWagers(), VoidHand("Smith"))
+        await world.do(LockWagers(), VoidRound("Smith"))
         await arrives(world, kept.payload(RECOGNITION_KEY))
         for changed in ({"round": 3}, {"shoe": 2}, {"epoch": "0000000000"}):
             await recognition.says(TWENTY, **changed)

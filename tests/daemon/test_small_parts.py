@@ -21,8 +21,8 @@ from controller.daemon.clock import stamp_now
 from controller.daemon.pins.buttons import PRESSES, pressed
 from controller.daemon.pins.debounce import Debouncer
 from controller.table.acts.entry import KEY, Request
-from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest
+from controller.table.acts.rounds import LockWagers, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
@@ -112,11 +112,11 @@ BUTTONS: list[tuple[str, bool, Table, Request | None]] = [
     ("new_shoe", False, OPEN, NewShoe(None)),
     ("new_shoe", True, OPEN, NewShoe("key")),
     ("new_shoe", True, FAULTY, NewShoe("key")),
-    ("void", False, OPEN, VoidHand(None)),
-    ("void", False, FAULTY, VoidHand(None)),
+    ("void", False, OPEN, VoidRound(None)),
+    ("void", False, FAULTY, VoidRound(None)),
     ("void", False, ODD_CARD, TellOddCard(OddCardFate.NEXT_CARD, "dealer")),
-    ("void", True, ODD_CARD, VoidHand("key")),
-    ("void", True, OPEN, VoidHand("key")),
+    ("void", True, ODD_CARD, VoidRound("key")),
+    ("void", True, OPEN, VoidRound("key")),
     ("key", True, OPEN, None),
     ("seat_1", False, OPEN, None),
 ]

@@ -24,7 +24,7 @@ from controller.people.cli.status import pit_lines
 from controller.pit.reference.clock import now_text
 from controller.rules.game.cards import Card
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
@@ -307,7 +307,7 @@ async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path
         await world.open_shoe()
         await world.do(LockWagers())
         await eventually(lambda: sent(world.broker)[-1:] == [2])
-        async with world.committing(VoidHand("Ann")):
+        async with world.committing(VoidRound("Ann")):
             first, second = {event["seq"]: event for event in world.broker.events()}.values()
             world.broker.say(ack(first["epoch"], 1, first["chain"]))
             await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
@@ -387,7 +387,7 @@ async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_a
     async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
         await world.open_shoe()
         for _ in range(40):
-            await world.do(LockWagers(), VoidHand("Smith"))
+            await world.do(LockWagers(), VoidRound("Smith"))
         await world.do(LockWagers())
         await world.deal("4S TH 5D 9C")
         await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq == 82)

@@ -382,7 +382,7 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         eventually_now(lambda: main(["status", str(table)]) == 0)
         assert main(["new-shoe", str(table), "--by", "Smith"]) == 0
         assert main(["void", str(table), "--by", "Smith"]) == 1
-        assert "no_hand: There is no round to void." in capsys.readouterr().err
+        assert "no_round: There is no round to void." in capsys.readouterr().err
         assert main(["status", str(table), "--json"]) == 0
         status = json.loads(capsys.readouterr().out)
         assert (status["face"]["phase"], status["face"]["shoe"]) == ("first_card_due", 1)

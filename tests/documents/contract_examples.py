@@ -32,9 +32,9 @@ from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Ambient
-from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
+from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
 from controller.table.acts.shoe import CloseShoe
 from controller.table.facts import AwardStepped, Fact, HitUnheard

@@ -17,10 +17,10 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "burning": lambda: TableUnderTest().do(NewShoe()).draw("AS"),
     "wagers_open": lambda: TableUnderTest().open_shoe(),
     "wagers_locked": lambda: TableUnderTest().open_shoe().lock(),
-    "hand_in_play": lambda: TableUnderTest().open_shoe().lock().draw("KH"),
+    "round_in_play": lambda: TableUnderTest().open_shoe().lock().draw("KH"),
     "shoe_ended": lambda: TableUnderTest().open_shoe().draw("CUT").lock().draw("KH KS 9H 8S"),
 }
-CARD_DUE = {"first_card_due", "burning", "wagers_locked", "hand_in_play"}
+CARD_DUE = {"first_card_due", "burning", "wagers_locked", "round_in_play"}
 
 
 def unnumbered(card: str) -> CardDrawn:
@@ -68,19 +68,19 @@ def test_another_shoe_in_its_place_is_no_gap(first: int | None, second: int | No
 
 
 def test_out_of_hearing_again_with_nothing_heard_in_between_needs_one_look() -> None:
-    table = PHASES["hand_in_play"]().believe(ShoeUnplugged(), ShoeUnplugged(), ShoeUnplugged())
+    table = PHASES["round_in_play"]().believe(ShoeUnplugged(), ShoeUnplugged(), ShoeUnplugged())
     assert table.clear().fault is None
 
 
 def test_out_of_hearing_again_after_a_card_needs_another_look() -> None:
-    table = PHASES["hand_in_play"]().believe(ShoeUnplugged(), unnumbered("KS"), ShoeUnplugged(), ShoeUnplugged())
+    table = PHASES["round_in_play"]().believe(ShoeUnplugged(), unnumbered("KS"), ShoeUnplugged(), ShoeUnplugged())
     assert table.clear().fault == "shoe_unplugged"
     assert hand(table.face, "banker").cards == ("KS",)
     assert table.clear().fault is None
 
 
 def test_behind_another_fault_it_waits_its_turn_once() -> None:
-    table = PHASES["hand_in_play"]().draw("??").believe(ShoeUnplugged(), ShoeUnplugged())
+    table = PHASES["round_in_play"]().draw("??").believe(ShoeUnplugged(), ShoeUnplugged())
     assert table.fault == "unreadable_card"
     assert table.name("KS").fault == "shoe_unplugged"
     assert table.clear().fault is None

@@ -269,12 +269,12 @@ class Dealer:
     def _is_mended(self, hand: Dealt | None) -> bool:
         """Whether the table is ready for the next round; a supervisor voids what is unfinished, and clears."""
         face = self.status()["face"]
-        in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
-        if not in_hand and (face["fault"] is None or (hand is None and _unheard(face))):
+        in_round = face["phase"] in ("wagers_locked", "round_in_play")
+        if not in_round and (face["fault"] is None or (hand is None and _unheard(face))):
             return True  # a new shoe needs no count of the old one
         if _unheard(face) and face["cards_left"] == self._left:
             self._is_counted()  # all of it was heard: it goes on
-        elif in_hand:
+        elif in_round:
             if self._by_two("void") and hand is not None:
                 hand.voided = True
         elif _unheard(face):

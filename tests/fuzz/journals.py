@@ -14,7 +14,7 @@ from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Entry
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request
-from controller.table.acts.hand import HandVoided, LockWagers
+from controller.table.acts.rounds import LockWagers, RoundVoided
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, CommitFailed, Fact
@@ -54,7 +54,7 @@ def write_journal(path: Path, config: Config, hands: int) -> None:
     ask(ClearFault("Smith"))
     ask(LockWagers())
     deal("5D")
-    believe(HandVoided("Smith"))
+    believe(RoundVoided("Smith"))
     journal.mark_acked(2)
     journal.close()
 

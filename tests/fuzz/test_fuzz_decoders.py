@@ -198,7 +198,7 @@ _FOUND = [
     ("award", _AWARD.replace(b"250000", b"9" * 4000)),
     ("meters", b'{"seq": 1, "meters": {"\\ud800": 1}}'),
     ("meters", b'{"seq": 1, "meters": {"player_personal": %s}}' % (b"9" * 4000)),
-    ("fact", b'{"by":"\\ud800","fact":"HandVoided"}'),
+    ("fact", b'{"by":"\\ud800","fact":"RoundVoided"}'),
     ("table_file", _TABLE.replace(b"port = 1883", b"port = 0x" + b"f" * 4000)),
     ("table_file", _TABLE.replace(b"port = 1883", b"port = " + b"9" * 5000)),
     ("game_file", _GAME.replace(b"decks = 8", b"decks = 0x" + b"f" * 4000)),

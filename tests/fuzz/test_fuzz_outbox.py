@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from controller.daemon.delivery.outbox import OutboxWatch
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import OutboxFilling, OutboxFull

@@ -57,7 +57,7 @@ def _rounds(at: Bench, expected: int) -> list[dict[str, Any]]:
 
 def _said(event: Event) -> dict[str, Any]:
     """What an event says of a hand's cards."""
-    keys = ("shoe", "round", "player", "banker", "outcome", "natural", "simulated", "last_hand", "cards_left")
+    keys = ("shoe", "round", "player", "banker", "outcome", "natural", "simulated", "final_round", "cards_left")
     return {key: event[key] for key in keys}
 
 
@@ -65,7 +65,7 @@ def _hand(
     player: str, player_total: int, banker: str, banker_total: int, outcome: str, round_: int, left: int, **more: Any
 ) -> dict[str, Any]:
     """What the pit must be told of a hand."""
-    usual = {"shoe": 1, "natural": False, "simulated": False, "last_hand": False}
+    usual = {"shoe": 1, "natural": False, "simulated": False, "final_round": False}
     return usual | {
         "round": round_,
         "player": {"cards": player.split(), "total": player_total},
@@ -122,7 +122,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)
     at.shoe.deal("KS")  # nobody pressed `deal`
-    at.eventually(lambda: at.table.phase == "hand_in_play")
+    at.eventually(lambda: at.table.phase == "round_in_play")
     at.eventually(lambda: at.pins.lamp("draw_banker") == "slow_blink")  # it may still be told to be something else
     at.dealer.deal("2D")
     at.eventually(lambda: at.pins.lamp("draw_player") == "steady")
@@ -148,16 +148,16 @@ def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.cut_card()
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
-    assert at.table.face.last_hand
+    assert at.table.face.final_round
     at.dealer.play("9D TS TH 5C")
     assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
-        _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, last_hand=True),
+        _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, final_round=True),
     ]
     assert at.table.phase == "shoe_ended"
     at.eventually(lambda: at.pins.lamp("player") == "steady")
     [closed] = at.pit.told("shoe_closed")
-    assert (closed["reason"], closed["rounds"], closed["wagered_hands"]) == ("last_hand", 2, 2)
+    assert (closed["reason"], closed["rounds"], closed["wagered_rounds"]) == ("final_round", 2, 2)
     assert closed["cards_left"] == OPENED - 8
     at.dealer.open_shoe()
     assert at.table.face.shoe == 2

@@ -170,7 +170,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.with_key("deal")
     at.shoe.deal("KC KC")
     at.await_phase("wagers_open")
-    assert not at.table.face.last_hand
+    assert not at.table.face.final_round
 
 
 @walk("second_cut_card", "new_shoe", both_shoes=True)
@@ -186,13 +186,13 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 @walk("shoe_exhausted", "clear", by="key", table={"lock_on": "first_card"}, game={"shoe": {"decks": 1}})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
-    *last_hand, kept = ["TD", "TC", "5D", "4D", "5C", "4C"]
+    *final_round, kept = ["TD", "TC", "5D", "4D", "5C", "4C"]
     at.announce()
-    at.shoe.deal(" ".join(_whole_hands_without({*last_hand, kept})))
+    at.shoe.deal(" ".join(_whole_hands_without({*final_round, kept})))
     at.eventually(lambda: (at.table.phase, at.table.face.cards_left) == ("wagers_open", 6))
-    at.shoe.deal(last_hand[0])
+    at.shoe.deal(final_round[0])
     _report_kept(at.shoe, kept)  # for a round that never comes, and so Banker's third card is not there
-    at.shoe.deal(" ".join(last_hand[1:]))
+    at.shoe.deal(" ".join(final_round[1:]))
     yield {}
     at.with_key("deal")
     assert at.table.phase == "shoe_ended"
@@ -295,7 +295,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("resume")
     at.shoe.force_quit()  # its own game of that card
     at.shoe.deal("9D")
-    at.await_phase("hand_in_play")
+    at.await_phase("round_in_play")
 
 
 @walk("card_outside_game", "card")

@@ -59,7 +59,7 @@ def test_a_shoe_unplugged_while_the_hands_first_card_goes_to_the_disk_is_unplugg
         at.eventually(lambda: not at.table.status().shoe.up)
         assert at.table.phase == "wagers_locked"
     at.eventually(lambda: at.table.fault == "shoe_unplugged")
-    assert at.table.phase == "hand_in_play"
+    assert at.table.phase == "round_in_play"
 
 
 def test_a_person_at_a_shell_sees_the_fault_and_clears_it(at: Bench) -> None:
@@ -149,7 +149,7 @@ def test_a_hand_is_voided_with_key_and_button(at: Bench) -> None:
     at.dealer.lock(1, 5)
     at.dealer.deal("KS 2D")
     at.pins.press("void")
-    assert at.table.phase == "hand_in_play"  # no supervisor, no void
+    assert at.table.phase == "round_in_play"  # no supervisor, no void
     at.pins.turn_key()
     at.pins.press("void", until=lambda: at.table.phase == "wagers_open")
     at.pins.turn_key_back()

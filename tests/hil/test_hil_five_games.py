@@ -217,7 +217,7 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
         assert {key: event[key] for key in line} == line
     for event, line in accounts.both("shoe_closed"):
         assert {key: event[key] for key in line} == line
-        assert event["reason"] == "last_hand"
+        assert event["reason"] == "final_round"
     types = Counter(event["type"] for event in accounts.pit)
     assert not types.keys() & {"fault", "alarm", "void"}, types
     _is_an_evening(evening, accounts)

@@ -61,7 +61,7 @@ def test_what_is_not_committed_is_shown_to_nobody(at: Bench) -> None:
         at.table.kill()
     at.table.start()
     at.eventually(at.table.links_up)
-    assert at.table.phase == "hand_in_play"
+    assert at.table.phase == "round_in_play"
     assert at.pit.types[:2] == ["shoe_opened", "wagers_locked"]
     assert "round" not in at.pit.types
 

@@ -148,7 +148,7 @@ def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench
     at.pins.cover(1)
     at.eventually(lambda: at.table.status().sensors == (1,))
     at.shoe.deal("KS")
-    at.eventually(lambda: at.table.phase == "hand_in_play")
+    at.eventually(lambda: at.table.phase == "round_in_play")
     at.pins.press("void", until=lambda: at.table.phase == "wagers_open")
     at.pins.press("deal", until=lambda: at.table.hands["player"] == ["KS"])
     at.shoe.deal("2D 9S 3C")
@@ -160,7 +160,7 @@ def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: 
     """The dealer draws the King of seat 1, looks at it, says that nobody saw it, and seat 1 puts a chip down."""
     at.dealer.open_shoe()
     at.shoe.deal("KS")
-    at.eventually(lambda: at.table.phase == "hand_in_play")
+    at.eventually(lambda: at.table.phase == "round_in_play")
     at.pins.press("void", until=lambda: at.table.phase == "wagers_open")
     at.pins.cover(1)
     at.eventually(lambda: at.pins.seat(1) == "refused")

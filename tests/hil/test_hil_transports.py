@@ -126,7 +126,7 @@ class Shoe:
     def _taken(self, hand: Hand) -> int:
         """How many of the hand's cards the table shows."""
         face, hands = self._table.face, self._table.hands
-        if face.phase == "hand_in_play":
+        if face.phase == "round_in_play":
             return hand.shown(hands)
         return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
 

@@ -63,7 +63,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
     assert [(hit["shoe"], hit["round"], hit["seat"], hit["tier"]) for hit in told("hit")] == won
     for our, their in zip(told("shoe_closed"), _account(account, "shoe_closed", shoes), strict=True):
         assert {key: our[key] for key in their} == their
-        assert our["reason"] == "last_hand"
+        assert our["reason"] == "final_round"
     assert (told("fault"), told("alarm"), told("void")) == ([], [], [])
     assert at.table.verify().messages == len(at.pit.events)
 

@@ -86,7 +86,7 @@ def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
     assert (table.fault, [str(known.card) for known in table.kept]) == (None, ["7C"])
     for fact in (CardDrawn(Card.parse("4D")), CardDrawn(Card.parse("5H"))):
         table, _ = step(table, fact)
-    assert (public(table).phase, table.kept) == ("hand_in_play", (KnownCard(Card.parse("7C")),))
+    assert (public(table).phase, table.kept) == ("round_in_play", (KnownCard(Card.parse("7C")),))
     _, events = step(table, CardDrawn(Card.parse("6H")))
     assert [type(event) for event in events] == [events_of.Round, events_of.ShoeClosed]
 
@@ -151,7 +151,7 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
     ):
         face = started(table)
         assert face.shoe == shoe
-        for act in ("void", "new_shoe") if face.phase in ("wagers_locked", "hand_in_play") else ("new_shoe",):
+        for act in ("void", "new_shoe") if face.phase in ("wagers_locked", "round_in_play") else ("new_shoe",):
             fault = started(table).fault
             answer = {} if fault is None else {"fault": fault.id}
             assert ask(table, {"do": act, "by": "Smith", **answer}).ok

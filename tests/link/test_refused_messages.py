@@ -9,7 +9,7 @@ import pytest
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.daemon.delivery import alarms
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from tests.daemon.daemon_world import ack, running
 from tests.support.waiting import eventually
 

@@ -29,7 +29,7 @@ from controller.pit.reference.store import Rows, unusable
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectSeatsRound
-from controller.table.acts.hand import MakeCall
+from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.postgresql import over_both

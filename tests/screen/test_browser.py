@@ -97,7 +97,7 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
     assert bool(shown) == bool(marks)
 
 
-def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
+def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
     """The cards and totals of the last round, who played and who won it."""
     last = rounds[-1]
     for side in ("player", "banker", "dealer"):
@@ -180,7 +180,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         rounds = showing.rounds()
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
         shown_of(browser, showing)
-        shows_the_last_hand(browser, rounds)
+        shows_the_final_round(browser, rounds)
         every_size(browser, "royal9")
 
         showing.daemon.kill()
@@ -254,7 +254,7 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
                 browser.until("document.getElementById('hit').hidden")
             if roads:
                 shown_of(browser, showing)
-            shows_the_last_hand(browser, rounds)
+            shows_the_final_round(browser, rounds)
             every_size(browser, f"{house}{opened[-3:].replace('=', '-')}")
             assert browser.faint() == []
 

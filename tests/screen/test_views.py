@@ -98,7 +98,7 @@ def test_players_are_told_of_every_fault_and_every_phase() -> None:
         "first_card_due",
         "burning",
         "wagers_locked",
-        "hand_in_play",
+        "round_in_play",
     } == set(PHASE_NAMES.values())
     assert set(PHASE_NAMES.values()) <= words("en")["waits"].keys()
 

@@ -50,14 +50,14 @@ def _round(event: dict[str, Any]) -> str:
 
 def _seats_round(event: dict[str, Any]) -> str:
     hands = [f"seat {hand['seat']} hand {hand['hand']} {_hand(hand)} {hand['result']}" for hand in event["hands"]]
-    marks = [mark for mark in ("simulated", "last_hand") if event[mark]]
+    marks = [mark for mark in ("simulated", "final_round") if event[mark]]
     said = ", ".join([*hands, *marks, *_settled(event["settlement"]), f"{event['cards_left']} left"])
     return f"round {event['round']}: dealer {_hand(event['dealer'])}: {said}{_typed(event)}"
 
 
 def _two_hands_round(event: dict[str, Any]) -> str:
     outcome = "tie" if event["outcome"] == "tie" else f"{event['outcome']} by {event['margin']}"
-    marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
+    marks = [mark for mark in ("natural", "simulated", "final_round") if event[mark]]
     pairs = [f"{hand}_pair" for hand in ("player", "banker") if event["pairs"][hand]]
     dragon = event["dragon_bonus"]
     bonus = [f"dragon_{hand} {dragon[hand]}" for hand in ("player", "banker") if dragon and dragon[hand] != "lose"]
@@ -112,7 +112,7 @@ def _commission(event: dict[str, Any]) -> str:
 
 
 def _shoe_closed(event: dict[str, Any]) -> str:
-    hands = f"{event['rounds']} rounds, {event['wagered_hands']} wagered, {event['cards_left']} left"
+    hands = f"{event['rounds']} rounds, {event['wagered_rounds']} wagered, {event['cards_left']} left"
     owed = "".join(f", seat {owes['seat']} owes {owes['cents']}" for owes in event["commission_owed"])
     return f"shoe {event['shoe']} closed by {event['by']}: {event['reason']}, {hands}{owed}"
 

@@ -121,7 +121,7 @@ def _lines(outcome: bytes | Complaint) -> list[str]:
 
 
 def _hands(event: dict[str, Any]) -> list[str]:
-    marks = [mark.replace("_", " ") for mark in ("natural", "simulated", "last_hand") if event.get(mark)]
+    marks = [mark.replace("_", " ") for mark in ("natural", "simulated", "final_round") if event.get(mark)]
     if "dealer" in event:
         lines = [f"dealer {_hand(event['dealer'])}"]
         for each in event["hands"]:

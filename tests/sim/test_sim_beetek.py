@@ -171,7 +171,7 @@ def test_the_dealer_tells_of_the_cut_card_before_the_next_card() -> None:
         *hand,
     ]
     rounds = [json.loads(told) for told in out.getvalue().splitlines()][1:-1]
-    assert [told["last_hand"] for told in rounds] == [False, False, True]
+    assert [told["final_round"] for told in rounds] == [False, False, True]
 
 
 def test_a_shoe_alone(line: RecordedLine) -> None:
@@ -263,5 +263,5 @@ def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
     assert closed, "no shoe was played to its end"
     ends = [event for event in told if event["type"] == "shoe_closed"]
     assert [{key: end[key] for key in entry} for end, entry in zip(ends, closed, strict=True)] == closed
-    assert {end["reason"] for end in ends} == {"last_hand"}
+    assert {end["reason"] for end in ends} == {"final_round"}
     assert bad_bytes == {}

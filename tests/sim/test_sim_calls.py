@@ -38,7 +38,7 @@ class Stage(Screen):
         super().__init__(Path(), 0.0)
         self.now_s = 0.0
         self.burning: dict[str, Callable[[float], bool]] = {}
-        self.shown: dict[str, Any] = {"phase": "hand_in_play", "choice": None, "reveal": [], "actives": {}}
+        self.shown: dict[str, Any] = {"phase": "round_in_play", "choice": None, "reveal": [], "actives": {}}
         self.shown |= {"progressive": [], "hits": []}
         self.presses: dict[str, Callable[[], None]] = {}
         self.pressed: list[tuple[str, float]] = []
@@ -194,7 +194,7 @@ def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
     crowd = Crowd(7, stage, account, Bettors(7, LIMITS, range(1, 8)), range(1, 8), roles=None)
     for owed in ({3: 50, 5: 25}, {3: 5}):
         dealt = Dealt("banker", {}, owed)
-        account.round(shoe=1, round_=1, simulated=False, last_hand=False, cards_left=9, dealt=dealt)
+        account.round(shoe=1, round_=1, simulated=False, final_round=False, cards_left=9, dealt=dealt)
     crowd.pay_up()
     assert [(told["do"], told["seat"]) for told in stage.asked] == [
         ("commission", 3),

@@ -205,8 +205,8 @@ def test_a_whole_shoe_adds_up(error_rate: float) -> None:
     assert 0 < left < 14
     cards = Counter(card for entry in rounds for side in ("player", "banker") for card in entry[side]["cards"])
     assert max(cards.values()) <= 8
-    assert [entry["last_hand"] for entry in rounds] == [False] * (len(rounds) - 1) + [True]
-    assert closed["wagered_hands"] == sum(not entry["simulated"] for entry in rounds) == len(table.locked_with)
+    assert [entry["final_round"] for entry in rounds] == [False] * (len(rounds) - 1) + [True]
+    assert closed["wagered_rounds"] == sum(not entry["simulated"] for entry in rounds) == len(table.locked_with)
     assert any(entry["simulated"] for entry in rounds) == (error_rate > 0)
 
 
@@ -247,7 +247,7 @@ def test_a_hand_takes_its_human_time() -> None:
 def test_an_account_line() -> None:
     out = io.StringIO()
     dealt = ROYAL9.deal(StackedFelt("KS QH 9S 8D"), Bets({"royal9": (3, 2, 1)}))
-    Account(out).round(shoe=2, round_=5, simulated=False, last_hand=True, cards_left=9, dealt=dealt)
+    Account(out).round(shoe=2, round_=5, simulated=False, final_round=True, cards_left=9, dealt=dealt)
     assert read_account(out) == [
         {
             "type": "round",
@@ -260,7 +260,7 @@ def test_an_account_line() -> None:
             "margin": 1,
             "pairs": {"player": False, "banker": False},
             "simulated": False,
-            "last_hand": True,
+            "final_round": True,
             "cards_left": 9,
             "dragon_bonus": {"player": "win", "banker": "lose", "pays_to_one": 1},
             "progressive": [{"spot": "royal9", "seats": [1, 2, 3]}],
@@ -373,14 +373,14 @@ def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[d
         (5 + 8, 3),  # where hand 3's first card would be
     ],
 )
-def test_the_last_hand(cut_after: int, last: int) -> None:
+def test_the_final_round(cut_after: int, last: int) -> None:
     account = deal_fours(40, cut_after)
-    assert [entry["last_hand"] for entry in of_type(account, "round")] == [False] * (last - 1) + [True]
+    assert [entry["final_round"] for entry in of_type(account, "round")] == [False] * (last - 1) + [True]
     assert account[-1] == {
         "type": "shoe_closed",
         "shoe": 1,
         "rounds": last,
-        "wagered_hands": last,
+        "wagered_rounds": last,
         "cards_left": 35 - 4 * last,
         "commission_owed": [],
     }
@@ -397,9 +397,9 @@ def test_the_last_hand(cut_after: int, last: int) -> None:
 )
 def test_a_simulated_hand_is_never_the_one_more(cut_after: int) -> None:
     account = deal_fours(29, cut_after, error_rate=1.0)
-    hands = [(entry["simulated"], entry["last_hand"]) for entry in of_type(account, "round")]
+    hands = [(entry["simulated"], entry["final_round"]) for entry in of_type(account, "round")]
     assert hands == [(False, False), (True, False), (True, False), (True, False), (False, True)]
-    assert (account[-1]["rounds"], account[-1]["wagered_hands"]) == (5, 2)
+    assert (account[-1]["rounds"], account[-1]["wagered_rounds"]) == (5, 2)
 
 
 def test_the_cut_card_lies_where_it_was_put() -> None:

@@ -29,13 +29,13 @@ from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import Done, TwoHands
 from controller.table import facts
 from controller.table.acts.corrections import RoundCorrected
-from controller.table.acts.hand import HandVoided
 from controller.table.acts.itself import LampsTested
+from controller.table.acts.rounds import RoundVoided
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public
 from controller.table.rules import TableRules
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Held, NoShoe, ShoeEnded, Table
+from controller.table.states import Burning, FirstCardDue, Held, NoShoe, RoundInPlay, ShoeEnded, Table
 from drivers.sim import rules as referee
 from tests.simulation.broken import hold
 from tests.simulation.hearing import Verdict
@@ -44,7 +44,7 @@ from tests.support import sheets
 
 _SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
 _VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
-_ACTS = (facts.ShoeOpened, HandVoided, CardNamed, CardsCounted, FaultCleared)
+_ACTS = (facts.ShoeOpened, RoundVoided, CardNamed, CardsCounted, FaultCleared)
 _CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
 _CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
 PROGRESSIVE = ("personal_vs_personal", "banker_personal", "player_personal")
@@ -304,9 +304,9 @@ class Auditor:
     def _shoes_hands(self, before: Table, fact: Fact, after: Table, messages: Iterable[dict[str, Any]]) -> None:
         if isinstance(fact, facts.CutCardDrawn) and before.fault is None and after.fault is None and before.shoe:
             assert after.shoe is not None
-            if after.shoe.last_hand != before.shoe.last_hand:
-                due = before.shoe.wagered_hands + 1  # inside a round: one more; before a round's first card: that hand
-                hold("the last hand is one more than begun", after.shoe.last_hand == due, after.shoe)
+            if after.shoe.final_round != before.shoe.final_round:
+                due = before.shoe.wagered_rounds + 1  # inside a round: one more; before a round's first card: that hand
+                hold("the last hand is one more than begun", after.shoe.final_round == due, after.shoe)
         self._result(before, fact, after)
         for message in messages:
             match message["type"]:
@@ -326,10 +326,10 @@ class Auditor:
                     self._hits_reset(message)
                 case "shoe_opened":
                     self._lit = {place: hit for place, hit in self._lit.items() if hit.progressive}
-                case "shoe_closed" if message["reason"] == "last_hand":
+                case "shoe_closed" if message["reason"] == "final_round":
                     assert after.shoe is not None
-                    wagered = message["wagered_hands"]
-                    hold("a shoe ends after its last hand", wagered == after.shoe.last_hand, message)
+                    wagered = message["wagered_rounds"]
+                    hold("a shoe ends after its last hand", wagered == after.shoe.final_round, message)
         hold("every seat that won hits", not self._hits_due, self._hits_due)
         if before.fault is not None:
             self._result_due = None  # what was held may have held the shoe's result, too
@@ -573,7 +573,7 @@ class Auditor:
         due = 1 + referee.burn_count(first) - self._rules.shoe.burn_counts_first_card
         waiting = () if after.fault is None else (after.fault.raised_by, *after.held)
         held = sum(h is not None and isinstance(h.fact, _CARD_FACTS) for h in waiting)
-        dealt = len(_dealt(after.phase)) if isinstance(after.phase, HandInPlay) else 0
+        dealt = len(_dealt(after.phase)) if isinstance(after.phase, RoundInPlay) else 0
         burned = sum(account.all_cards.values()) - held - dealt - len(after.kept)
         if not after.last_round and self._rules.shoe.drawn_in_error != "burn":
             hold("the burn is as the first card says", burned == due, (first, burned, due, account))
@@ -631,7 +631,7 @@ class Auditor:
     def secret_in(self, published: str) -> None:
         """What may be seen of the table names only cards that lie face up."""
         table, face_up = self.table, set[str]()
-        if isinstance(table.phase, HandInPlay):
+        if isinstance(table.phase, RoundInPlay):
             face_up |= {str(card) for card in _dealt(table.phase)}
         if table.last_round is not None:
             face_up |= {str(card) for card in _on_the_felt(table.last_round.done)}
@@ -667,7 +667,7 @@ def _difference(gone: dict[str, int], named: dict[str, int], fact: Fact) -> obje
     return {"gone": Counter(gone) - Counter(named), "came": Counter(named) - Counter(gone), "fact": fact}
 
 
-def _dealt(hand: HandInPlay) -> list[Card]:
+def _dealt(hand: RoundInPlay) -> list[Card]:
     """The cards dealt to a hand, in the order they came."""
     return [play for play in hand.plays if isinstance(play, Card)]
 

@@ -35,8 +35,8 @@ from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import TwoHands
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest
+from controller.table.acts.rounds import OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.seats import ResetHits
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -257,7 +257,7 @@ class LiveTable:
             for _ in range(4):
                 self.do_draw()
                 self._go_on(_REPORT_TAKES_S)
-            while self.shoe.in_hand and self.shoe.cards_left:
+            while self.shoe.in_round and self.shoe.cards_left:
                 self.do_draw()
                 self._go_on(_REPORT_TAKES_S)
         self._go_on(seconds)
@@ -327,9 +327,9 @@ class LiveTable:
             case Exit.VOID if by_key:
                 self.do_press("key", "void")
             case Exit.VOID:
-                self._ask_two(VoidHand(_WHO))
+                self._ask_two(VoidRound(_WHO))
             case Exit.NEW_SHOE:
-                if self.shoe.in_hand or fault.code not in ("card_without_shoe", "card_after_shoe"):
+                if self.shoe.in_round or fault.code not in ("card_without_shoe", "card_after_shoe"):
                     self.shoe.refill()
                 self._ask(NewShoe(_WHO))
             case Exit.CARD:
@@ -353,7 +353,7 @@ class LiveTable:
 
     def do_ask(self, what: str) -> None:
         requests: dict[str, Request] = {
-            "void": VoidHand(_WHO),
+            "void": VoidRound(_WHO),
             "clear": ClearFault(_WHO),
             "new_shoe": NewShoe(_WHO),
             "cut_card": SeeCutCard(),
@@ -381,7 +381,7 @@ class LiveTable:
 
     def do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
-        if self.shoe.in_hand:
+        if self.shoe.in_round:
             self.shoe.report(self.shoe.far.force_quit)
 
     # Actions: the program, its disk and its links.

@@ -44,7 +44,7 @@ from controller.daemon.runtime import Runtime
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
+from controller.table.acts.rounds import LockWagers, MakeCall, VoidRound
 from controller.table.acts.seats import ChooseActives, TakeSeats
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
@@ -483,5 +483,5 @@ def _request(what: str, args: Sequence[Any]) -> Request:
         case "clear", _:
             return ClearFault("Smith")
         case "nobody's void", _:
-            return VoidHand(None)
+            return VoidRound(None)
     raise AssertionError(what)

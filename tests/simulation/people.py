@@ -76,7 +76,7 @@ class People:
 
     def _wagers_open(self, table: LiveTable, face: Public) -> Action:
         luck = self._luck
-        if table.shoe.in_hand and luck.random() < 0.9:
+        if table.shoe.in_round and luck.random() < 0.9:
             return Action("close_hand")
         if face.hits and luck.random() < 0.1:
             return self._about_hits(face)

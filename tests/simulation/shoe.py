@@ -128,7 +128,7 @@ class CardShoe:
         return len(self._cards)
 
     @property
-    def in_hand(self) -> bool:
+    def in_round(self) -> bool:
         """Whether its own game is in the middle of a hand."""
         return self.numbered and bool(self.far._player)
 

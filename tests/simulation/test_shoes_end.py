@@ -37,7 +37,7 @@ def seed_of(shoe: str) -> int:
             if not (fits and usual and len(world.tables) == 1):
                 continue
         with _at(seed, POINTS[-1]) as (_, table):
-            if table.face is not None and table.face.phase == "hand_in_play":
+            if table.face is not None and table.face.phase == "round_in_play":
                 return seed
     raise AssertionError(f"no seed has {shoe}")
 
@@ -59,7 +59,7 @@ def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
             world.do(Action("press", ("deal",), 0.3))
             cards = int(point.rpartition(" ")[2]) if last and point.startswith("after card") else 0
             for _ in range(cards if last else _ENOUGH_CARDS):
-                if table.face is not None and table.face.phase in ("wagers_locked", "hand_in_play"):
+                if table.face is not None and table.face.phase in ("wagers_locked", "round_in_play"):
                     world.do(Action("draw", (), 0.3))
         yield world, table
 

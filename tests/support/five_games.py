@@ -13,7 +13,7 @@ from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import MakeCall
+from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, Fact, Report
 from controller.table.lamps import Live, Pattern, lamps

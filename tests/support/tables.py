@@ -22,7 +22,7 @@ from controller.daemon.record.journal_rows import Entry, Row
 from controller.daemon.record.replay import replay
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Ambient, Request
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import (
@@ -144,7 +144,7 @@ class TableUnderTest:
         return self.do(ClearFault("Smith"))
 
     def void(self) -> Self:
-        return self.do(VoidHand("Smith", "Jones"))
+        return self.do(VoidRound("Smith", "Jones"))
 
     def name(self, card: str) -> Self:
         return self.do(NameCard(Card.parse(card), "Smith", "Jones"))

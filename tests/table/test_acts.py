@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from controller.table.acts.corrections import CorrectRound
-from controller.table.acts.hand import OddCardFate, TellOddCard
 from controller.table.acts.itself import LampTest
+from controller.table.acts.rounds import OddCardFate, TellOddCard
 from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.facts import ShoeResult, ShoeResultReported, Target
 from tests.support.tables import TableUnderTest, cards, hand
@@ -64,7 +64,7 @@ def test_a_card_nobody_saw_takes_no_number() -> None:
 
 def test_the_cut_card_seen_behind_an_odd_card_still_counts() -> None:
     table = TableUnderTest().open_shoe().draw("4S CUT").do(TellOddCard(OddCardFate.BURN, "Smith")).lock()
-    assert table.face.last_hand
+    assert table.face.final_round
     assert table.draw("4S TH 5D 9C").face.phase == "shoe_ended"
 
 

@@ -13,7 +13,7 @@ from controller.rules.game.cards import DECK, Card, total
 from controller.rules.game.seating import Actives
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Ambient, Request
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.seats import ActivesChosen, ChooseActives, LeaveSeat, TakeSeats
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, NameCard
@@ -104,7 +104,7 @@ def test_nobody_comes_or_goes_or_changes_roles_inside_a_hand() -> None:
     requests: list[Request] = [seats(1, 2), LeaveSeat(1, "dealer"), NAMED]
     assert [table.ask(request) for request in requests] == ["already_locked"] * 3
     table.draw("2S")
-    assert [table.ask(request) for request in requests] == ["hand_in_play"] * 3
+    assert [table.ask(request) for request in requests] == ["round_in_play"] * 3
 
 
 # The roles move on: loser clockwise to the next occupied seat that holds neither; both on a tie.
@@ -160,7 +160,7 @@ def test_a_new_shoe_keeps_seats_and_roles() -> None:
 
 
 def test_a_void_hand_moves_nobody() -> None:
-    table = locked().draw("2S 3H 2D 2C").do(VoidHand("Smith"))
+    table = locked().draw("2S 3H 2D 2C").do(VoidRound("Smith"))
     assert table.face.actives == {"player": 2, "banker": 5}
 
 
@@ -375,7 +375,7 @@ def test_a_void_returns_every_stake_and_wager(plays: int) -> None:
     table = locked("2 stake 2000, 5 stake 3000, 1 banker 1000, 3 tie 500")
     for play in ["2S", "3H", "2D", "2C", "hit", "8S", "reveal"][:plays]:
         table.do(call(play)) if play.islower() else table.draw(play)
-    table.do(VoidHand("Smith"))
+    table.do(VoidRound("Smith"))
     (void,) = table.of_type("void")
     assert {row["result"] for row in _rows(void)} == {"returned"}
     assert sum(int(str(row["returned_cents"])) for row in _rows(void)) == 6500
@@ -402,7 +402,7 @@ def test_money_is_conserved_and_the_hand_is_as_the_sheet_has_it(
     six: list[Card], hits: list[bool], stakes: tuple[int, int], guesses: list[tuple[str, int]]
 ) -> None:
     table = locked(f"2 stake {stakes[0]}00, 5 stake {stakes[1]}00")
-    table.do(VoidHand("Smith"))
+    table.do(VoidRound("Smith"))
     for seat, cents in zip((2, 5), stakes, strict=True):
         table.do(wager(f"{seat} stake {cents}00"))
     for seat, (spot, dollars) in zip((1, 3), guesses, strict=True):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.table.acts.corrections import CorrectRound
-from controller.table.acts.hand import VoidHand
+from controller.table.acts.rounds import VoidRound
 from controller.table.acts.seats import CollectCommission, LeaveSeat
 from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.facts import CardDrawn, Target
@@ -59,7 +59,7 @@ def test_the_seated_player_answers_for_the_back_bettors() -> None:
 
 def test_it_adds_up_over_the_rounds_and_a_void_or_simulated_hand_adds_none() -> None:
     table = after(BANKER_WINS, PLAYER_WINS, BANKER_WINS, TIE)
-    table.do(*wagers("2 banker 2000")).lock().draw("4S").do(VoidHand("Smith"))
+    table.do(*wagers("2 banker 2000")).lock().draw("4S").do(VoidRound("Smith"))
     table.draw(BANKER_WINS)  # drawn in error
     assert table.of_type("round")[-1]["simulated"]
     assert table.face.commission_owed == {"2": 200, "3": 350}

@@ -11,7 +11,7 @@ from controller.rules.game.cards import Card
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.rounds import LockWagers, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.seats import ChooseActives, LeaveSeat, PlaceWager, TakeSeats
 from controller.table.facts import (
     CardDrawn,
@@ -190,7 +190,7 @@ def test_a_round_voided_with_a_card_over_keeps_that_card_out() -> None:
     table = TableUnderTest(NEXT).open_shoe().draw("4S TH 5D 9C KS").do(LockWagers())
     assert table.of_type("round")[-1]["player"]["cards"] == ["4S", "5D"]
     assert table.face.wagers_stand == ()
-    assert table.ask(VoidHand("Smith")) == "no_hand"
+    assert table.ask(VoidRound("Smith")) == "no_round"
 
 
 def test_by_the_procedure_of_before_a_chip_plays_as_it_did() -> None:

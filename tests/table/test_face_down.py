@@ -112,8 +112,8 @@ def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_
 
     assert hidden(TableUnderTest().open_shoe().believe(stopped), "4S") == [True]
     assert hidden(TableUnderTest().do(NewShoe()).draw("3H 8C").believe(stopped), "4S TH 5D") == [False, False, True]
-    in_hand = TableUnderTest().open_shoe().lock(1).draw("4S TH").believe(stopped)
-    assert hidden(in_hand, "5D 9C 4S TH 2D") == [False, False, False, False, True]
+    in_round = TableUnderTest().open_shoe().lock(1).draw("4S TH").believe(stopped)
+    assert hidden(in_round, "5D 9C 4S TH 2D") == [False, False, False, False, True]
     assert hidden(TableUnderTest().open_shoe().lock(1).believe(stopped), "5D 9C 4S TH 2D 3D 4D") == [False] * 6 + [True]
 
 
@@ -137,15 +137,15 @@ def test_the_public_face_of_a_hand() -> None:
     assert hand(table.face, "banker").cards == ("2S", "3D")
 
 
-def test_the_last_hand_is_announced_from_the_cut_card_on() -> None:
+def test_the_final_round_is_announced_from_the_cut_card_on() -> None:
     table = TableUnderTest().open_shoe().lock()
     drawn = ["4S", "CUT", "TH 5D 9C"]
-    assert [table.draw(cards).face.last_hand for cards in drawn] == [False, False, True], "this one, then one more"
-    assert table.lock().face.last_hand
-    assert table.draw("4S").face.last_hand
+    assert [table.draw(cards).face.final_round for cards in drawn] == [False, False, True], "this one, then one more"
+    assert table.lock().face.final_round
+    assert table.draw("4S").face.final_round
 
 
 def test_a_simulated_hand_is_never_the_last() -> None:
     table = TableUnderTest().open_shoe().draw("CUT 4S")
-    assert (table.face.simulated, table.face.last_hand) == (True, False)
-    assert table.draw("TH 5D 9C").lock().face.last_hand
+    assert (table.face.simulated, table.face.final_round) == (True, False)
+    assert table.draw("TH 5D 9C").lock().face.final_round

@@ -11,8 +11,8 @@ from controller.rules.game.cards import Card
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.itself import PauseTable
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.seats import ChooseActives, PlaceWager, TakeSeats
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -85,7 +85,7 @@ def burning() -> TableUnderTest:
 BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:01.000Z")
 
 
-def in_hand() -> TableUnderTest:
+def in_round() -> TableUnderTest:
     """Seats 2 and 5 bet Royal 9; Player has 4♠, Banker T♥."""
     return between().lock(2, 5).draw("4S TH")
 
@@ -144,14 +144,14 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
     "card_after_shoe": [lambda: ended().draw("KS")],
     "first_card_in_shoe": [
         lambda: between().to(FIRST_CARD, 0, "2C"),
-        lambda: in_hand().to(FIRST_CARD, 0, "2C"),
+        lambda: in_round().to(FIRST_CARD, 0, "2C"),
         lambda: burning().to(FIRST_CARD, 0, "2C"),
     ],
     "burn_short": [lambda: burning().to(PLAYER, 1, "2C"), lambda: announced().to(PLAYER, 1, "2C")],
-    "burn_long": [lambda: between().to(BURN, 2, "2C"), lambda: in_hand().to(BURN, 2, "2C")],
+    "burn_long": [lambda: between().to(BURN, 2, "2C"), lambda: in_round().to(BURN, 2, "2C")],
     "burn_count_differs": [lambda: burning().believe(BurnCountReported(4))],
     "cut_card_in_burn": [lambda: burning().draw("CUT"), lambda: announced().draw("CUT")],
-    "second_cut_card": [lambda: between().draw("CUT CUT"), lambda: in_hand().draw("CUT CUT")],
+    "second_cut_card": [lambda: between().draw("CUT CUT"), lambda: in_round().draw("CUT CUT")],
     "shoe_exhausted": [
         lambda: (
             TableUnderTest(ONE_DECK)
@@ -166,7 +166,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
     "commission_owed": [lambda: owing().to(FIRST_CARD, 0, "KS")],
     "unreadable_card": [
         lambda: burning().draw("??"),
-        lambda: in_hand().draw("??"),
+        lambda: in_round().draw("??"),
         lambda: between().draw("??"),
         lambda: announced().draw("??"),
     ],
@@ -181,48 +181,48 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: nobody_plays().draw("KS"),
     ],
     "card_outside_game": [
-        lambda: in_hand().believe(CardDrawnOutsideGame("lock")),
+        lambda: in_round().believe(CardDrawnOutsideGame("lock")),
         lambda: between().believe(CardDrawnOutsideGame("error")),
     ],
     "choice_due": [lambda: choosing().draw("5D")],
     "wagers_differ": [differing],
-    "target_differs": [lambda: in_hand().to(BANKER, 2, "5D"), lambda: between().to(BANKER, 1, "3H")],
-    "result_differs": [lambda: in_hand().believe(TIE), lambda: between().believe(TIE)],
-    "force_quit": [lambda: in_hand().believe(FORCE_QUIT)],
-    "shoe_error": [lambda: in_hand().believe(ERROR), lambda: between().believe(ERROR)],
-    "reports_missed": [lambda: after_gap(in_hand()), lambda: after_gap(between())],
-    "shoe_restarted": [lambda: in_hand().believe(ShoePoweredUp()), lambda: between().believe(ShoePoweredUp())],
+    "target_differs": [lambda: in_round().to(BANKER, 2, "5D"), lambda: between().to(BANKER, 1, "3H")],
+    "result_differs": [lambda: in_round().believe(TIE), lambda: between().believe(TIE)],
+    "force_quit": [lambda: in_round().believe(FORCE_QUIT)],
+    "shoe_error": [lambda: in_round().believe(ERROR), lambda: between().believe(ERROR)],
+    "reports_missed": [lambda: after_gap(in_round()), lambda: after_gap(between())],
+    "shoe_restarted": [lambda: in_round().believe(ShoePoweredUp()), lambda: between().believe(ShoePoweredUp())],
     "round_too_fast": [too_fast, lambda: too_fast("AS")],
-    "shoe_unplugged": [lambda: in_hand().believe(ShoeUnplugged()), lambda: burning().believe(ShoeUnplugged())],
+    "shoe_unplugged": [lambda: in_round().believe(ShoeUnplugged()), lambda: burning().believe(ShoeUnplugged())],
     "shoe_unheard": [
-        lambda: in_hand().believe(ShoeUnheard(12_345)),
+        lambda: in_round().believe(ShoeUnheard(12_345)),
         lambda: between().believe(ShoeUnheard(None, "2026-11-22T01:02:03.004Z")),
         lambda: burning().believe(ShoeUnheard(12_345)),
         lambda: announced().believe(ShoeUnheard(12_345)),
     ],
     "journal_behind_pit": [
-        lambda: in_hand().believe(BEHIND),
-        lambda: in_hand().believe(BEHIND, PitTookBack(4, "2026-01-01T00:00:02.000Z")),
+        lambda: in_round().believe(BEHIND),
+        lambda: in_round().believe(BEHIND, PitTookBack(4, "2026-01-01T00:00:02.000Z")),
     ],
     "journal_failed": [
-        lambda: in_hand().believe(CommitFailed("SQLITE_FULL")),
+        lambda: in_round().believe(CommitFailed("SQLITE_FULL")),
         lambda: between().believe(CommitFailed("SQLITE_FULL")),
     ],
     "journal_gone": [
-        lambda: in_hand().believe(JournalGone("table.journal", "removed")),
+        lambda: in_round().believe(JournalGone("table.journal", "removed")),
         lambda: between().believe(JournalGone("table.journal", "removed")),
     ],
     "journal_altered": [
-        lambda: in_hand().believe(JournalAltered(3)),
+        lambda: in_round().believe(JournalAltered(3)),
         lambda: between().believe(JournalAltered(3)),
     ],
-    "outbox_full": [lambda: in_hand().believe(OutboxFull(9, 9)), lambda: between().believe(OutboxFull(9, 9))],
+    "outbox_full": [lambda: in_round().believe(OutboxFull(9, 9)), lambda: between().believe(OutboxFull(9, 9))],
     "replay_differs": [
-        lambda: in_hand().believe(ReplayDiffered(7)),
+        lambda: in_round().believe(ReplayDiffered(7)),
         lambda: between().believe(ReplayDiffered(7)),
     ],
     "internal": [
-        lambda: in_hand().fail_on(CardDrawn(Card.parse("5D"))),
+        lambda: in_round().fail_on(CardDrawn(Card.parse("5D"))),
         lambda: between().fail_on(CutCardDrawn("shoe")),
     ],
 }
@@ -231,7 +231,7 @@ EACH = [pytest.param(code, enter, id=f"{code}-{n}") for code, ways in IN.items()
 EXITS: dict[str, Request] = {
     "clear": ClearFault("Smith", "Jones"),
     "card": NameCard(Card.parse("9D"), "Smith", "Jones"),
-    "void": VoidHand("Smith", "Jones"),
+    "void": VoidRound("Smith", "Jones"),
     "new_shoe": NewShoe("Smith"),
     "count": CountCards(0, "Smith"),  # as many as the table knows of
 }
@@ -313,7 +313,7 @@ def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: 
         if name not in table.exits:
             stands_by_it = (name, code) == ("clear", "journal_behind_pit")
             assert table.ask(act) == ("pit_stands_by_it" if stands_by_it else "not_an_exit")
-    for act in (ClearFault(None), NameCard(Card.parse("9D"), None), VoidHand(None), NewShoe(None)):
+    for act in (ClearFault(None), NameCard(Card.parse("9D"), None), VoidRound(None), NewShoe(None)):
         assert table.ask(act) == "no_supervisor"
     assert table.table == stopped
 
@@ -354,7 +354,7 @@ def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exi
 
 
 def test_two_people_leave_it_once_the_pit_has_taken_its_word_back() -> None:
-    table = in_hand().believe(BEHIND)
+    table = in_round().believe(BEHIND)
     assert table.ask(ClearFault("Smith", "Jones")) == "pit_stands_by_it"
     table.believe(PitTookBack(3, "2026-01-01T00:00:02.000Z")).draw("5D")
     assert table.ask(ClearFault("Smith")) == "second_person_due"
@@ -367,7 +367,7 @@ def test_two_people_leave_it_once_the_pit_has_taken_its_word_back() -> None:
 
 def test_what_the_pit_took_back_clears_no_later_word_of_it() -> None:
     again = replace(BEHIND, at="2026-01-01T00:00:03.000Z")
-    table = in_hand().believe(BEHIND, PitTookBack(3, "2026-01-01T00:00:02.000Z"), again)
+    table = in_round().believe(BEHIND, PitTookBack(3, "2026-01-01T00:00:02.000Z"), again)
     assert behind_pit_at(table.table) == again.at, "nothing is sent"
     table.do(ClearFault("Smith", "Jones"))
     assert table.fault == "journal_behind_pit"
@@ -376,11 +376,11 @@ def test_what_the_pit_took_back_clears_no_later_word_of_it() -> None:
 
 def test_it_is_known_after_a_restart_when_the_pit_said_so() -> None:
     assert behind_pit_at(TableUnderTest().table) is None
-    assert behind_pit_at(in_hand().believe(BEHIND).table) == BEHIND.at
-    assert behind_pit_at(in_hand().believe(CommitFailed("SQLITE_FULL"), BEHIND).table) == BEHIND.at
+    assert behind_pit_at(in_round().believe(BEHIND).table) == BEHIND.at
+    assert behind_pit_at(in_round().believe(CommitFailed("SQLITE_FULL"), BEHIND).table) == BEHIND.at
     old = replace(BEHIND, at="")
-    assert behind_pit_at(in_hand().believe(old).table) == "", "an earlier version did not keep it"
-    assert "acked_at" not in in_hand().believe(old).of_type("fault")[0]["details"], "and its journal replays"
+    assert behind_pit_at(in_round().believe(old).table) == "", "an earlier version did not keep it"
+    assert "acked_at" not in in_round().believe(old).of_type("fault")[0]["details"], "and its journal replays"
 
 
 # A card with no shoe, or in the wrong one.
@@ -416,7 +416,7 @@ def test_a_first_card_inside_a_shoe_may_begin_the_next_one() -> None:
 
 
 def test_after_a_void_hand_it_still_begins_the_next_one() -> None:
-    table = in_hand().to(FIRST_CARD, 0, "3H").void()
+    table = in_round().to(FIRST_CARD, 0, "3H").void()
     assert (table.fault, table.face.phase) == ("first_card_in_shoe", "wagers_open")
     table.new_shoe_by_supervisor()
     assert (table.fault, table.face.first_card, table.face.cards_left) == (None, "3H", 415)
@@ -432,14 +432,14 @@ def test_a_burned_card_is_never_turned_up_for_the_first_card() -> None:
 
 
 def test_a_void_hand_hides_no_gap() -> None:
-    table = in_hand().believe(ERROR, ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(5)))
+    table = in_round().believe(ERROR, ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(5)))
     table.void()
     assert (table.fault, table.face.phase) == ("reports_missed", "wagers_open")
     assert table.clear().fault is None
 
 
 def test_or_it_is_the_next_card_here() -> None:
-    table = in_hand().to(FIRST_CARD, 0, "5D").clear()
+    table = in_round().to(FIRST_CARD, 0, "5D").clear()
     assert hand(table.face, "player").cards == ("4S", "5D")
 
 
@@ -459,7 +459,7 @@ def test_a_card_kept_inside_the_burn_is_burned() -> None:
     assert table.clear().face.burn_left == 2
 
 
-@pytest.mark.parametrize("where", [between, in_hand])
+@pytest.mark.parametrize("where", [between, in_round])
 def test_a_burned_card_after_the_burn_is_one_more_and_in_no_hand(where: Callable[[], TableUnderTest]) -> None:
     before, table = where().face, where().to(BURN, 2, "2C")
     assert table.face.cards_left == (before.cards_left or 0) - 1, "it has left the shoe, whatever it is"
@@ -494,7 +494,7 @@ def test_where_the_first_card_locks_a_missed_one_does() -> None:
     assert table.face.phase == "wagers_locked", "the card that came is a hand's"
     failed = StepFailed("ValueError in CardDrawn")
     table = TableUnderTest(house(lock_on="first_card")).open_shoe().believe(failed).name("4S")
-    assert (table.face.phase, table.face.next_hand, table.fault) == ("hand_in_play", None, "internal")
+    assert (table.face.phase, table.face.next_hand, table.fault) == ("round_in_play", None, "internal")
 
 
 def test_the_first_cards_worth_is_what_counts() -> None:
@@ -514,7 +514,7 @@ def test_an_unreadable_burned_card_may_stay_unnamed_and_is_burned() -> None:
 
 
 def test_a_named_card_goes_where_it_lay_and_what_waited_follows() -> None:
-    table = in_hand().believe(CardDrawn(None, PLAYER, 2)).to(BANKER, 2, "9C")
+    table = in_round().believe(CardDrawn(None, PLAYER, 2)).to(BANKER, 2, "9C")
     assert table.face.fault is not None
     assert (table.face.fault.held_cards, table.face.cards_left) == (2, 410)
     table.told()
@@ -532,7 +532,7 @@ def test_a_named_card_that_was_kept_is_drawn_in_error(lock_on: LockOn) -> None:
 
 
 def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
-    table = in_hand().believe(CardDrawnOutsideGame("lock"))
+    table = in_round().believe(CardDrawnOutsideGame("lock"))
     assert table.details == {"shoe_mode": "lock"}
     table.name("5D")
     assert (hand(table.face, "player").cards, table.face.cards_left) == (("4S", "5D"), 411)
@@ -540,7 +540,7 @@ def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
 
 def test_between_hands_it_begins_a_simulated_one_and_in_the_burn_it_is_burned() -> None:
     table = between().believe(CardDrawnOutsideGame("error")).name("5D")
-    assert (table.face.phase, table.face.simulated) == ("hand_in_play", True)
+    assert (table.face.phase, table.face.simulated) == ("round_in_play", True)
     table = burning().believe(CardDrawnOutsideGame("error")).name("5D")
     assert (table.face.phase, table.face.burn_left) == ("burning", 2)
 
@@ -564,7 +564,7 @@ def test_after_the_shoe_it_waits_to_be_named_as_the_next_ones_first() -> None:
     ],
 )
 def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact], gone: int) -> None:
-    table = in_hand().believe(*waits)
+    table = in_round().believe(*waits)
     code = table.fault
     table.told()
     table.void()
@@ -576,11 +576,11 @@ def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact]
 
 
 def test_what_else_waited_is_believed_after_the_void() -> None:
-    table = in_hand().believe(ERROR).draw("5D CUT").void()
-    assert table.face.last_hand, "the cut card came inside the hand that is void: one more"
+    table = in_round().believe(ERROR).draw("5D CUT").void()
+    assert table.face.final_round, "the cut card came inside the hand that is void: one more"
     table.lock().draw("4S TH 5D 9C")
     assert table.face.phase == "shoe_ended"
-    table = in_hand().believe(ERROR, ShoePoweredUp()).void()
+    table = in_round().believe(ERROR, ShoePoweredUp()).void()
     assert table.fault == "shoe_restarted"
 
 
@@ -628,22 +628,22 @@ def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
 
 
 def test_the_shoes_opinion_is_shown_beside_ours_and_clear_deals_by_the_rules() -> None:
-    table = in_hand().to(BANKER, 2, "5D")
+    table = in_round().to(BANKER, 2, "5D")
     assert table.details == {"shoe_says": "banker card 2", "rules_say": "player card 2"}
     table.clear()
     assert hand(table.face, "player").cards == ("4S", "5D")
 
 
 def test_clear_deals_a_card_by_the_rules_only_once_it_is_known() -> None:
-    table = in_hand().believe(CardDrawn(None, BANKER, 2)).clear()
+    table = in_round().believe(CardDrawn(None, BANKER, 2)).clear()
     assert table.fault == "unreadable_card"
     assert table.name("5D").face.next_hand == "banker"
 
 
 def test_a_hand_forced_to_its_end_is_void_or_dealt_on() -> None:
-    table = in_hand().believe(FORCE_QUIT).void()
+    table = in_round().believe(FORCE_QUIT).void()
     assert table.face.phase == "wagers_open"
-    table = in_hand().believe(FORCE_QUIT).clear().draw("5D 9C")
+    table = in_round().believe(FORCE_QUIT).clear().draw("5D 9C")
     assert table.face.outcome == "tie"
 
 
@@ -659,7 +659,7 @@ def test_a_result_that_differs_leaves_the_result_by_the_rules() -> None:
 
 
 def test_missed_cards_are_named_in_their_order_and_then_what_came_is_believed() -> None:
-    table = in_hand().believe(ShoeStoodBy(seen(1)))
+    table = in_round().believe(ShoeStoodBy(seen(1)))
     table.believe(CardDrawn(Card.parse("2C"), PLAYER, 3, seen(4)))  # Player's 5♦ and Banker's A♣ were missed
     assert table.fault == "reports_missed"
     table.name("3D").name("AC")
@@ -669,7 +669,7 @@ def test_missed_cards_are_named_in_their_order_and_then_what_came_is_believed() 
 
 
 def test_a_missed_card_that_ends_a_hand_settles_it_while_the_fault_stands() -> None:
-    table = in_hand().draw("5D").believe(ShoeStoodBy(seen(1)), ShoeStoodBy(seen(3)))
+    table = in_round().draw("5D").believe(ShoeStoodBy(seen(1)), ShoeStoodBy(seen(3)))
     table.told()
     table.name("9C")
     assert (table.told_types(), table.fault, table.exits) == (
@@ -680,7 +680,7 @@ def test_a_missed_card_that_ends_a_hand_settles_it_while_the_fault_stands() -> N
     assert table.clear().face.phase == "wagers_open"
 
 
-def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_is_kept() -> None:
+def test_a_missed_card_after_the_final_round_is_a_fault_of_its_own_and_the_first_is_kept() -> None:
     table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), tie_seen(3))
     table.name("9C")
     assert (table.face.phase, table.fault) == ("shoe_ended", "reports_missed")
@@ -697,7 +697,7 @@ def tie_seen(seq: int) -> Fact:
 
 @pytest.mark.parametrize("came", [ShoePoweredUp(), ShoeUnplugged(), StepFailed("ValueError in CardDrawn")])
 def test_cards_missed_while_the_shoe_was_away_are_named(came: Fact) -> None:
-    table = in_hand().believe(came).name("5D").name("9C")
+    table = in_round().believe(came).name("5D").name("9C")
     assert (table.face.outcome, table.face.phase) == ("tie", "wagers_open")
     table.do(CountCards(table.face.cards_left or 0, "Smith") if "count" in table.exits else ClearFault("Smith"))
     assert table.fault is None
@@ -713,14 +713,14 @@ def test_a_missed_card_that_cannot_be_is_refused() -> None:
 
 
 def test_what_waited_is_believed_in_order_until_the_next_fault_and_the_rest_waits_on() -> None:
-    table = in_hand().believe(ERROR).draw("5D ?? CUT").believe(CommitFailed("SQLITE_FULL"))
+    table = in_round().believe(ERROR).draw("5D ?? CUT").believe(CommitFailed("SQLITE_FULL"))
     table.told()
     table.clear()
     assert table.told_types() == ["fault_cleared", "fault unreadable_card"]
     assert [type(held.fact) for held in table.table.held] == [CutCardDrawn, CommitFailed]
     table.name("9C")
     assert table.told_types() == ["fault_cleared", "round", "alarm", "fault journal_failed"]
-    assert table.face.last_hand
+    assert table.face.final_round
     assert (table.clear().fault, table.table.held) == (None, Waiting())
 
 
@@ -758,9 +758,9 @@ def test_a_new_shoe_leaves_the_old_shoes_cards_but_not_what_the_controller_notic
 
 
 def test_a_shoe_out_of_hearing_twice_needs_one_look() -> None:
-    table = in_hand().believe(ShoeUnplugged(), ShoeUnplugged()).clear()
+    table = in_round().believe(ShoeUnplugged(), ShoeUnplugged()).clear()
     assert table.fault is None
-    table = in_hand().believe(ShoeUnplugged()).draw("5D").believe(ShoeUnplugged()).clear()
+    table = in_round().believe(ShoeUnplugged()).draw("5D").believe(ShoeUnplugged()).clear()
     assert table.fault == "shoe_unplugged", "but a card came in between"
 
 
@@ -805,7 +805,7 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:
-    table = in_hand()
+    table = in_round()
     before = table.table
     table.told()
     (alarm,) = table.believe(fact).told()
@@ -815,10 +815,10 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
 
 def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
     """The first that runs on a journal is no change. A new shoe carries what runs, as a replay begins there."""
-    table = in_hand()
+    table = in_round()
     table.told()
     assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []
-    table.do(VoidHand("Smith")).do(NewShoe("Smith"))
+    table.do(VoidRound("Smith")).do(NewShoe("Smith"))
     assert table.table.measured == ProgramMeasured("1", "aa", "bb")
     table.told()
     (program,) = table.believe(ProgramMeasured("2", "cc", "bb")).told()

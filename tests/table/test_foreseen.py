@@ -12,7 +12,7 @@ from controller.rules.game.cards import Card
 from controller.rules.game.hands import TwoHands, two_hands_read
 from controller.rules.game.seating import NOBODY
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import VoidHand
+from controller.table.acts.rounds import VoidRound
 from controller.table.acts.shoe import CloseShoe
 from controller.table.foreseen import dealt_by_the_rules, foreseen
 from controller.table.legality import Refuse
@@ -42,14 +42,14 @@ def test_a_correction_is_foreseen_as_it_then_happens() -> None:
 
 def test_a_void_and_an_early_end_are_foreseen() -> None:
     table = TableUnderTest().open_shoe().lock(2).draw("KH 4S")
-    told = would(table, VoidHand("Smith"))
+    told = would(table, VoidRound("Smith"))
     assert (told["type"], told["progressive"]) == ("void", [{"spot": "royal9", "seats": [2]}])
     told = would(TableUnderTest(SUGARHOUSE).open_shoe(), CloseShoe("Smith"))
     assert (told["type"], told["cards_left"], told["rounds"]) == ("shoe_closed", 414, 0)
 
 
 @pytest.mark.parametrize(
-    ("request_", "code"), [(VoidHand("Smith"), "no_hand"), (correction(7, "KH 9H", "4S TC"), "no_such_round")]
+    ("request_", "code"), [(VoidRound("Smith"), "no_round"), (correction(7, "KH 9H", "4S TC"), "no_such_round")]
 )
 def test_what_would_be_refused_is_refused(request_: Request, code: str) -> None:
     table = TableUnderTest().open_shoe()

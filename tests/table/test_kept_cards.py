@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.seating import Actives
-from controller.table.acts.hand import OddCardFate, TellOddCard
+from controller.table.acts.rounds import OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import CardNamed, NameCard

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import MakeCall
 from controller.table.acts.itself import PauseTable
+from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import ChooseActives, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import JournalFoundBehindPit, ShoeError, ShoeErrorRaised

@@ -15,10 +15,10 @@ from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, SeatsRoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
-from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import HitTest, InputTest, LampTest, PauseTable, ResumeTable
 from controller.table.acts.pit import AcceptAward, AwardAccepted, PinPitKey, PitKeyPinned
 from controller.table.acts.recognition import PinRecognitionKey
+from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -57,7 +57,7 @@ _REFUSALS = language().sections["refusal"]
 
 # A word is what must be seen to happen (`SEEN`), a fault's code, or the code of a refusal.
 GRID = """
-                        no_shoe            first_card_due     burning            wagers_open        paused             wagers_locked      hand_in_play       shoe_ended
+                        no_shoe            first_card_due     burning            wagers_open        paused             wagers_locked      round_in_play       shoe_ended
 card                    card_without_shoe  turned_up          burned             simulated          card_not_due       dealt              dealt              card_after_shoe
 card_kept               card_without_shoe  turned_up          burn_short         simulated          card_not_due       dealt              kept               card_after_shoe
 card_outside_game       card_without_shoe  card_outside_game  card_outside_game  card_outside_game  card_not_due       card_outside_game  card_outside_game  card_after_shoe
@@ -69,35 +69,35 @@ shoe_error              shoe_error         shoe_error         shoe_error        
 shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
 shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            nothing            shoe_unplugged     shoe_unplugged     nothing
 shoe_unheard            nothing            shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       nothing
-!announce-shoe          opened             shoe_announced     burn_unfinished    shoe_open          shoe_open          already_locked     hand_in_play       opened
-!new-shoe               opened             opened             opened             opened             opened             already_locked     hand_in_play       opened
+!announce-shoe          opened             shoe_announced     burn_unfinished    shoe_open          shoe_open          already_locked     round_in_play       opened
+!new-shoe               opened             opened             opened             opened             opened             already_locked     round_in_play       opened
 !cut-card               no_shoe            cut_card_in_burn   cut_card_in_burn   noted              paused             noted              noted              no_shoe
-!close-shoe             no_shoe            closed             closed             closed             closed             already_locked     hand_in_play       no_shoe
-!deal                   no_shoe            burn_unfinished    burn_unfinished    locked             paused             already_locked     hand_in_play       no_shoe
+!close-shoe             no_shoe            closed             closed             closed             closed             already_locked     round_in_play       no_shoe
+!deal                   no_shoe            burn_unfinished    burn_unfinished    locked             paused             already_locked     round_in_play       no_shoe
 !hit                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
 !stand                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        stood              no_call_due
 !split                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
 !reveal                 no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
-!void                   no_hand            no_hand            no_hand            no_hand            no_hand            void               void               no_hand
+!void                   no_round            no_round            no_round            no_round            no_round            void               void               no_round
 !odd-card               no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
-!correct                no_such_round      no_such_round      no_such_round      corrected          corrected          already_locked     hand_in_play       corrected
+!correct                no_such_round      no_such_round      no_such_round      corrected          corrected          already_locked     round_in_play       corrected
 !clear                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
 !card                   no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name
 !count                  no_count_due       no_count_due       no_count_due       counted            counted            no_count_due       no_count_due       counted
-!seats                  seated             seated             seated             seated             seated             already_locked     hand_in_play       seated
-!leave                  left               left               left               left               left               already_locked     hand_in_play       left
-!actives                chosen             chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
+!seats                  seated             seated             seated             seated             seated             already_locked     round_in_play       seated
+!leave                  left               left               left               left               left               already_locked     round_in_play       left
+!actives                chosen             chosen             chosen             chosen             chosen             already_locked     round_in_play       chosen
 !wager                  no_shoe            burn_unfinished    burn_unfinished    placed             paused             already_locked     already_locked     no_shoe
 !commission             nothing_owed       collected          collected          collected          collected          collected          collected          collected
 !reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
 !pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
 !accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
 !recognition-key        adopted            adopted            adopted            adopted            adopted            adopted            adopted            adopted
-!pause                  no_shoe            burn_unfinished    burn_unfinished    paused_it          paused             already_locked     hand_in_play       no_shoe
+!pause                  no_shoe            burn_unfinished    burn_unfinished    paused_it          paused             already_locked     round_in_play       no_shoe
 !resume                 not_paused         not_paused         not_paused         not_paused         resumed            not_paused         not_paused         not_paused
-!lamp-test              nothing            nothing            burn_unfinished    nothing            nothing            already_locked     hand_in_play       nothing
+!lamp-test              nothing            nothing            burn_unfinished    nothing            nothing            already_locked     round_in_play       nothing
 !input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
-!test-hit               told               told               burn_unfinished    told               told               already_locked     hand_in_play       told
+!test-hit               told               told               burn_unfinished    told               told               already_locked     round_in_play       told
 """  # noqa: E501  # a column for every phase
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
@@ -120,7 +120,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!close-shoe": CloseShoe("Smith"),
     "!deal": LockWagers(),
     **{f"!{call.value}": MakeCall(call, "dealer") for call in Call},
-    "!void": VoidHand("Smith"),
+    "!void": VoidRound("Smith"),
     "!odd-card": TellOddCard(OddCardFate.BURN, "Smith"),
     "!correct": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
     "!clear": ClearFault("Smith"),
@@ -150,7 +150,7 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "wagers_open": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C"),
     "paused": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").do(PauseTable("Smith")),
     "wagers_locked": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock(),
-    "hand_in_play": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock().draw("2S"),
+    "round_in_play": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock().draw("2S"),
     "shoe_ended": lambda: TableUnderTest().open_shoe().lock().draw("CUT 4S TH 5D 9C"),
 }
 
@@ -175,7 +175,7 @@ OWING: dict[str, Callable[[], TableUnderTest]] = {
     "wagers_open": _owing,
     "paused": lambda: _owing().do(PauseTable("Smith")),
     "wagers_locked": lambda: _owing().lock(),
-    "hand_in_play": lambda: _owing().lock().draw("2S"),
+    "round_in_play": lambda: _owing().lock().draw("2S"),
     "shoe_ended": lambda: _owing("CUT 5S 8H KD TC"),
 }
 
@@ -187,7 +187,7 @@ SEATED: dict[str, Callable[[], TableUnderTest]] = {
     "wagers_open": lambda: _seated().open_shoe(),
     "paused": lambda: _seated().open_shoe().do(PauseTable("Smith")),
     "wagers_locked": lambda: _seated().open_shoe().lock(),
-    "hand_in_play": lambda: _seated().open_shoe().lock().draw("2S 3H 2D 2C"),
+    "round_in_play": lambda: _seated().open_shoe().lock().draw("2S 3H 2D 2C"),
     "shoe_ended": lambda: _seated().open_shoe().lock().draw("CUT 4S 5H 2D 3C"),
 }
 
@@ -239,7 +239,7 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "simulated": lambda before, after: after.face.simulated and _on_the_layout(after) == ["7C"],
     "dealt": lambda before, after: not after.face.simulated and _on_the_layout(after)[-1] == "7C",
     "kept": lambda before, after: after.table.kept == (KnownCard(CARD),) and after.face.phase == before.face.phase,
-    "noted": lambda before, after: after.table.shoe is not None and after.table.shoe.last_hand is not None,
+    "noted": lambda before, after: after.table.shoe is not None and after.table.shoe.final_round is not None,
     "agreed": lambda before, after: after.table.awaiting_result is None and after.face == before.face,
     "opened": lambda before, after: after.face.phase == "first_card_due" and after.face.cards_left == 416,
     "locked": lambda before, after: after.face.phase == "wagers_locked" and after.face.outcome is None,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card, total
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeUnplugged
@@ -196,7 +196,7 @@ def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
             case "split":
                 play(table, "split KH KD")
             case "voided":
-                table.do(VoidHand("Smith"))
+                table.do(VoidRound("Smith"))
             case "card too soon":
                 table.draw(str(more)).do(ClearFault("Smith"))
             case "early dealer card":
@@ -287,7 +287,7 @@ def test_a_void_returns_every_wager_and_one_more_for_each_split(plays: str, hand
     if len(words) >= 5:
         words[4:4] = ["TS"]
     play(table, " ".join(words))
-    table.do(VoidHand("Smith"))
+    table.do(VoidRound("Smith"))
     (event,) = table.of_type("void")
     returned = Counter((seat, cents) for seat, _, result, cents in rows(event) if result == "returned")
     assert returned == {(3, 1000): hands, (5, 700): 1}
@@ -302,16 +302,16 @@ def test_the_cut_card_lies_60_from_the_end_and_the_round_in_hand_is_the_last() -
     assert (LUCKY9.shoe.cut_card_from_end, LUCKY9.shoe.hands_after_cut_card) == (60, 0)
     table = play(locked(), "2S 2C")
     table.do(SeeCutCard())
-    assert table.face.last_hand
+    assert table.face.final_round
     play(table, "3S 6C stand reveal")
     (event,) = table.of_type("round")
     (closed,) = table.of_type("shoe_closed")
-    assert (event["last_hand"], closed["reason"], table.face.phase) == (True, "last_hand", "shoe_ended")
+    assert (event["final_round"], closed["reason"], table.face.phase) == (True, "final_round", "shoe_ended")
 
 
 def test_the_cut_card_between_rounds_leaves_one_more() -> None:
     table = play(locked(), "2S 2C 3S 6C stand reveal").do(SeeCutCard(), wager("3 hand 1000"))
-    assert table.lock().face.last_hand
+    assert table.lock().face.final_round
     assert play(table, "2S 2C 3S 6C stand reveal").face.phase == "shoe_ended"
 
 
@@ -321,7 +321,7 @@ def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
     while table.face.phase == "wagers_open":
         assert (table.face.cards_left or 0) >= 59
         table.do(wager("3 hand 1000")).lock()
-        while table.face.phase in ("wagers_locked", "hand_in_play"):
+        while table.face.phase in ("wagers_locked", "round_in_play"):
             table.draw(next(coming)) if table.face.next_hand else play(
                 table, "reveal" if table.face.reveal else "stand"
             )
@@ -498,7 +498,7 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
             splits[chooses.seat] += wished == "split" and refused is None
     assert table.fault in (None, "impossible_card")
     if table.fault is not None:
-        table.do(VoidHand("Smith"))
+        table.do(VoidRound("Smith"))
         (event,) = table.of_type("void")
         assert event["settlement"]["totals"]["returned_cents"] == sum(
             100 * dollars * (1 + splits[seat]) + 200 for seat, dollars in stakes.items()

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card, total
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.face_down import hides_cards
@@ -345,7 +345,7 @@ HAPPENINGS: dict[str, Happening] = {
     "named": lambda table, card: table.asked(NameCard(card, "Smith")),
     "cleared": lambda table, _: table.asked(ClearFault("Smith")),
     "cleared again": lambda table, _: table.asked(ClearFault("Smith")),
-    "void": lambda table, _: table.asked(VoidHand("Smith")),
+    "void": lambda table, _: table.asked(VoidRound("Smith")),
     "lock": lambda table, _: table.asked(LockWagers()),
     "hit": lambda table, _: table.asked(call("hit")),
     "chips": lambda table, _: table.asked(wager("3 banker 2000")),
@@ -391,7 +391,7 @@ def _ends_on(four: list[Card]) -> bool:
 @examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK)
 def test_a_void_hand_takes_its_cards_with_it(these: list[Card], those: list[Card]) -> None:
-    tables = [four_down(four[:4], ["nothing"] * 4).do(VoidHand("Smith")) for four in (these, those)]
+    tables = [four_down(four[:4], ["nothing"] * 4).do(VoidRound("Smith")) for four in (these, those)]
     assert tables[0].seen == tables[1].seen
     (void,) = tables[0].of_type("void")
     assert [row["result"] for row in void["settlement"]["wagers"]] == ["returned", "returned"]
@@ -399,7 +399,7 @@ def test_a_void_hand_takes_its_cards_with_it(these: list[Card], those: list[Card
 
 
 def test_a_void_hands_cards_that_came_ahead_are_gone_from_the_shoe() -> None:
-    table = midi().draw("4S TH 5D 9C 2H 3H").do(VoidHand("Smith"))
+    table = midi().draw("4S TH 5D 9C 2H 3H").do(VoidRound("Smith"))
     assert (table.face.phase, table.face.cards_left, table.face.hands) == ("wagers_open", 416 - 9, ())
     table.do(*wagers("2 player 2000")).lock()
     assert table.face.hands == (), "they are not the next hand's"
@@ -574,11 +574,11 @@ def test_a_restart_at_any_moment_gives_the_same_table(drawn: list[Card], acts: l
         if act > 3:
             table.ask(call("reveal"))
         if act == 9:
-            table.ask(VoidHand("Smith"))
+            table.ask(VoidRound("Smith"))
         table.ask(ClearFault("Smith"))
         assert table.replayed() == (table.table, None)
 
 
 def test_a_new_shoe_begins_with_nothing_of_the_last_ones_cards() -> None:
-    table = midi().draw("4S TH 5D 9C 2H").do(VoidHand("Smith")).do(NewShoe("Smith"))
+    table = midi().draw("4S TH 5D 9C 2H").do(VoidRound("Smith")).do(NewShoe("Smith"))
     assert (table.face.hands, table.table.kept, table.face.cards_left) == ((), (), 416)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from controller.rules.game.cards import Card
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard
 from controller.table.acts.itself import PauseTable, ResumeTable
+from controller.table.acts.rounds import LockWagers, OddCardFate, TellOddCard
 from controller.table.acts.seats import PlaceWager
 from controller.table.acts.shoe import SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards
@@ -72,7 +72,7 @@ def test_the_shoes_opinions_of_a_card_burned_in_a_pause_stop_nothing() -> None:
     table = paused().to(Target.PLAYER, 1, "KS").clear().do(RESUME)
     table.believe(ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False))
     table.do(LockWagers()).to(Target.PLAYER, 1, "2S")
-    assert (table.fault, table.face.phase) == (None, "hand_in_play")
+    assert (table.fault, table.face.phase) == (None, "round_in_play")
 
 
 def test_nothing_is_wagered_locked_or_announced_in_a_pause() -> None:

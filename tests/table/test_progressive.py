@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from controller.table.acts.corrections import CorrectRound
-from controller.table.acts.hand import LockWagers
 from controller.table.acts.pit import SeeAward
+from controller.table.acts.rounds import LockWagers
 from controller.table.acts.seats import ResetHits
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import AwardStepped, LevelsNoted

@@ -6,7 +6,7 @@ import pytest
 
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy, Target
@@ -115,14 +115,14 @@ def test_where_the_first_card_locks_the_dealer_may_lock_before_it() -> None:
 
 
 @pytest.mark.parametrize("table", [TableUnderTest(), between(), between().lock(), between().draw("CUT CUT")])
-@pytest.mark.parametrize("act", [VoidHand(None), ClearFault(None), NameCard(Card.parse("KS"), None)])
+@pytest.mark.parametrize("act", [VoidRound(None), ClearFault(None), NameCard(Card.parse("KS"), None)])
 def test_a_supervisor_must_do_it(table: TableUnderTest, act: Request) -> None:
     assert table.ask(act) == "no_supervisor"
 
 
 def test_the_dealer_sees_the_cut_card_only_in_a_shoe() -> None:
     assert TableUnderTest().ask(SeeCutCard()) == "no_shoe"
-    assert between().do(SeeCutCard()).face.last_hand
+    assert between().do(SeeCutCard()).face.final_round
     assert TableUnderTest().do(NewShoe(), SeeCutCard()).fault == "cut_card_in_burn"
     assert between().lock().draw("CUT 4S TH 5D 9C").ask(SeeCutCard()) == "no_shoe"
 
@@ -130,7 +130,7 @@ def test_the_dealer_sees_the_cut_card_only_in_a_shoe() -> None:
 def test_a_refusal_changes_nothing_and_makes_no_fact() -> None:
     table = between().believe(ShoeStoodBy(seen(4)))
     state, rows = table.table, len(table.rows)
-    for request in (NewShoe(), VoidHand("Smith"), ClearFault("Smith"), NameCard(Card.parse("KS"), "Smith")):
+    for request in (NewShoe(), VoidRound("Smith"), ClearFault("Smith"), NameCard(Card.parse("KS"), "Smith")):
         assert table.ask(request) is not None
     assert (table.table, len(table.rows)) == (state, rows)
     assert TableUnderTest().ask(LockWagers()) == "no_shoe"

@@ -30,7 +30,7 @@ def test_far_from_its_place_an_alarm_says_how_many_cards_were_left(tolerance: in
         alarms = [(event["code"], event["details"]) for event in table.told()]
         told = ("cut_card_misplaced", {"cards_left": left, "cut_card_from_end": 14})
         assert alarms == ([] if left in silent else [told])
-        assert table.face.last_hand, "it is believed wherever it comes"
+        assert table.face.final_round, "it is believed wherever it comes"
         assert table.draw("4S").face.left_at_cut_card == left, "and the place is told to the shoe's end"
 
 
@@ -74,13 +74,13 @@ def test_a_hand_voided_after_the_cut_card_counts_unless_the_house_deals_another(
 
 @pytest.mark.parametrize(("rules", "dealt"), [(house(), 1), (house(hands_after_cut_card_first=2), 2)])
 @pytest.mark.parametrize("before", ["CUT", "4S CUT TH 5D 9C"], ids=["between hands", "in a simulated hand"])
-def test_after_a_cut_card_outside_of_a_wagered_hand_so_many_are_dealt(
+def test_after_a_cut_card_outside_of_a_wagered_round_so_many_are_dealt(
     rules: TableRules, dealt: int, before: str
 ) -> None:
     """Sheet 000: out instead of the first card, that hand is the last."""
     table = TableUnderTest(rules).open_shoe("AS 2D").draw(before)
     for left in range(dealt, 0, -1):
-        assert (table.face.phase, table.face.last_hand) == ("wagers_open", left == 1)
+        assert (table.face.phase, table.face.final_round) == ("wagers_open", left == 1)
         table.lock().draw("4S TH 5D 9C")
     assert table.face.phase == "shoe_ended"
 

@@ -13,7 +13,7 @@ from tests.support.tables import TableUnderTest, hand, house, seen
 FIRST_CARD, BURN = Target.FIRST_CARD, Target.BURN
 
 
-def in_hand(last_seq: int | None = None) -> TableUnderTest:
+def in_round(last_seq: int | None = None) -> TableUnderTest:
     table = TableUnderTest().open_shoe().lock()
     return table if last_seq is None else table.believe(ShoeStoodBy(seen(last_seq)))
 
@@ -22,16 +22,16 @@ def in_hand(last_seq: int | None = None) -> TableUnderTest:
 @pytest.mark.parametrize("now", range(10))
 def test_a_digit_that_does_not_follow_means_reports_were_missed(last: int, now: int) -> None:
     follows = now == last + 1 or (last == 9 and now in (0, 1))
-    table = in_hand(last).believe(ShoeLockReported(locked=False, report=seen(now)))
+    table = in_round(last).believe(ShoeLockReported(locked=False, report=seen(now)))
     assert table.fault == (None if follows else "reports_missed")
 
 
 def test_the_first_report_of_all_follows_anything() -> None:
-    assert in_hand().believe(ShoeStoodBy(seen(7))).fault is None
+    assert in_round().believe(ShoeStoodBy(seen(7))).fault is None
 
 
 def test_a_shoe_that_numbers_nothing_has_no_gaps() -> None:
-    table = in_hand(3).believe(ShoeStoodBy(seen(None)), ShoeStoodBy(seen(7)), ShoeStoodBy(seen(8)))
+    table = in_round(3).believe(ShoeStoodBy(seen(None)), ShoeStoodBy(seen(7)), ShoeStoodBy(seen(8)))
     assert table.fault is None
 
 
@@ -73,10 +73,10 @@ def test_a_shoe_that_only_began_with_0_or_was_switched_on_since_may_go_on_with_1
 
 
 def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:
-    table = in_hand(3).believe(ShoePoweredUp(seen(8)))
+    table = in_round(3).believe(ShoePoweredUp(seen(8)))
     assert table.fault == "shoe_restarted"
     assert counted(table.believe(ShoeStoodBy(seen(9)))).fault is None
-    assert counted(in_hand(3).believe(ShoePoweredUp(seen(8)), ShoeStoodBy(seen(2)))).fault == "reports_missed"
+    assert counted(in_round(3).believe(ShoePoweredUp(seen(8)), ShoeStoodBy(seen(2)))).fault == "reports_missed"
 
 
 def counted(table: TableUnderTest) -> TableUnderTest:
@@ -93,8 +93,8 @@ def test_a_gap_outside_a_shoe_is_none_of_its_cards() -> None:
     assert table.to(BURN, 2, "2C", 3).fault == "reports_missed"
 
 
-def test_a_gap_after_the_last_hand_is_none_of_its_cards() -> None:
-    table = in_hand(1).draw("CUT 4S TH 5D 9C")
+def test_a_gap_after_the_final_round_is_none_of_its_cards() -> None:
+    table = in_round(1).draw("CUT 4S TH 5D 9C")
     assert table.face.phase == "shoe_ended"
     assert table.believe(ShoeStoodBy(seen(5))).fault is None
 
@@ -106,7 +106,7 @@ def test_a_gap_after_the_announcement_is() -> None:
 
 
 def test_a_gap_while_a_fault_stands_is_the_next_fault() -> None:
-    table = in_hand(1).believe(CardDrawn(None, report=seen(2)), CardDrawn(Card.parse("5D"), report=seen(7)))
+    table = in_round(1).believe(CardDrawn(None, report=seen(2)), CardDrawn(Card.parse("5D"), report=seen(7)))
     table.name("4S")
     assert (table.fault, table.face.next_hand) == ("reports_missed", None)
     table.name("TH").clear()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
@@ -38,7 +38,7 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "burning": lambda: TableUnderTest().do(NewShoe()).draw("3H"),
     "wagers_open": lambda: TableUnderTest().open_shoe(),
     "wagers_locked": lambda: TableUnderTest().open_shoe().lock(1, 2, 3),
-    "hand_in_play": lambda: TableUnderTest().open_shoe().lock(1, 2, 3).draw("KH"),
+    "round_in_play": lambda: TableUnderTest().open_shoe().lock(1, 2, 3).draw("KH"),
 }
 
 
@@ -65,8 +65,8 @@ def test_with_a_shoe_open_the_table_stops_in_every_phase(phase: str) -> None:
     table.told()
     table.believe(ABSENT)
     assert table.told_types() == ["fault shoe_unheard"]
-    card = {"card"} if phase in ("first_card_due", "wagers_locked", "hand_in_play") else set()
-    leaves = "void" if phase in ("wagers_locked", "hand_in_play") else "new_shoe"
+    card = {"card"} if phase in ("first_card_due", "wagers_locked", "round_in_play") else set()
+    leaves = "void" if phase in ("wagers_locked", "round_in_play") else "new_shoe"
     assert table.exits == {"count", leaves} | card
     assert table.ask(LockWagers()) == "fault_stands"
     assert table.ask(ClearFault("Smith")) == "not_an_exit"
@@ -89,8 +89,8 @@ def test_the_attack_a_hand_dealt_unheard_after_the_lock_is_void_and_the_next_is_
     table.draw("KS 9H 9S 8D")  # and a third is dealt
     assert table.of_type("round") == []
     assert count(table, 414 - 12) == "cards_missed"
-    assert table.ask(VoidHand("Smith")) == "second_person_due", "an award may lie on the felt, unheard"
-    assert table.ask(VoidHand("Smith", "Jones")) is None
+    assert table.ask(VoidRound("Smith")) == "second_person_due", "an award may lie on the felt, unheard"
+    assert table.ask(VoidRound("Smith", "Jones")) is None
     (void,) = table.of_type("void")
     assert (void["progressive"][0]["seats"], void["reason"]) == ([1, 2, 3], "shoe_unheard")
     assert table.fault == "shoe_unheard", "no way past the count"
@@ -123,7 +123,7 @@ def test_more_cards_than_can_be_are_refused(phase: str) -> None:
 
 @pytest.mark.parametrize(
     ("phase", "refusal"),
-    [("first_card_due", "first_card_missed"), ("wagers_locked", "cards_missed"), ("hand_in_play", "cards_missed")],
+    [("first_card_due", "first_card_missed"), ("wagers_locked", "cards_missed"), ("round_in_play", "cards_missed")],
 )
 def test_where_the_missed_card_must_be_known_fewer_are_refused(phase: str, refusal: str) -> None:
     table = PHASES[phase]().believe(ABSENT)
@@ -159,7 +159,7 @@ def test_in_the_burn_they_were_burned_and_no_more_than_were_to_be() -> None:
 
 
 def test_in_a_hand_each_missed_card_is_named_and_then_counted() -> None:
-    table = PHASES["hand_in_play"]().believe(ABSENT).name("KS")
+    table = PHASES["round_in_play"]().believe(ABSENT).name("KS")
     assert table.fault == "shoe_unheard"
     assert count(table, 413) == "count_too_high"
     table.name("9H")
@@ -175,7 +175,7 @@ def test_below_the_cut_cards_place_and_nobody_saw_that_the_shoe_must_end() -> No
     assert count(between(), 14) is None
     seen_it = TableUnderTest(SMALL).open_shoe("AS 2D").draw("CUT").believe(ABSENT)
     assert count(seen_it, 13) is None
-    assert seen_it.face.last_hand
+    assert seen_it.face.final_round
 
 
 def test_too_few_cards_for_a_hand_end_the_shoe() -> None:
@@ -191,7 +191,7 @@ def test_where_the_first_card_locks_the_hand_is_void_when_cards_went_unheard() -
     assert (count(table.void(), 413 - 4), table.fault, left(table)) == (None, None, 409)
     table = TableUnderTest(rules).open_shoe().believe(ABSENT).draw("KS")
     assert count(table, 413) is None
-    assert (table.face.phase, table.face.simulated) == ("hand_in_play", False)
+    assert (table.face.phase, table.face.simulated) == ("round_in_play", False)
 
 
 def test_a_face_down_hand_counts_what_waits_for_its_reveal() -> None:
@@ -204,7 +204,7 @@ def test_a_face_down_hand_counts_what_waits_for_its_reveal() -> None:
 
 
 def test_a_void_does_not_go_past_the_count_nor_does_a_restart() -> None:
-    table = PHASES["hand_in_play"]().believe(ABSENT).void()
+    table = PHASES["round_in_play"]().believe(ABSENT).void()
     assert (table.fault, table.face.phase, table.exits) == ("shoe_unheard", "wagers_open", {"count", "new_shoe"})
     assert table.replayed() == (table.table, None)
     assert count(table, left(table) - 3) is None
@@ -217,17 +217,17 @@ def test_the_end_of_the_shoe_is_the_other_way() -> None:
 
 
 def test_behind_another_fault_it_waits_its_turn() -> None:
-    table = PHASES["hand_in_play"]().believe(ShoeUnplugged(), ABSENT).draw("KS")
+    table = PHASES["round_in_play"]().believe(ShoeUnplugged(), ABSENT).draw("KS")
     assert table.fault == "shoe_unplugged"
     assert table.clear().fault == "shoe_unheard"
     assert count(table, left(table)) is None
     assert hand(table.face, "banker").cards == ("KS",)
-    table = PHASES["hand_in_play"]().believe(ShoeUnplugged(), ABSENT).void()
+    table = PHASES["round_in_play"]().believe(ShoeUnplugged(), ABSENT).void()
     assert table.fault == "shoe_unheard"
 
 
 def test_unheard_again_one_count_answers_for_all_before_it() -> None:
-    table = PHASES["hand_in_play"]().believe(ABSENT, ShoeUnplugged(), ABSENT).draw("KS")
+    table = PHASES["round_in_play"]().believe(ABSENT, ShoeUnplugged(), ABSENT).draw("KS")
     table.believe(ShoeUnplugged(), ABSENT, CommitFailed("disk full"))
     assert count(table, left(table)) is None
     assert table.fault == "journal_failed"
@@ -256,7 +256,7 @@ def test_a_late_copy_of_the_last_report_is_no_card() -> None:
 
 def test_a_new_card_like_the_last_report_is_not_swallowed() -> None:
     table = PHASES["wagers_open"]().lock().believe(drawn("KS", 4, "aa"), ABSENT, drawn("KS", 4, "aa"))
-    assert table.ask(VoidHand("Smith")) is None
+    assert table.ask(VoidRound("Smith")) is None
     assert left(table) == 412, "it is gone with the hand"
     assert count(table, 412) is None
 
@@ -285,7 +285,7 @@ FACTS: st.SearchStrategy[Fact | Request] = st.one_of(
         st.sampled_from("SHDC"),
         st.integers(0, 9),
     ),
-    st.sampled_from([ClearFault("Smith"), VoidHand("Smith"), LockWagers(), NameCard(Card.parse("2C"), "Smith")]),
+    st.sampled_from([ClearFault("Smith"), VoidRound("Smith"), LockWagers(), NameCard(Card.parse("2C"), "Smith")]),
     st.builds(CountCards, st.integers(-5, 1), st.just("Smith")),  # so many more than the table knows of
 )
 
@@ -309,7 +309,7 @@ def test_after_a_count_exactly_so_many_are_left_and_nothing_else_leaves_it_with_
         elif table.ask(it) is None and isinstance(it, CountCards):
             assert left(table) == it.left
         elif stood and table.fault != "shoe_unheard":
-            assert isinstance(it, NameCard | VoidHand)
+            assert isinstance(it, NameCard | VoidRound)
             waits_its_turn = any(isinstance(held.fact, ShoeUnheard) for held in table.table.held)
             assert waits_its_turn or table.face.phase == "shoe_ended", "a void hand may be the shoe's last"
     assert table.replayed() == (table.table, None)

@@ -19,8 +19,8 @@ from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import TwoHands
 from controller.table.acts.corrections import CorrectRound, RoundCorrected
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import HandVoided, LockWagers, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest
+from controller.table.acts.rounds import LockWagers, OddCardFate, RoundVoided, TellOddCard, VoidRound
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import CardNamed, CardsCounted, ClearFault, CountCards, FaultCleared, NameCard
 from controller.table.facts import (
@@ -55,7 +55,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, lamps
 from controller.table.rules import TableRules
-from controller.table.states import HandInPlay, NoShoe, ShoeEnded, Table
+from controller.table.states import NoShoe, RoundInPlay, ShoeEnded, Table
 from tests.support.contract import check_event
 from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, house
@@ -83,12 +83,12 @@ class CheckedTable(TableUnderTest):
         made = self.events[said:]
         self._check_fault(before, fact)
         self._check_cards(before, fact)
-        self._check_last_hand(before, [event for event in made if event["type"] == "round"])
+        self._check_final_round(before, [event for event in made if event["type"] == "round"])
         lamps(self.face, Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True))
 
     def _check_fault(self, before: Table, fact: Fact) -> None:
         """It latches, and what the table does while it stands is nothing."""
-        if before.fault is None or isinstance(fact, ShoeOpened | HandVoided | CardNamed | CardsCounted | FaultCleared):
+        if before.fault is None or isinstance(fact, ShoeOpened | RoundVoided | CardNamed | CardsCounted | FaultCleared):
             return
         assert self.table.fault == before.fault
         if isinstance(fact, CardFact | CutCardDrawn | ShoeResultReported):
@@ -114,13 +114,13 @@ class CheckedTable(TableUnderTest):
         if not isinstance(self.table.phase, NoShoe | ShoeEnded):
             assert gone + waiting(self.table) == self._came
 
-    def _check_last_hand(self, before: Table, rounds: list[dict[str, object]]) -> None:
+    def _check_final_round(self, before: Table, rounds: list[dict[str, object]]) -> None:
         """Once the cut card was seen, the wagered round in play and one more."""
-        if self.table.shoe is None or self.table.shoe.last_hand is None:
+        if self.table.shoe is None or self.table.shoe.final_round is None:
             self._rounds_to_come = None
             return
         if self._rounds_to_come is None or before.shoe is None or before.shoe.number != self.table.shoe.number:
-            in_play = isinstance(self.table.phase, HandInPlay) and self.table.phase.wagers is not None
+            in_play = isinstance(self.table.phase, RoundInPlay) and self.table.phase.wagers is not None
             self._rounds_to_come = 2 if in_play else 1
             return
         self._rounds_to_come -= sum(not round_["simulated"] for round_ in rounds)
@@ -132,7 +132,7 @@ class CheckedTable(TableUnderTest):
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
         assert locked == sorted(set(locked))
-        last = {round_["shoe"]: round_["round"] for round_ in self.of_type("round") if round_["last_hand"]}
+        last = {round_["shoe"]: round_["round"] for round_ in self.of_type("round") if round_["final_round"]}
         assert all(number <= last.get(shoe, number) for shoe, number in locked)
         faults = [(event["type"], event["code"]) for event in self.events if event["type"].startswith("fault")]
         stood = [code for type_, code in faults if type_ == "fault"]
@@ -185,7 +185,7 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
     st.builds(NewShoe, BY),
     st.builds(LockWagers),
     st.builds(SeeCutCard),
-    st.builds(VoidHand, BY, BY),
+    st.builds(VoidRound, BY, BY),
     st.builds(NameCard, CARDS, BY, BY),
     st.builds(ClearFault, BY),
     st.builds(TellOddCard, st.sampled_from(OddCardFate), st.just("Smith"), BY),
@@ -207,7 +207,7 @@ def _act(exit_: str, card: Card, left: int) -> Request:
         "count": CountCards(left, "Smith"),
         "clear": ClearFault("Smith"),
         "card": NameCard(card, "Smith", "Jones"),
-        "void": VoidHand("Smith", "Jones"),
+        "void": VoidRound("Smith", "Jones"),
         "new_shoe": NewShoe("Smith"),
     }
     return acts[exit_]
@@ -288,8 +288,8 @@ def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut
         assert table.fault in (None, "shoe_exhausted")
     table.check_numbers()
     (closed,) = table.of_type("shoe_closed")
-    assert closed["reason"] in ("last_hand", "too_few_cards")
-    assert closed["rounds"] == closed["wagered_hands"] == len(table.of_type("round"))
+    assert closed["reason"] in ("final_round", "too_few_cards")
+    assert closed["rounds"] == closed["wagered_rounds"] == len(table.of_type("round"))
 
 
 @examples(8)

@@ -13,7 +13,7 @@ from controller.contract.names import same_name
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import ShoeError, ShoeErrorRaised, StepFailed
@@ -60,7 +60,7 @@ def test_every_exit_is_a_request_that_names_its_fault() -> None:
     assert sorted((act.exit for act in ACTS if act.exit is not None), key=str) == sorted(Exit, key=str)
 
 
-@pytest.mark.parametrize("act", [ClearFault("Bea"), VoidHand("Bea"), NameCard(KS, "Bea"), NewShoe("Bea")])
+@pytest.mark.parametrize("act", [ClearFault("Bea"), VoidRound("Bea"), NameCard(KS, "Bea"), NewShoe("Bea")])
 def test_an_exit_answers_the_fault_that_it_names(act: Request) -> None:
     stopped = TableUnderTest().open_shoe().believe(ERROR).table
     goes_on = TableUnderTest().open_shoe().table

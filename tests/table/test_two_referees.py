@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from controller.rules.game.cards import DECK, Card
-from controller.table.acts.hand import OddCardFate, TellOddCard
+from controller.table.acts.rounds import OddCardFate, TellOddCard
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardKept, ShoeError, ShoeErrorRaised, ShoeResult, ShoeResultReported, Target
 from controller.table.rules import TableRules
@@ -39,7 +39,7 @@ def result(of: ShoeResult, *, player_pair: bool = False, banker_pair: bool = Fal
 def test_an_honest_shoe_is_never_contradicted(hand: list[Placed]) -> None:
     table = TableUnderTest().do(NewShoe()).to(FIRST_CARD, 0, "2D").to(BURN, 1, "KS").to(BURN, 2, "KS").lock()
     for placed in hand:
-        assert table.face.phase in ("wagers_locked", "hand_in_play")
+        assert table.face.phase in ("wagers_locked", "round_in_play")
         table.to(*placed)
     assert (table.fault, table.face.phase) == (None, "wagers_open")
 
@@ -142,7 +142,7 @@ HOWEVER_TOLD = pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
 @HOWEVER_TOLD
 def test_a_card_drawn_in_error_is_a_simulated_hands_first(told: Callable[[TableUnderTest], TableUnderTest]) -> None:
     table = told(between())
-    assert (table.face.phase, table.face.simulated, table.face.odd_card) == ("hand_in_play", True, True)
+    assert (table.face.phase, table.face.simulated, table.face.odd_card) == ("round_in_play", True, True)
     assert (hand(table.face, "player").cards, table.face.next_hand) == (("2S",), "banker")
     for placed in SIX_CARDS[1:]:
         table.to(*placed)
@@ -171,7 +171,7 @@ def test_another_house_burns_it_or_deals_it(
     assert tuple(card for each in table.face.hands for card in each.cards) == begins
 
 
-def test_the_last_hands_leftover_is_burned_and_the_shoe_is_over_with_too_few_cards() -> None:
+def test_the_final_rounds_leftover_is_burned_and_the_shoe_is_over_with_too_few_cards() -> None:
     not_dead = cards("AS 2D 4S TH 5D 9C 2S 3S 4H 6C 7D 8D")
     others = [str(card) for card in DECK if card not in not_dead]
     table = TableUnderTest(house(decks=1, drawn_in_error="burn")).open_shoe("AS 2D").lock()
@@ -187,9 +187,9 @@ def test_a_kept_card_is_the_first_of_a_hand_already_locked() -> None:
 
 def test_where_the_first_card_locks_only_a_kept_card_is_known_to_be_drawn_in_error() -> None:
     kept = TableUnderTest(house(lock_on="first_card")).open_shoe().believe(KEPT)
-    assert (kept.face.phase, kept.face.simulated) == ("hand_in_play", True)
+    assert (kept.face.phase, kept.face.simulated) == ("round_in_play", True)
     drawn = TableUnderTest(house(lock_on="first_card")).open_shoe().draw("2S")
-    assert (drawn.face.phase, drawn.face.simulated) == ("hand_in_play", False)
+    assert (drawn.face.phase, drawn.face.simulated) == ("round_in_play", False)
 
 
 def test_in_midi_a_kept_card_says_nothing_before_the_cards_are_turned_up() -> None:
@@ -197,7 +197,7 @@ def test_in_midi_a_kept_card_says_nothing_before_the_cards_are_turned_up() -> No
     table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 9C")
     kept = table.face.kept
     table.believe(KEPT)
-    assert (table.fault, table.face.phase, table.face.kept) == (None, "hand_in_play", kept)
+    assert (table.fault, table.face.phase, table.face.kept) == (None, "round_in_play", kept)
     table.do(call("reveal"))
     assert (table.of_type("round")[-1]["outcome"], table.face.simulated, table.face.odd_card) == ("tie", True, True)
     assert table.replayed() == (table.table, None)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.wagers import Wager
-from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, ShoeError, ShoeErrorRaised, ShoePoweredUp, ShoeUnplugged
 from tests.support.sheets import ROYAL9_TIERS, royal9_tier
@@ -56,11 +56,11 @@ OTHERS = [tuple(str(card) for card in _dice.sample(DECK, 3)) for _ in range(12)]
 @pytest.mark.parametrize("seen", [*THREE, *OTHERS])
 def test_the_awards_that_are_certain_are_told_and_no_others(seen: tuple[str, str, str]) -> None:
     table = begun(*seen)
-    assert table.face.phase == "hand_in_play"
+    assert table.face.phase == "round_in_play"
     certain = {seat: least for seat in SEATS if (least := least_award(seat, seen)) is not None}
-    assert table.ask(VoidHand("Smith")) == ("second_person_due" if certain else None)
+    assert table.ask(VoidRound("Smith")) == ("second_person_due" if certain else None)
     if certain:
-        assert table.ask(VoidHand("Smith", "Jones")) is None
+        assert table.ask(VoidRound("Smith", "Jones")) is None
     (void,) = table.of_type("void")
     assert {won["seat"]: won["tier"] for won in void["awards"]} == certain
     assert void["witness"] == ("Jones" if certain else None)
@@ -70,13 +70,13 @@ def test_the_awards_that_are_certain_are_told_and_no_others(seen: tuple[str, str
 
 @pytest.mark.parametrize("seen", [(), ("KS",), ("KS", "KS"), ("9H", "KH")])
 def test_a_round_in_which_nothing_is_won_yet_is_voided_by_one(seen: tuple[str, ...]) -> None:
-    assert begun(*seen).ask(VoidHand("Smith")) is None
+    assert begun(*seen).ask(VoidRound("Smith")) is None
 
 
 def test_the_card_that_a_fault_holds_is_seen_too() -> None:
     """The dealer presses a button of the shoe, and draws the card that wins: the table holds it with the fault."""
     table = begun("KS", "2D").believe(ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED)).draw("9S")
-    assert table.ask(VoidHand("Smith")) == "second_person_due"
+    assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
     (void,) = table.of_type("void")
     assert (void["held"], void["awards"][0]["tier"]) == (["9S"], "player_personal")
@@ -86,29 +86,29 @@ def test_the_card_that_a_fault_holds_is_seen_too() -> None:
 def test_where_cards_may_lie_unheard_nobody_voids_alone(lost: ShoeUnplugged | ShoePoweredUp) -> None:
     """The cable is pulled, the winning hand is dealt, and one person voids the round."""
     table = begun("KS").believe(lost)
-    assert table.ask(VoidHand("Smith")) == "second_person_due"
+    assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
     assert table.of_type("void")[0]["awards"] == [], "nothing is told that the table does not know"
 
 
 def test_a_round_without_progressive_wagers_is_voided_by_one() -> None:
     table = TableUnderTest().open_shoe("2D 3H 4C").lock().draw("KS 2D 9S")
-    assert table.ask(VoidHand("Smith")) is None
+    assert table.ask(VoidRound("Smith")) is None
     assert table.of_type("void")[0]["awards"] == []
 
 
 def test_a_simulated_hand_wins_nothing() -> None:
     table = TableUnderTest().open_shoe("2D 3H 4C")
     table.wagers = {1}
-    assert table.draw("KS 2D 9S").ask(VoidHand("Smith")) is None
+    assert table.draw("KS 2D 9S").ask(VoidRound("Smith")) is None
 
 
 def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
     """Midi with Royal 9: the cards of the hands lie face down, and may have won."""
     table = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("KS 2D 9S")
-    assert table.ask(VoidHand("Smith")) == "second_person_due", "also where nothing is won: the need tells no card"
+    assert table.ask(VoidRound("Smith")) == "second_person_due", "also where nothing is won: the need tells no card"
     other = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("4S 2D 7H")
-    assert other.ask(VoidHand("Smith")) == "second_person_due"
+    assert other.ask(VoidRound("Smith")) == "second_person_due"
     (void,) = table.void().of_type("void")
     assert [hand["cards"] for hand in void["hands"]] == [["--", "--"], ["--"]]
     assert (void["held"], void["awards"]) == ([], [])

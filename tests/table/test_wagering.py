@@ -16,7 +16,7 @@ from controller.rules.game.cards import DECK, Card
 from controller.rules.game.seating import Actives
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
-from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.rounds import LockWagers, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.seats import ChooseActives
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
@@ -302,7 +302,7 @@ def test_in_a_simulated_hand_chips_lie_out_of_action_until_the_next_lock() -> No
 
 
 def test_a_void_simulated_hand_leaves_the_chips_too() -> None:
-    table = opened("royal9").do(wager("2 player 2000")).draw("4S").do(VoidHand("Smith"))
+    table = opened("royal9").do(wager("2 player 2000")).draw("4S").do(VoidRound("Smith"))
     (void,) = table.of_type("void")
     assert (void["simulated"], void["settlement"]) == (True, None)
     assert told(lock(table)["wagers"]) == ["2 player 2000"]
@@ -362,7 +362,7 @@ def test_a_silent_pit_refuses_royal_9_and_nothing_else() -> None:
 def test_a_royal_9_that_is_void_is_returned_with_the_rest() -> None:
     table = opened("royal9").do(*wagers("2 player 2000, 2 royal9 500, 3 tie 500"))
     lock(table)
-    table.draw("KH TH 9H").do(VoidHand("Smith", "Jones"))
+    table.draw("KH TH 9H").do(VoidRound("Smith", "Jones"))
     (void,) = table.of_type("void")
     assert (void["progressive"][0]["seats"], void["settlement"]["totals"]["returned_cents"]) == ([2], 3000)
     assert_money_adds_up(void)
@@ -372,7 +372,7 @@ def test_a_royal_9_that_is_void_is_returned_with_the_rest() -> None:
 def test_the_locked_hand_that_is_void_before_its_first_card_returns_all(game: str) -> None:
     table = opened(game).do(*wagers("2 player 2000, 3 banker 2500"))
     lock(table)
-    table.do(VoidHand("Smith"))
+    table.do(VoidRound("Smith"))
     (void,) = table.of_type("void")
     assert [(row["result"], row["returned_cents"]) for row in void["settlement"]["wagers"]] == [
         ("returned", 2000),
@@ -457,7 +457,7 @@ def test_no_cent_appears_or_is_lost(
     while table.face.reveal and then != "void":
         table.do(call("reveal"))
     if table.face.phase != "wagers_open":
-        table.do(VoidHand("Smith"))
+        table.do(VoidRound("Smith"))
         (ended,) = table.of_type("void")
         returned = 0 if ended["settlement"] is None else ended["settlement"]["totals"]["returned_cents"]
         assert returned == stands

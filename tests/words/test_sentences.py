@@ -214,7 +214,7 @@ def test_every_section_and_every_key_that_the_program_names_is_there(name: str) 
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_whatever_a_table_waits_for_has_its_words(name: str) -> None:
-    in_a_round = {"wagers_locked", "hand_in_play"}  # a card, a call, or nothing that may be told
+    in_a_round = {"wagers_locked", "round_in_play"}  # a card, a call, or nothing that may be told
     codes = {"choice", "reveal", "card", "odd_card", "any_card", "wagers_stand", "commission"}
     assert {*codes, *PHASE_NAMES.values()} - in_a_round <= language(name).sections["waiting"].keys()
 

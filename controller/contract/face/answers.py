@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.face.record import HandRecord
+from controller.contract.face.record import RoundRecord
 from controller.contract.face.status import Status, Waits
 
 
@@ -35,5 +35,5 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     shown: str = ""
     """The name of `would`, by which a person says yes to exactly that."""
 
-    hand: HandRecord | None = None
+    hand: RoundRecord | None = None
     """The finished round that was asked for."""

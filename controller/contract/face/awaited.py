@@ -15,9 +15,9 @@ def awaited(face: Public) -> str:
     if face.reveal:
         return "reveal"
     if face.next_hand is not None:
-        return "odd_card" if face.simulated and face.phase == "hand_in_play" else "card"
+        return "odd_card" if face.simulated and face.phase == "round_in_play" else "card"
     match face.phase:
-        case "wagers_locked" | "hand_in_play":
+        case "wagers_locked" | "round_in_play":
             return "any_card"
         case "wagers_open" if face.wagers_stand is not None:
             return "wagers_stand"

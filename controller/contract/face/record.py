@@ -1,4 +1,4 @@
-"""A finished round as its journal has it, step by step. `controller/daemon/hand_record.py` makes the record."""
+"""A finished round as its journal has it, step by step. `controller/daemon/round_record.py` makes the record."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Step(RowTold, frozen=True, kw_only=True, omit_defaults=True):
     """The wagers that lay, at the first step alone."""
 
 
-class HandRecord(msgspec.Struct, frozen=True, kw_only=True):
+class RoundRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The record of a finished round."""
 
     round: str

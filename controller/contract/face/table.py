@@ -172,7 +172,7 @@ class Public(msgspec.Struct, frozen=True):
     """The seats whose sensor saw a wager when a card of the next round left the shoe. No wager is placed or changed
     from then on. None: wagers may be placed."""
 
-    last_hand: bool
+    final_round: bool
     """Whether the round that takes wagers or is dealt now is the last of the shoe."""
 
     cards_left: int | None

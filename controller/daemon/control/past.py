@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.contract.face.record import HandRecord
+from controller.contract.face.record import RoundRecord
 from controller.contract.old_events import as_now
-from controller.daemon.hand_record import hand_record, round_named
 from controller.daemon.record.journal_reading import read_events, read_origin, read_shoe
+from controller.daemon.round_record import round_named, round_record
 
 SUFFIX = ".past"
 
@@ -69,13 +69,13 @@ class Past:
             async with asyncio.timeout(_PATIENCE_S):
                 await writer.drain()
 
-    async def hand(self, which: str) -> HandRecord:
-        """The record of the finished round "3/12". Raises TableError as `hand_record`."""
+    async def hand(self, which: str) -> RoundRecord:
+        """The record of the finished round "3/12". Raises TableError as `round_record`."""
         shoe, _ = round_named(which)
         path, archives = self._journal, self._archives
         async with self._one_at_a_time:
             return await asyncio.to_thread(
-                lambda: hand_record(read_shoe(path, shoe, archives), read_origin(path), which)
+                lambda: round_record(read_shoe(path, shoe, archives), read_origin(path), which)
             )
 
 

@@ -7,7 +7,7 @@ A request is one line of JSON: `{"do": "status"}`, or an act as its entry says (
 that leaves a fault names that fault as the status does: `"fault": "3-2"`. An act by two people is answered `{"ok":
 true, "waits": {...}}`, and is done once a second person says `{"do": "witness", "proposal": 1, "by": ...}`. `{"do":
 "foresee", "act": {...}}` is answered with what the act would do, and changes nothing. `{"do": "replay", "round":
-"3/12"}` is answered with a finished round's record (`hand_record.py`), with its frames.
+"3/12"}` is answered with a finished round's record (`round_record.py`), with its frames.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.table.acts.entry import Press, Request, When
 from controller.table.acts.every import ACTS
 from controller.table.dealing import odd_card
-from controller.table.states import HandInPlay, Locked, Paused, Table
+from controller.table.states import Locked, Paused, RoundInPlay, Table
 
 SEEN_AFTER_S = 0.3
 """The time that people need to see that a fault came or went: an earlier press answers what was shown before."""
@@ -38,5 +38,5 @@ def _is(when: When, table: Table) -> bool:
         case When.PAUSED:
             return isinstance(table.phase, Paused)
         case When.HIT:
-            between = not isinstance(table.phase, Locked | HandInPlay)
+            between = not isinstance(table.phase, Locked | RoundInPlay)
             return table.fault is None and between and bool(table.hits)

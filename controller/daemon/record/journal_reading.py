@@ -27,6 +27,7 @@ from controller.daemon.record.journal_form import (
     whose_journal,
 )
 from controller.daemon.record.journal_rows import Message, Row
+from controller.daemon.record.old_facts import RENAMED
 from controller.daemon.record.stored_row import StoredRow
 
 _LAST_ROW = 2**63 - 1
@@ -271,7 +272,7 @@ def _rows(
         if row.messages and row.first_seq != last_seq + 1:
             raise row_damaged(path, row.number, "its messages are not numbered on from those before")
         fact = fact_from_json(row.fact)
-        if type(fact).__name__ != row.kind:
+        if type(fact).__name__ != RENAMED.get(row.kind, row.kind):
             raise row_damaged(path, row.number, f"it is a {type(fact).__name__}, not a {row.kind}")
         yield Row(row.number, row.stamp, fact, row.messages, previous, last_seq + 1, row.via)
         last_seq += len(row.messages)

@@ -58,6 +58,10 @@ _BONUS: dict[str, dict[str, object]] = {
 }
 
 
+RENAMED = {"Royal9WagersDiffered": "WagersDiffered", "HandVoided": "RoundVoided"}
+"""By its earlier name, the name of a fact in this version. A journal's row keeps the name that it was written with."""
+
+
 def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
     """The JSON of a fact in the names of this version. A fact of this version comes back as it is.
 
@@ -70,8 +74,8 @@ def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
             others = {name: value for name, value in fact.items() if name != "royal9_seats" and name not in wagers}
             wagered = wagers["seats"] or wagers["refused_seats"]
             return others | {"progressive": [{"spot": "royal9", **wagers}] if wagered else []}
-        case "Royal9WagersDiffered":
-            return fact | {"fact": "WagersDiffered"}
+        case name if name in RENAMED:
+            return fact | {"fact": RENAMED[name]}
         case "AwardStepped" if "spot" not in fact:
             return fact | {"spot": "royal9"}
         case "ShoeOpened":

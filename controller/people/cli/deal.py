@@ -30,7 +30,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
             exit_code = 1
         else:
             print("\n".join(_lines_of(json.loads(outcome))) if in_words else outcome.decode())
-    if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "hand_in_play"):
+    if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "round_in_play"):
         print(f"The script ends before the table is ready for the next round. {_due(played)}", file=sys.stderr)
     return exit_code
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.contract.face.record import HandRecord, RowTold
+from controller.contract.face.record import RoundRecord, RowTold
 from controller.contract.keys import write_whole
 from controller.contract.old_events import as_now
 from controller.daemon.delivery.pit_log import compare
-from controller.daemon.hand_record import hand_record
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
+from controller.daemon.round_record import round_record
 from controller.people.cli.files import writing
 from controller.people.screen.hand_page import hand_page
 from controller.words.events import counted, event_line, settlement_lines
@@ -57,7 +57,7 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
-    record = hand_record(read_rows(path, archive), read_origin(path), which)
+    record = round_record(read_rows(path, archive), read_origin(path), which)
     if page is None:
         print("\n".join(_lines(record)))
     else:
@@ -67,7 +67,7 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
     return 0
 
 
-def _lines(record: HandRecord) -> Iterator[str]:
+def _lines(record: RoundRecord) -> Iterator[str]:
     for step in record.steps:
         yield _row_line(step) + (", whose step failed" if step.failed else "")
         if step.failed:

@@ -165,8 +165,8 @@ def place(face: Public, words: Language) -> str:
         parts.append(say("round", round=face.round))
     if face.cards_left is not None:
         parts.append(say("cards_left", cards=face.cards_left))
-    if face.last_hand:
-        parts.append(say("last_hand"))
+    if face.final_round:
+        parts.append(say("final_round"))
     return ", ".join(parts)
 
 
@@ -175,7 +175,7 @@ def _table(face: Public, words: Language) -> Iterator[str]:
     yield f"{face.table}, {face.game}: {place(face, words)}"
     if face.hands:
         hands = "; ".join(_laid(hand, words) for hand in face.hands)
-        in_play = face.phase == "hand_in_play"
+        in_play = face.phase == "round_in_play"
         if face.outcome and not in_play:
             hands += f"; {words.name('outcome', face.outcome)}"
         yield hands if in_play else say("last_round", hands=hands)

@@ -126,7 +126,7 @@ def _void_row(at: str, event: Void) -> RoundRow:
 
 def _row(at: str, event: Round | SeatsRound) -> RoundRow:
     marks = ["natural"] if isinstance(event, Round) and event.natural else []
-    marks += ["simulated"] * event.simulated + ["last_hand"] * event.last_hand
+    marks += ["simulated"] * event.simulated + ["final_round"] * event.final_round
     outcome = ""
     if isinstance(event, Round):
         outcome = event.outcome

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from controller.contract.face.record import HandRecord, RowTold, Step
+from controller.contract.face.record import RoundRecord, RowTold, Step
 from controller.contract.face.table import PublicHand
 from controller.people.screen.wording import card_text
 from controller.words.events import event_line, settlement_lines
@@ -15,8 +15,8 @@ from controller.words.events import event_line, settlement_lines
 _STYLE = Path(__file__).with_name("pages") / "hand.css"
 
 
-def hand_page(record: HandRecord) -> str:
-    """The page of a `hand_record`."""
+def hand_page(record: RoundRecord) -> str:
+    """The page of a `round_record`."""
     first, last = record.steps[0], record.steps[-1]
     shoe, _, number = record.round.partition("/")
     facts = {
@@ -54,7 +54,7 @@ sensors saw, or links that failed. So the lamps are shown as if every link had w
 """
 
 
-def _acknowledged(record: HandRecord) -> str:
+def _acknowledged(record: RoundRecord) -> str:
     first, last = record.events
     events = f"events {first} to {last}"
     if record.acked_seq >= last:

@@ -41,7 +41,7 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "outcome": outcome,
         "marks": [
             *([say("label", "simulated")] if face.simulated else []),
-            *([say("label", "last_hand")] if face.last_hand else []),
+            *([say("label", "final_round")] if face.final_round else []),
         ],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
         "waits": waits(face),
@@ -105,8 +105,8 @@ def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
 
 def _outcome(face: Public) -> str | None:
     """Who won the round that lies on the layout, once that round is over."""
-    in_hand = face.phase in ("wagers_locked", "hand_in_play")
-    return None if in_hand or face.simulated else face.outcome
+    in_round = face.phase in ("wagers_locked", "round_in_play")
+    return None if in_round or face.simulated else face.outcome
 
 
 def waits(face: Public) -> Text:
@@ -122,7 +122,7 @@ def waits(face: Public) -> Text:
             return say("waits", "card", hand=hand_label(face.next_hand or ""))
         case "any_card":
             return say("waits", face.phase)
-        case "wagers_open" if face.last_hand:
+        case "wagers_open" if face.final_round:
             return joined([*_over(face), say("waits", "wagers_open_last")], ". ")
         case "wagers_open" | "wagers_stand":
             return joined([*_over(face), say("waits", code)], ". ")

@@ -106,7 +106,7 @@ def _shoe(placard: Placard, face: Public) -> dict[str, str]:
 def _last_round(face: Public) -> str:
     if face.phase == "shoe_ended":
         return "over"
-    return "now" if face.last_hand else "to come"
+    return "now" if face.final_round else "to come"
 
 
 def rounds_csv(rows: Iterable[RoundRow]) -> str:

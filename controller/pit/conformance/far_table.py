@@ -187,7 +187,7 @@ class FarTable:
             "margin": 4,
             "pairs": {"player": False, "banker": False},
             "simulated": False,
-            "last_hand": False,
+            "final_round": False,
             "cards_left": 400,
             "dragon_bonus": None,
             "progressive": [{"spot": SPOT, "seats": list(seats)}],
@@ -257,10 +257,13 @@ class FarTable:
 def in_words_of(contract: int, body: Message) -> Message:
     """The body of an event as a table said it under an earlier version of the contract.
 
-    Until version 2 the one progressive bet was `royal9`, and its hits won whole meters.
+    Until version 2 the one progressive bet was `royal9`, and its hits won whole meters. Until version 3 `final_round`
+    was `last_hand`.
     """
     was: dict[str, Any] = {
-        name: value for name, value in body.items() if name not in NEW_IN_4.get(str(body["type"]), {})
+        "last_hand" if name == "final_round" else name: value
+        for name, value in body.items()
+        if name not in NEW_IN_4.get(str(body["type"]), {})
     }
     if contract >= _NAMED_SPOTS_SINCE:
         return was

@@ -8,7 +8,7 @@ from controller.rules.game.cards import Card
 from controller.rules.game.hands import BANKER, DEALER, PLAYER, HandsError, cards_of, seat_hand_name
 from controller.table import shoe_life
 from controller.table.acts.entry import (
-    IN_A_HAND,
+    IN_A_ROUND,
     Act,
     Ambient,
     Argument,
@@ -23,7 +23,7 @@ from controller.table.acts.entry import (
     seat,
     whole,
 )
-from controller.table.acts.hand import GROUP
+from controller.table.acts.rounds import GROUP
 from controller.table.dealing import finished_round
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
@@ -186,7 +186,7 @@ CORRECT = Act(
     becomes=(RoundCorrected, SeatsRoundCorrected),
     confirmed_by=("cut_card", "deal", "void"),
     shows="correction",
-    refused={NoShoe: "no_such_round", FirstCardDue: "no_such_round", Burning: "no_such_round", **IN_A_HAND},
+    refused={NoShoe: "no_such_round", FirstCardDue: "no_such_round", Burning: "no_such_round", **IN_A_ROUND},
 )
 
 

@@ -25,7 +25,7 @@ from controller.table.facts import Fact
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.rules import TableRules
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, NoShoe, Phase, ShoeEnded, Table
+from controller.table.states import Burning, FirstCardDue, Locked, NoShoe, Phase, RoundInPlay, ShoeEnded, Table
 
 LOTS = lcm(*range(1, 15))
 """How many lots there are to draw by. Of any 2 to 14 seats, each ordered pair gets the same number of lots."""
@@ -144,7 +144,7 @@ class Form(Struct, frozen=True):
 
 NO_SHOE: Mapping[type[Phase], str] = {NoShoe: "no_shoe", ShoeEnded: "no_shoe"}
 UNTIL_BURNED: Mapping[type[Phase], str] = {FirstCardDue: "burn_unfinished", Burning: "burn_unfinished"}
-IN_A_HAND: Mapping[type[Phase], str] = {Locked: "already_locked", HandInPlay: "hand_in_play"}
+IN_A_ROUND: Mapping[type[Phase], str] = {Locked: "already_locked", RoundInPlay: "round_in_play"}
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from controller.table.acts import corrections, hand, itself, pit, recognition, seats, shoe, stopped
+from controller.table.acts import corrections, itself, pit, recognition, rounds, seats, shoe, stopped
 from controller.table.acts.entry import Act, Request, Who
 
 ACTS: tuple[Act, ...] = (
     *shoe.ACTS,
-    *hand.ACTS,
+    *rounds.ACTS,
     *corrections.ACTS,
     *stopped.ACTS,
     *seats.ACTS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from controller.table.acts.entry import (
     DEALER,
-    IN_A_HAND,
+    IN_A_ROUND,
     KEY,
     NO_SHOE,
     UNTIL_BURNED,
@@ -74,7 +74,7 @@ PAUSE = Act(
     example="--by Smith",
     forms=(Form(PauseTable, PauseTable),),
     becomes=(TablePaused,),
-    refused={**NO_SHOE, **UNTIL_BURNED, Paused: "paused", **IN_A_HAND},
+    refused={**NO_SHOE, **UNTIL_BURNED, Paused: "paused", **IN_A_ROUND},
     leads_to=(Paused,),
     presses=tuple(
         Press("pause", key_turned, "the table is paused: no wagers and no cards", partial(PauseTable, DEALER), When.ANY)
@@ -172,7 +172,7 @@ LAMP_TEST = Act(
         Form(LampTest, lambda lamp, by: LampTest(by, lamp), (_LAMP,)),
     ),
     becomes=(LampsTested,),
-    refused={Burning: "burn_unfinished", **IN_A_HAND},
+    refused={Burning: "burn_unfinished", **IN_A_ROUND},
     presses=(Press("cut_card", True, "light every lamp for five seconds", lambda: LampTest(KEY)),),
 )
 
@@ -195,7 +195,7 @@ TEST_HIT = Act(
     example="3 --by Smith",
     forms=(Form(HitTest, HitTest, (seat("seat"),)),),
     becomes=(HitTested,),
-    refused={Burning: "burn_unfinished", **IN_A_HAND},
+    refused={Burning: "burn_unfinished", **IN_A_ROUND},
 )
 
 TESTS: dict[type[ByPerson], str] = {LampsTested: "lamp_test", InputsTested: "input_test", HitTested: "test_hit"}

@@ -9,7 +9,7 @@ from controller.rules.game.seating import Actives, drawn_actives
 from controller.rules.game.wagers import Wager
 from controller.table import locking
 from controller.table.acts.entry import (
-    IN_A_HAND,
+    IN_A_ROUND,
     KEY,
     NO_SHOE,
     UNTIL_BURNED,
@@ -29,7 +29,7 @@ from controller.table.acts.entry import (
 from controller.table.early_cards import card_is_out
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
-from controller.table.states import HandInPlay, Locked, Paused, Table
+from controller.table.states import Locked, Paused, RoundInPlay, Table
 
 GROUP = "Seats and money"
 
@@ -75,7 +75,7 @@ SEATS = Act(
     example="1 2 5 --by Smith",
     forms=(Form(TakeSeats, TakeSeats, (Argument("seats", "SEAT", "the seats' numbers", _seats, number, many=","),)),),
     becomes=(SeatsTaken,),
-    refused=IN_A_HAND,
+    refused=IN_A_ROUND,
 )
 
 
@@ -106,7 +106,7 @@ LEAVE = Act(
     example="5 --by Smith",
     forms=(Form(LeaveSeat, LeaveSeat, (_SEAT,)),),
     becomes=(SeatsTaken,),
-    refused=IN_A_HAND,
+    refused=IN_A_ROUND,
 )
 
 
@@ -162,7 +162,7 @@ ACTIVES = Act(
         Form(ChooseActives, lambda by: ChooseActives(None, by)),
     ),
     becomes=(ActivesChosen,),
-    refused=IN_A_HAND,
+    refused=IN_A_ROUND,
 )
 
 
@@ -188,7 +188,7 @@ class PlaceWager(Request, frozen=True):
 
         A simulated hand has no wagers, so wagers for the next round may be placed meanwhile.
         """
-        if isinstance(table.phase, HandInPlay) and table.phase.wagers is not None:
+        if isinstance(table.phase, RoundInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")
         if self.seen_for is not None and self.seen_for != table.next_round:
             return refuse("wager_other_round")

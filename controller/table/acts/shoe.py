@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.table.acts.entry import (
-    IN_A_HAND,
+    IN_A_ROUND,
     KEY,
     NO_SHOE,
     Act,
@@ -44,7 +44,7 @@ ANNOUNCE_SHOE = Act(
     forms=(Form(NewShoe, NewShoe, named=False),),
     becomes=(ShoeOpened,),
     refused={
-        **IN_A_HAND,
+        **IN_A_ROUND,
         FirstCardDue: "shoe_announced",
         Burning: "burn_unfinished",
         WagersOpen: "shoe_open",
@@ -65,7 +65,7 @@ NEW_SHOE = Act(
     forms=(Form(NewShoe, NewShoe),),
     becomes=(ShoeOpened,),
     shows="shoe_closed",
-    refused=IN_A_HAND,
+    refused=IN_A_ROUND,
     leads_to=(FirstCardDue,),
     exit=Exit.NEW_SHOE,
     presses=(Press("new_shoe", True, "this shoe ends here and a new shoe begins", lambda: NewShoe(KEY)),),
@@ -119,7 +119,7 @@ CLOSE_SHOE = Act(
     forms=(Form(CloseShoe, CloseShoe),),
     becomes=(ShoeClosed,),
     shows="shoe_closed",
-    refused={**NO_SHOE, **IN_A_HAND},
+    refused={**NO_SHOE, **IN_A_ROUND},
     leads_to=(ShoeEnded,),
 )
 

@@ -25,7 +25,7 @@ from controller.table.acts.entry import (
 from controller.table.facts import ByPerson, Fact
 from controller.table.faults import FAULTS, Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, Paused, ShoeEnded, Table, WagersOpen
+from controller.table.states import Burning, FirstCardDue, Locked, Paused, RoundInPlay, ShoeEnded, Table, WagersOpen
 from controller.table.stops import is_card, known_left
 from controller.table.voiding import plays_for_awards
 
@@ -184,12 +184,12 @@ def _miscounted(table: Table, left: int) -> Refuse | None:
             return refuse("first_card_missed")
         case Burning(left=to_burn):
             return None if known - left <= to_burn else refuse("burn_missed")
-        case Locked() | HandInPlay():
+        case Locked() | RoundInPlay():
             return refuse("cards_missed")
         case WagersOpen() | Paused():
             shoe = table.shoe
             below = left < table.rules.shoe.cut_card_from_end
-            return refuse("cut_card_missed") if below and shoe is not None and shoe.last_hand is None else None
+            return refuse("cut_card_missed") if below and shoe is not None and shoe.final_round is None else None
         case _:
             return None
 

@@ -12,7 +12,7 @@ from controller.rules.game.play import Call, Choose, Reveal
 from controller.table import locking
 from controller.table.acts.entry import (
     DEALER,
-    IN_A_HAND,
+    IN_A_ROUND,
     KEY,
     NO_SHOE,
     UNTIL_BURNED,
@@ -32,7 +32,7 @@ from controller.table.dealing import following, odd_card
 from controller.table.facts import ByPerson, Fact, WagersDiffered, WagersLocked
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import HandInPlay, Locked, Paused, ShoeEnded, Table, WagersOpen
+from controller.table.states import Locked, Paused, RoundInPlay, ShoeEnded, Table, WagersOpen
 from controller.table.voiding import needs_two
 
 GROUP = "The round"
@@ -59,8 +59,8 @@ DEAL = Act(
     example="",
     forms=(Form(LockWagers, LockWagers, named=False),),
     becomes=(WagersLocked, WagersDiffered),
-    refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND, Paused: "paused"},
-    leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole round
+    refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_ROUND, Paused: "paused"},
+    leads_to=(Locked, RoundInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole round
     presses=(
         Press("deal", False, _NO_MORE_WAGERS, LockWagers),
         Press("deal", True, _NO_MORE_WAGERS, LockWagers),
@@ -75,7 +75,7 @@ def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> Wage
     Whatever locks wagers asks here: the dealer's `deal`, and a first card at a table where that card locks. So what
     forbids the one forbids the other.
     """
-    if (code := DEAL.refused.get(type(table.phase)) or locking.no_round(table)) is not None:
+    if (code := DEAL.refused.get(type(table.phase)) or locking.why_no_round(table)) is not None:
         return refuse(code)
     locked = locking.lock(table, by, ambient.sensed_seats, ambient.pit_fresh, late=late)
     plays = any(on.seats for on in locked.progressive)
@@ -115,8 +115,8 @@ def _call(call: Call, says: str, pressed: str) -> Act:
         example="--by Smith",
         forms=(Form(MakeCall, partial(MakeCall, call)),),
         becomes=(Called,),
-        refused=everywhere("no_call_due", but=(HandInPlay,)),
-        leads_to=(HandInPlay, WagersOpen, ShoeEnded),
+        refused=everywhere("no_call_due", but=(RoundInPlay,)),
+        leads_to=(RoundInPlay, WagersOpen, ShoeEnded),
         presses=tuple(
             Press(call.value, key_turned, pressed, partial(MakeCall, call, DEALER)) for key_turned in (False, True)
         ),
@@ -135,14 +135,14 @@ CALLS = (
 )
 
 
-class HandVoided(ByPerson, frozen=True):
+class RoundVoided(ByPerson, frozen=True):
     """A supervisor ended the round and returned its wagers. `witness` is the second person, where two had to agree."""
 
     by: str
     witness: str | None = None
 
 
-class VoidHand(Request, frozen=True):
+class VoidRound(Request, frozen=True):
     """End the round and return its wagers."""
 
     supervisor: str | None
@@ -157,8 +157,8 @@ class VoidHand(Request, frozen=True):
         """The end of the round. Two people must agree where the round has won an award, or may have (`voiding.py`)."""
         assert self.supervisor is not None, "a void has a name"
         if not needs_two(table):
-            return HandVoided(self.supervisor)
-        return by_two(self, HandVoided(self.supervisor, self.witness))
+            return RoundVoided(self.supervisor)
+        return by_two(self, RoundVoided(self.supervisor, self.witness))
 
 
 VOID = Act(
@@ -167,16 +167,16 @@ VOID = Act(
     who=Who.SUPERVISOR,
     says="end the round and return its wagers",
     example="--by Smith",
-    forms=(Form(VoidHand, VoidHand),),
-    becomes=(HandVoided,),
+    forms=(Form(VoidRound, VoidRound),),
+    becomes=(RoundVoided,),
     confirmed_by=("void", "deal"),
     shows="void",
-    refused=everywhere("no_hand", but=(Locked, HandInPlay)),
+    refused=everywhere("no_round", but=(Locked, RoundInPlay)),
     leads_to=(WagersOpen, ShoeEnded),
     exit=Exit.VOID,
     presses=(
-        Press("void", False, "nothing: the key must be turned", lambda: VoidHand(None)),
-        Press("void", True, "the round is over and wagers go back", lambda: VoidHand(KEY)),
+        Press("void", False, "nothing: the key must be turned", lambda: VoidRound(None)),
+        Press("void", True, "the round is over and wagers go back", lambda: VoidRound(KEY)),
     ),
 )
 
@@ -248,7 +248,7 @@ ODD_CARD = Act(
     ),
     becomes=(OddCardTold,),
     confirmed_by=("void", "deal"),
-    refused=everywhere("no_odd_card", but=(HandInPlay,)),
+    refused=everywhere("no_odd_card", but=(RoundInPlay,)),
     leads_to=(WagersOpen,),
     presses=(
         Press(

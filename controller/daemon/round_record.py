@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from controller.basics.errors import TableError
 from controller.contract.events import FACE_DOWN
-from controller.contract.face.record import HandRecord, RowTold, Step
+from controller.contract.face.record import RoundRecord, RowTold, Step
 from controller.contract.face.table import Public
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
@@ -27,7 +27,7 @@ from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFa
 from controller.table.lamps import Live, lamps
 from controller.table.legality import Row as Report
 from controller.table.public import public
-from controller.table.states import HandInPlay, Locked, Table
+from controller.table.states import Locked, RoundInPlay, Table
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
 
@@ -44,7 +44,7 @@ def round_named(which: str) -> tuple[int, int]:
     return int(shoe), int(number)
 
 
-def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> HandRecord:
+def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord:
     """The record of the round "3/12".
 
     `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
@@ -59,7 +59,7 @@ def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> HandRecord:
     seen = public(end.before) if end.ends == "void" else end.face
     told = [step.told(seen) for step in steps]
     seqs = [event["seq"] for step in told for event in step.events]
-    return HandRecord(
+    return RoundRecord(
         round=which,
         table=origin.table,
         game=end.face.game,
@@ -110,7 +110,7 @@ class _Step(Struct):
             return False
         up = {(hand.hand, place) for hand in seen.hands for place, card in enumerate(hand.cards) if card != FACE_DOWN}
         if not isinstance(self.after.phase, Locked):  # while wagers are locked, the layout still shows the round before
-            there = _laid(public(self.before)) if isinstance(self.before.phase, HandInPlay) else set()
+            there = _laid(public(self.before)) if isinstance(self.before.phase, RoundInPlay) else set()
             if laid := _laid(self.face) - there:
                 return not laid <= up
         if isinstance(fact, CardDrawn | CardKept):
