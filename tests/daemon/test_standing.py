@@ -16,7 +16,7 @@ from controller.people.care import program
 from controller.people.cli.status import pit_lines
 from controller.people.screen.technicians import Ages, technician_view
 from controller.pit.reference.clock import number_text
-from controller.table.acts.hand import LockWagers
+from controller.table.acts.rounds import LockWagers
 from controller.table.placard import placard
 from controller.words.language import language
 from tests.daemon.daemon_world import LEVELS, PIT_KEY, ack, running

@@ -21,7 +21,7 @@ BEFORE: dict[str, Any] = json.loads(gzip.decompress(Path(__file__).with_name("ve
 _NOT_COMPARED = {"chain", "config_digest", "contract", "version"}
 RENAMED = {
     "wagers_locked": ({"royal9_seats", "royal9_price_cents", "refused_seats", "refusal"}, {"progressive"}),
-    "round": ({"royal9_seats", "royal9"}, {"progressive", "awards"}),
+    "round": ({"royal9_seats", "royal9", "last_hand"}, {"progressive", "awards", "final_round"}),
     "correction": ({"royal9", "royal9_before"}, {"awards", "awards_before"}),
     "void": ({"royal9_seats"}, {"progressive"}),
     "hit": (set(), {"spot"}),
@@ -63,6 +63,7 @@ def test_a_sheets_script_gives_the_events_it_gave(example: Example, tmp_path: Pa
     assert now == [_compared(as_now(event, meters)) for event in before]
     for old, new in zip(before, now, strict=True):
         went, came = RENAMED.get(new["type"], (set(), set()))
-        of_seats = "dealer" in new  # a round of Lucky 9 says nothing of such bets
-        names = ((old.keys() - went | came) if not of_seats else old.keys()) | NEW_IN_4.get(new["type"], {}).keys()
+        if "dealer" in new:  # a round of Lucky 9 says nothing of such bets
+            went, came = {"last_hand"}, {"final_round"}
+        names = (old.keys() - went | came) | NEW_IN_4.get(new["type"], {}).keys()
         assert new.keys() == names - _NOT_COMPARED

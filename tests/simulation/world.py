@@ -29,7 +29,8 @@ import controller.daemon.delivery.recognition_said
 import controller.daemon.folding
 import controller.daemon.record.journal_reading
 import controller.pit.reference.clock
-import controller.pit.reference.ledger
+import controller.pit.reference.strangers
+import controller.pit.reference.taking
 import drivers.line.shoe_on_line
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
@@ -260,7 +261,8 @@ class World:
             patch.object(
                 controller.pit.reference.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)
             ),
-            patch.object(controller.pit.reference.ledger, "signature_holds", signature_holds),
+            patch.object(controller.pit.reference.taking, "signature_holds", signature_holds),
+            patch.object(controller.pit.reference.strangers, "signature_holds", signature_holds),
             patch.object(controller.daemon.record.journal_reading, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_said, "stamp_now", self.stamp),
