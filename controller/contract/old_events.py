@@ -1,8 +1,8 @@
 """Events of earlier versions of the contract, translated into the words of this version.
 
 Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and renamed
-`last_hand`: an older event is read as if it had these fields, with the values of `NEW_IN_4`.
+an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and calls
+rounds rounds: an older event is read as if it had these fields, with the values of `NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,16 @@ def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, An
     return NEW_IN_4.get(str(now.get("type")), {}) | now
 
 
+_ROUNDS = {"last_hand": "final_round", "wagered_hands": "wagered_rounds"}
+"""By its name until version 3, the name of a field that counts or marks rounds."""
+
+
 def _of_rounds(event: dict[str, Any]) -> dict[str, Any]:
-    """The event with a shoe's last round called `final_round`; the earlier word was `last_hand`."""
-    match event:
-        case {"type": "round", "last_hand": last}:
-            return {name: value for name, value in event.items() if name != "last_hand"} | {"final_round": last}
-        case {"type": "shoe_closed", "reason": "last_hand"}:
-            return event | {"reason": "final_round"}
-    return event
+    """The event with rounds called rounds: until version 3 `round` and `shoe_closed` called them hands."""
+    if event.get("type") not in ("round", "shoe_closed"):
+        return event
+    now = {_ROUNDS.get(name, name): value for name, value in event.items()}
+    return now | {"reason": "final_round"} if now.get("reason") == "last_hand" else now
 
 
 def _with_named_spots(event: Mapping[str, Any], meters: Sequence[str]) -> dict[str, Any]:

@@ -463,7 +463,7 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     ):
         assert told in rules
     of_version_2 = {"royal9_seats", "royal9_price_cents", "royal9_before", "refused_seats"}
-    others = {*MESSAGES, *of_version_2, "refused_wager", "final_round", "last_hand"}
+    others = {*MESSAGES, *of_version_2, "refused_wager", "final_round", "last_hand", "wagered_rounds", "wagered_hands"}
     codes = {code for code in re.findall(r"`(\w+_\w+)`", rules) if code not in others}
     assert codes <= {*FAULTS, *ALARMS}
     assert codes == {

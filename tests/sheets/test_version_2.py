@@ -23,6 +23,7 @@ RENAMED = {
     "wagers_locked": ({"royal9_seats", "royal9_price_cents", "refused_seats", "refusal"}, {"progressive"}),
     "round": ({"royal9_seats", "royal9", "last_hand"}, {"progressive", "awards", "final_round"}),
     "correction": ({"royal9", "royal9_before"}, {"awards", "awards_before"}),
+    "shoe_closed": ({"wagered_hands"}, {"wagered_rounds"}),
     "void": ({"royal9_seats"}, {"progressive"}),
     "hit": (set(), {"spot"}),
     "award": (set(), {"spot"}),
