@@ -170,7 +170,7 @@ def test_the_story_s_shoe_is_whole_and_its_first_round_shows_the_game(game: str,
 def test_an_angel_eye_deals_what_it_draws_by_itself_only(game: str) -> None:
     run = demo("--game", game, "--shoe", "angel_eye")
     assert run.returncode == 1
-    assert run.stderr.startswith(f"demo_options: GAME={game} cannot be played with SHOE=angel_eye: shoe.driver ")
+    assert run.stderr.startswith(f"game_unfit: GAME={game} cannot be played with SHOE=angel_eye: shoe.driver ")
     assert "Leave SHOE out" in run.stderr
 
 

@@ -193,8 +193,7 @@ def _add_demo(parser: ArgumentParser) -> None:
         "--speed", type=float, default=1.0, help="2: twice as fast as people (default: 1); 0: no pauses"
     )
     parser.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
-    dealt = "an example game or table, by its file's name; any other lists all (default: %(default)s)"
-    parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
+    _add_game(parser)
     parser.add_argument("--shoe", choices=SHOES, help="the shoe to play with (default: one that can deal the game)")
 
 
@@ -207,19 +206,30 @@ def _demo(options: Namespace) -> int:
         raise TableError("demo_missing", what, do)
     from controller.people.cli.demo import demo
 
-    return demo(options.rounds, options.speed, options.seed, options.game, options.shoe)
+    game = options.file or options.game
+    return demo(options.rounds, options.speed, options.seed, game, options.shoe, options.pit_settings)
 
 
 def _add_practice(parser: ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder for its files; made if it is not there")
-    dealt = "an example table, by its file's name (default: %(default)s)"
+    _add_game(parser)
+
+
+def _add_game(parser: ArgumentParser) -> None:
+    own = "a house's own file: a table's, or a game's, which is then played at the first example table that fits"
+    parser.add_argument("file", type=Path, nargs="?", metavar="FILE.toml", help=own)
+    dealt = (
+        "without FILE.toml: an example game or table, by its file's name; any other lists all (default: %(default)s)"
+    )
     parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
+    terms = "the pit's settings (default: those that are shipped); a meter of the game that they lack is begun too"
+    parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=terms)
 
 
 def _practice(options: Namespace) -> int:
     from controller.people.cli.practice import practice
 
-    return practice(options.folder, options.game)
+    return practice(options.folder, options.file or options.game, options.pit_settings)
 
 
 def _add_deal(parser: ArgumentParser) -> None:

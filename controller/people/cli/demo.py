@@ -21,10 +21,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Protocol
 
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -35,13 +34,13 @@ from controller.basics.errors import TableError
 from controller.contract.face.status import Status
 from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import await_thread
-from controller.daemon.config import Config, load
-from controller.daemon.config.problems import ConfigError
+from controller.daemon.config import Config
 from controller.daemon.record.journal_reading import verify
 from controller.people.cli import surroundings
 from controller.people.cli.cable import NetworkCable
 from controller.people.cli.client import status_of
 from controller.people.cli.picture import Picture, keys_unseen
+from controller.people.cli.played import played, settings_of
 from controller.pit.reference.ledger import Ledger
 from controller.table.rules import TableRules
 from controller.words.events import counted, event_line
@@ -55,23 +54,21 @@ _SCREEN_PORT = 8080
 _ERROR_RATE = 0.03
 
 
-def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
+def demo(
+    rounds: int | None, speed: float, seed: int | None, game: str | Path, shoe: str | None, settings: Path | None
+) -> int:
     """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. Returns 0 where all went well.
 
-    With `speed` 2 the people are twice as fast as real people, with 0 they make no pauses. `game` names an example
-    table or an example game. With `shoe` None the table has its own shoe. Raises TableError `demo_options` for options
-    that do not go together.
+    With `speed` 2 the people are twice as fast as real people, with 0 they make no pauses. `game` and
+    `shoe` are as in `played`, and `settings` the pit's. Raises TableError `demo_options` for options that do not go
+    together, or as `played` does.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
         do = "For example: tablectl demo --rounds 5 --speed 0, or make demo ROUNDS=5 SPEED=0."
         raise TableError("demo_options", "ROUNDS must be 1 or more, SPEED 0 or more.", do)
-    if game not in (names := surroundings.example_names()):
-        likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
-        do = f"{likely}GAME is one of: {', '.join(names)}."
-        raise TableError("demo_options", f"There is no example game {game}.", do)
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
-        return _Demo(Path(name), rounds, speed, seed, game, shoe, stopping).run()
+        return _Demo(Path(name), rounds, speed, seed, game, shoe, settings, stopping).run()
 
 
 @contextmanager
@@ -149,14 +146,16 @@ class _Demo:
         rounds: int | None,
         speed: float,
         seed: int,
-        game: str,
+        game: str | Path,
         shoe: str | None,
+        settings: Path | None,
         stopping: threading.Event,
     ) -> None:
         self._folder = folder
         self._habits = Habits(seed=seed, rounds=rounds, speed=speed, error_rate=_ERROR_RATE)
         self._game = game
         self._shoe = shoe
+        self._settings = settings
         self._stopping = stopping
         self._done, self._gone = threading.Event(), threading.Event()
         self._lines: queue.SimpleQueue[tuple[str, bool]] = queue.SimpleQueue()
@@ -166,7 +165,8 @@ class _Demo:
     def run(self) -> int:
         port = surroundings.free_port()
         self._cable = NetworkCable(surroundings.free_port(), port)
-        table, config = self._table(self._cable.port)
+        table, config = played(self._folder, self._cable.port, self._game, self._shoe, bet_recognition=True)
+        settings = settings_of(self._folder, config, self._settings)
         at = f"127.0.0.1:{surroundings.free_port(_SCREEN_PORT)}"
         print(f"The table's screen: http://{at}/", flush=True)
         for line in _legend(config.rules):
@@ -174,7 +174,7 @@ class _Demo:
         with ExitStack() as stack:
             stack.enter_context(surroundings.mosquitto(self._folder, port))
             stack.callback(self._cable.pull)
-            stack.enter_context(surroundings.pit(self._folder, port, self._ledger))
+            stack.enter_context(surroundings.pit(self._folder, port, self._ledger, settings))
             stack.enter_context(self._listening(config, port))
             daemon = self._start(stack, "table", "run", str(table))
             self._start(stack, "screen", "screen", str(table), "--listen", at)
@@ -229,27 +229,6 @@ class _Demo:
         """Wait until the table has been stopped."""
         self._done.set()
         self._gone.wait()
-
-    def _table(self, port: int) -> tuple[Path, Config]:
-        """The table file of the game, with bet recognition. A game without a table of its own is played at the first
-        example table that fits. Raises TableError `demo_options` where the shoe cannot deal the game."""
-        shoe = {} if self._shoe is None else {"driver": self._shoe}
-        table: dict[str, Any] = {"bet_recognition": True}
-        examples = [surroundings.example_table(self._game)]
-        if not examples[0].exists():
-            table["game"] = str(surroundings.example_game(self._game))
-            examples = sorted(examples[0].parent.glob("*.toml"))
-        unfit = []
-        for example in examples:
-            made = surroundings.simulated_table(self._folder, port, example, shoe=shoe, table=table)
-            try:
-                return made, load(made)
-            except ConfigError as error:
-                unfit = [f"{problem.key} {problem.what}" for problem in error.problems]
-        what = (
-            f"GAME={self._game} cannot be played{f' with SHOE={self._shoe}' if self._shoe else ''}: {'; '.join(unfit)}."
-        )
-        raise TableError("demo_options", what, "Leave SHOE out, or choose another GAME.")
 
     def _start(self, stack: ExitStack, name: str, *words: str) -> subprocess.Popen[bytes]:
         command = surroundings.python("-m", "controller.people.cli.main", *words)

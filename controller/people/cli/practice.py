@@ -15,9 +15,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from controller.daemon.config import load
 from controller.people.cli import surroundings
 from controller.people.cli.client import watch
+from controller.people.cli.played import played, settings_of
 from controller.people.cli.sim import simulated_pins
 from controller.people.cli.watch import changes
 from controller.words.language import language
@@ -29,27 +29,25 @@ from drivers.sim.shoe import maker
 _LOOK_EVERY_S = 0.1
 
 
-def practice(folder: Path, game: str) -> int:
-    """Run the table of an example game in `folder`, and follow the verbs on standard input until the input ends.
+def practice(folder: Path, game: str | Path, settings: Path | None) -> int:
+    """Run the table of a game in `folder`, and follow the verbs on standard input until the input ends.
 
-    Raises TableError `practice_options` for a game without an example table, or a folder that cannot be used.
+    `game` is as in `played`, and `settings` the pit's. Raises TableError `practice_options` for a folder that cannot be
+    used, or as `played` does.
     """
-    if not (example := surroundings.example_table(game)).exists():
-        tables = ", ".join(sorted(path.stem for path in example.parent.glob("*.toml")))
-        raise TableError("practice_options", f"There is no example table {game}.", f"The tables are: {tables}.")
     port = surroundings.free_port()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        table = surroundings.simulated_table(folder.resolve(), port, example)
+        table, config = played(folder.resolve(), port, game)
+        settings, ledger = settings_of(folder.resolve(), config, settings), folder.resolve() / "ledger"
     except OSError as error:
         what = f"The practice table cannot be made in {folder}: {error.strerror}."
         raise TableError("practice_options", what, "Name a folder that you may write in.") from None
-    config, ledger = load(table), folder.resolve() / "ledger"
     for number in (signal.SIGTERM, signal.SIGHUP):  # these end all that was started, as the prompt's end does
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))
-        stack.enter_context(surroundings.pit(folder, port, ledger))
+        stack.enter_context(surroundings.pit(folder, port, ledger, settings))
         line = PtyLine(Path(config.file.shoe.port), plugged=False)
         stack.callback(line.unplug)
         line.plug()

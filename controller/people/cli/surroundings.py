@@ -26,6 +26,7 @@ from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.daemon.config.table_file import HEADER_PINS
 from controller.people.cli.client import status_of
+from controller.words.language import language
 from drivers import shoe as shoes
 from drivers.devices import PRESENT_INPUT
 
@@ -79,7 +80,9 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     values["table"]["fastest_card_ms"] = 0  # the simulated dealer's hands are as fast as one likes
     values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
     values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
-    values["pit"] |= {"host": "127.0.0.1", "port": broker_port, "trust_first_key": True}
+    of_broker = ("hosts", "ca", "certificate", "private_key", "crl")
+    pit_keys = {key: value for key, value in values["pit"].items() if key not in of_broker}
+    values["pit"] = pit_keys | {"host": "127.0.0.1", "port": broker_port, "trust_first_key": True}
     values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}
     values["control"] = {"socket": str(folder / "table.sock")}
     for name, keys in sections.items():
@@ -114,10 +117,12 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield broker
 
 
-def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+def pit(
+    folder: Path, port: int, ledger: Path, settings: Path = CONFIG / "pit.toml"
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """The reference pit at the broker on this port. The pit adopts every new table without asking a person."""
     command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
-    return started([*command, "--adopt-new"], folder / "pit.log")
+    return started([*command, "--settings", str(settings), "--adopt-new"], folder / "pit.log")
 
 
 def await_table(
@@ -127,13 +132,15 @@ def await_table(
 
     Raises TableError `table_not_started`.
     """
-    deadline = time.monotonic() + _START_PATIENCE_S
+    deadline, finds = time.monotonic() + _START_PATIENCE_S, "It did not answer."
     while not stopped():
         with suppress(TableError):
-            if status_of(table).pit.fresh:
+            pit = status_of(table).pit
+            if pit.fresh:
                 return
+            finds = language().pit(pit.standing.code).what.format(**pit.standing.details)
         if time.monotonic() >= deadline or daemon.poll() is not None:
-            what = f"The table did not start, or does not hear its pit. Its log, {log}, ends:\n{log_end(log)}"
+            what = f"The table did not start, or does not hear its pit. {finds} Its log, {log}, ends:\n{log_end(log)}"
             raise TableError("table_not_started", what, "If these lines do not say why, report this.")
         time.sleep(_POLL_S)
 

@@ -1,0 +1,71 @@
+"""The table that the demo and the practice table play: of an example, or of a house's own files. And the settings of
+its pit, which has every meter that the game names."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from controller.basics.errors import TableError
+from controller.basics.shipped import CONFIG
+from controller.daemon.config import Config, is_game_file, load, load_game
+from controller.daemon.config.problems import ConfigError
+from controller.people.cli import surroundings
+from controller.pit.reference.settings import load as load_settings
+from controller.rules.game.reach import least_meters
+from controller.words.events import dollars
+
+_SEED_CENTS = 10_000
+_CONTRIBUTION = "1:100"
+
+
+def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, **table: Any) -> tuple[Path, Config]:
+    """Write into `folder` the file of a table with simulated hardware, whose broker has this `port`.
+
+    `game` is an example's name, or the path of a house's own file: a table's, or a game's. A game without a table is
+    played at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of
+    `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` and `game_unfit`.
+    """
+    examples = [game] if isinstance(game, Path) else [surroundings.example_table(game)]
+    at = game if isinstance(game, Path) else surroundings.example_game(game)
+    if not isinstance(game, Path) and game not in (names := surroundings.example_names()):
+        likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
+        do = f"{likely}A house's own file is named by its path. GAME is one of: {', '.join(names)}."
+        raise TableError("game_unknown", f"There is no example game {game}.", do)
+    if not examples[0].exists() or is_game_file(examples[0]):
+        load_game(at)
+        table |= {"game": str(at.resolve())}
+        examples = sorted((CONFIG / "tables").glob("*.toml"))
+    elif isinstance(game, Path):
+        load(game)
+    brand = {} if shoe is None else {"driver": shoe}
+    unfit = []
+    for example in examples:
+        made = surroundings.simulated_table(folder, port, example, shoe=brand, table=table)
+        try:
+            return made, load(made)
+        except ConfigError as error:
+            unfit = [f"{problem.key} {problem.what}" for problem in error.problems]
+    what = f"GAME={game} cannot be played{f' with SHOE={shoe}' if shoe else ''}: {'; '.join(unfit)}."
+    raise TableError("game_unfit", what, "Leave SHOE out, or name a table's own file.")
+
+
+def settings_of(folder: Path, config: Config, own: Path | None) -> Path:
+    """Write the pit's settings into `folder`: the house's own, or those that are shipped, with each meter that the game
+    names and they lack. Prints how such a meter begins. Raises TableError where the settings cannot be used."""
+    at, rules = own or CONFIG / "pit.toml", config.rules
+    load_settings(at)
+    values = tomllib.loads(at.read_text("utf-8"))
+    least_cents = least_meters(rules.play, rules.bets, rules.shoe.decks)
+    meters = values["meters"]
+    for meter in sorted(rules.meters - meters.keys()):
+        seed_cents = max(_SEED_CENTS, least_cents.get(meter, 0))
+        meters[meter] = {"seed_cents": seed_cents, "contribution": _CONTRIBUTION}
+        print(f"The pit begins the meter {meter} at {dollars(seed_cents)}: {at} has no [meters.{meter}].", flush=True)
+    path = folder / "pit.toml"
+    path.write_text(tomli_w.dumps(values), "utf-8")
+    return path
