@@ -47,6 +47,7 @@ _SERVICE, _LEDGER, _BOOKS = (
     "controller/pit/reference/books.py",
 )
 _CLOCK = "controller/pit/reference/clock.py"
+_COMMITTED, _TAKING = "controller/pit/reference/committed.py", "controller/pit/reference/taking.py"
 _INCOMING, _INTAKE, _AWARDS = (
     "controller/pit/reference/incoming.py",
     "controller/pit/reference/intake.py",
@@ -78,7 +79,9 @@ PIT_DEFECTS = (
         "self._every_table.pit_key, key, retain=True",
         "self._every_table.pit_key, key",
     ),
-    Defect("the first ack has a chain", "P02", _LEDGER, "chain = GENESIS.hex() if body", "chain = 'ab' * 32 if body"),
+    Defect(
+        "the first ack has a chain", "P02", _COMMITTED, "chain = GENESIS.hex() if body", "chain = 'ab' * 32 if body"
+    ),
     Defect(
         "acks are signed by nobody's key",
         "P03",
@@ -96,21 +99,21 @@ PIT_DEFECTS = (
     Defect(
         "acks are one ahead",
         "P04",
-        _LEDGER,
-        "return Ack(head.adoption.epoch, head.seq, head.chain)",
-        "return Ack(head.adoption.epoch, head.seq + 1 if head.seq else head.seq, head.chain)",
+        _COMMITTED,
+        "return cls(head.adoption.epoch, head.seq, head.chain)",
+        "return cls(head.adoption.epoch, head.seq + 1 if head.seq else head.seq, head.chain)",
     ),
     Defect(
         "an ack has the chain of another event",
         "P04",
-        _LEDGER,
+        _COMMITTED,
         "        chain = GENESIS.hex() if body",
         "        body = self._body(table, epoch, max(1, seq - 1))\n        chain = GENESIS.hex() if body",
     ),
     Defect(
         "what comes after a gap is committed",
         "P05",
-        _LEDGER,
+        _TAKING,
         "if event.seq != head.seq + 1:",
         "if event.seq <= head.seq:",
     ),
@@ -118,13 +121,13 @@ PIT_DEFECTS = (
         "a gap is not answered",
         "P05",
         _LEDGER,
-        "heads = self._heads({table for table, _ in events})\n            self._session",
-        "heads = self._heads({one.table for one in taken.committed})\n            self._session",
+        "heads = self._events.heads({table for table, _ in events})\n            self._session",
+        "heads = self._events.heads({one.table for one in taken.committed})\n            self._session",
     ),
     Defect(
         "a repeated lock counts again",
         "P06",
-        _LEDGER,
+        _TAKING,
         "        if body == payload or",
         "        if body == payload:\n"
         "            self._db.execute(\"UPDATE fund SET cents = cents + 1 WHERE account LIKE 'meter:%'\")\n"
@@ -141,7 +144,7 @@ PIT_DEFECTS = (
     Defect(
         "another body is booked",
         "P07",
-        _LEDGER,
+        _TAKING,
         "if body is not None:\n            raise RefusedError(",
         "if body is not None:\n            self._intake.take(1, table, event)\n            return False\n"
         "        if body is not None:\n            raise RefusedError(",
@@ -149,35 +152,36 @@ PIT_DEFECTS = (
     Defect(
         "a window is committed as it comes",
         "P08",
-        _LEDGER,
+        _TAKING,
         "if event.seq != head.seq + 1:",
         "if not head.seq < event.seq <= head.seq + 20:",
     ),
     Defect(
         "signatures are not looked at",
         "P09",
-        _LEDGER,
+        _TAKING,
         "if not signature_holds(event.message, adopted.public_key):",
         "if False:",
     ),
     Defect(
         "the key of any adopted table will do",
         "P09",
-        _LEDGER,
+        _TAKING,
         "if not signature_holds(event.message, adopted.public_key):",
-        "if not any(signature_holds(event.message, each.public_key) for each in self._adoptions.heard().values()):",
+        "every = self._events._adoptions.heard().values()\n"
+        "        if not any(signature_holds(event.message, each.public_key) for each in every):",
     ),
     Defect(
         "an event without a signature is taken",
         "P09",
-        _LEDGER,
+        _TAKING,
         "if not signature_holds(event.message, adopted.public_key):",
         'if "signature" in event.message and not signature_holds(event.message, adopted.public_key):',
     ),
     Defect(
         "signatures of locked wagers are not looked at",
         "P09",
-        _LEDGER,
+        _TAKING,
         "if not signature_holds(event.message, adopted.public_key):",
         'if event.type != "wagers_locked" and not signature_holds(event.message, adopted.public_key):',
     ),
@@ -225,19 +229,21 @@ PIT_DEFECTS = (
         "the state's newest key is believed",
         "P16",
         _LEDGER,
-        "                if not holds:\n",
-        "                if not holds and table in heard and heard[table].epoch == shown.epoch:\n"
-        "                    with self._asked():\n"
-        "                        self._adoptions.adopt(table, shown.epoch, shown.public_key)\n"
-        "                elif not holds:\n",
+        "        with self._db.explained():\n            holds =",
+        "        if heard is not None and heard.epoch == shown.epoch and heard != shown:\n"
+        "            with self._asked():\n"
+        "                self._adoptions.adopt(table, shown.epoch, shown.public_key)\n"
+        "        with self._db.explained():\n            holds =",
     ),
     Defect(
         "the former epoch goes on",
         "P17",
-        _LEDGER,
+        _TAKING,
         "if head is None or head.adoption.epoch != event.epoch:",
-        "if head is not None and (key := self._adoptions.key_of(table, event.epoch)) is not None:\n"
-        "            head = Head(Adoption(event.epoch, key), *self._last({table: event.epoch})[table])\n"
+        "key = self._events._adoptions.key_of(table, event.epoch)\n"
+        "        if head is not None and key is not None:\n"
+        "            last = self._events.last({table: event.epoch})[table]\n"
+        "            head = Head(type(head.adoption)(event.epoch, key), *last)\n"
         "        if head is None or head.adoption.epoch != event.epoch:",
     ),
     Defect(

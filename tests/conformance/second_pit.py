@@ -1,0 +1,268 @@
+"""A second pit, written from the contract's page alone: MQTT 5 on a bare socket, PyNaCl's keys. The contract suffices.
+
+    second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
+
+Its books are a file of lines: whatever happened, in order. It has one meter, and nothing for people: it is no example.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+Row = dict[Any, Any]
+METER, SEED, PART, ROOT = "grand", Fraction(1_000_000), Fraction(7, 100), "pit/v1"
+
+
+def canonical(value: Row) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def at(ms: int = 0) -> str:
+    ms = ms or time.time_ns() // 1_000_000
+    return datetime.fromtimestamp(ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{ms % 1000:03d}Z"
+
+
+class Books:
+    def __init__(self, path: str) -> None:
+        self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
+        self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
+        self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
+        self.awards, self.steps = list[Row](), list[Row]()
+        self.last = self.held = 0
+        self.catch_up()
+        self.last = self.held
+
+    def moment(self) -> int:
+        """A time of a word: later than every time before, over a restart too, however the clock stands."""
+        self.last = max(self.last + 1, time.time_ns() // 1_000_000)
+        if self.last > self.held:
+            self.write(passed_by_none=self.last + 900)
+        return self.last
+
+    def level(self) -> Fraction:
+        seeds = SEED * (1 + sum(win["stands"] and win["share"] == 1 for win in self.wins))
+        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.voided]
+        return Fraction(seeds + PART * (self.wagered - sum(left)) - self.given)
+
+    def write(self, **line: object) -> None:
+        os.write(self.file, canonical({**line, "ms": time.time_ns() // 1_000_000}) + b"\n")
+        os.fsync(self.file)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        lines, _, _ = os.pread(self.file, 1 << 30, self.read).rpartition(b"\n")
+        self.read += len(lines) + bool(lines)
+        for line in filter(None, lines.split(b"\n")):
+            self.apply(json.loads(line))
+
+    def apply(self, line: Row) -> None:
+        event, ms = line.get("event", {}), line["ms"]
+        hand = tuple(event.get(name) for name in ("table", "epoch", "shoe", "round"))
+        self.head |= {hand[:2]: (event["seq"], event["chain"])} if event else {}
+        if "royal9_seats" in event:  # of version 1 or 2
+            bet = {"price_cents": event.get("royal9_price_cents"), "seats": event["royal9_seats"]}
+            event["progressive"] = [{"meters": [METER], **bet}]
+        match line | event:
+            case {"passed_by_none": held}:
+                self.held = held
+            case {"adopt": [table, epoch, key]}:
+                self.adopted[table] = epoch, key
+            case {"decided": award, "as": step}:
+                (found,) = (each for each in self.awards if each["award"] == award)
+                self.take(found, step, "Ann", ms)
+                if step == "rejected" and (win := found["win"]):
+                    stand = [each for each in win["awards"] if each["step"] != "rejected"]
+                    if stand and all(each["step"] != "paid" for each in stand):
+                        self.divide(found["cents"] + sum(each["cents"] for each in stand), stand, ms)
+                    else:
+                        self.given -= found["cents"]
+                    for last in reversed([it for it in self.wins if it["stands"]]):
+                        if any(each["step"] != "rejected" for each in last["awards"]):
+                            break
+                        last["stands"] = False
+            case {"type": "wagers_locked", "progressive": bets}:
+                for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
+                    self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
+                    self.wagered += bet["price_cents"]
+            case {"type": "round", "awards": won} | {"type": "round", "royal9": won}:
+                self.hits[hand] = len(won)
+            case {"type": "void", "progressive": bets}:
+                places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
+                self.voided += [self.wagers.pop(place) for place in places if place in self.wagers]
+            case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
+                award = {
+                    "award": f"{event['table']}.{len(self.awards) + 1}",
+                    "hit": event["id"],
+                    "hand": hand,
+                    "win": None,
+                }
+                award |= {name: event[name] for name in ("table", "seat", "tier")}
+                self.awards.append(award | {"meter": METER if of_meter else None, "cents": 0})
+                if of_meter:
+                    self.win((hand, of_meter.get("share", "1:1")), self.awards[-1], ms)
+                else:
+                    self.divide(fixed["cents"], self.awards[-1:], ms)
+            case {"type": "award", "hit": hit, "step": step, "cents": cents}:
+                told = {"hit": hit, "step": step, "cents": cents}
+                self.steps = [each for each in self.steps if not told.items() <= each.items()]
+
+    def win(self, of: tuple[Any, str], award: Row, ms: int) -> None:
+        win = next((it for it in self.wins if it["of"] == of), None)
+        if win is None:
+            share = Fraction(*map(int, of[1].split(":")))
+            win = {"of": of, "share": share, "cents": int(self.level() * share), "awards": list[Row](), "stands": True}
+            self.given += win["cents"]
+            self.wins.append(win)
+            for wager in self.wagers.values():
+                wager["won"].append(win)
+        award["win"] = win
+        win["awards"].append(award)
+        self.divide(win["cents"], win["awards"], ms)
+
+    def divide(self, cents: int, awards: list[Row], ms: int) -> None:
+        for place, each in enumerate(awards):
+            each["cents"] = cents // len(awards) + (place < cents % len(awards))
+            self.take(each, "pending", "pit", ms)
+
+    def take(self, award: Row, step: str, by: str, ms: int) -> None:
+        self.seq = max(self.seq + 1, ms)
+        award["step"] = step
+        kept = {name: award[name] for name in ("award", "hit", "table", "seat", "tier", "meter", "cents")}
+        self.steps.append({**kept, "step": step, "by": by, "at": at(self.seq), "seq": self.seq})
+
+    def receive(self, table: str, body: bytes) -> None:
+        event: Row = json.loads(body)
+        epoch, key = self.adopted[table]
+        unsigned = {name: value for name, value in event.items() if name != "signature"}
+        VerifyKey(bytes.fromhex(key)).verify(canonical(unsigned), base64.b64decode(event["signature"], validate=True))
+        meters = set[str]()
+        match event:
+            case {"type": "hit", "progressive": {"meter": meter}}:
+                meters = {meter}
+            case {"type": "wagers_locked", "progressive": bets}:
+                meters = {meter for bet in bets if bet["seats"] for meter in bet["meters"]}
+        seq = self.head.get((table, epoch), (0, ""))[0] + 1
+        named = (event["table"], event["epoch"], event["seq"], event["id"]) == (
+            table,
+            epoch,
+            seq,
+            f"{table}/{epoch}/{seq}",
+        )
+        if (
+            named
+            and canonical(event) == body
+            and len(body) <= 250_000
+            and event["contract"] in (1, 2, 3, 4)
+            and meters <= {METER}
+        ):
+            self.write(event=event)
+
+
+class SecondPit:
+    def __init__(self, books: Books) -> None:
+        self.books, self.packet_id, self.free = books, 0, asyncio.Semaphore(15)
+        self.outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
+        self.acked, self.said = Row(), Row()
+
+    def say(self, topic: str, word: Row, retain: bool = True) -> None:
+        signature = base64.b64encode(self.books.key.sign(canonical(word)).signature).decode()
+        self.outbox.put_nowait((f"{ROOT}/{topic}", canonical({**word, "signature": signature}), retain))
+
+    def ack(self, table: str) -> None:
+        epoch, _ = self.books.adopted[table]
+        seq, chain = self.books.head.get((table, epoch), (0, "0" * 64))
+        self.say(
+            f"{table}/ack",
+            {"table": table, "epoch": epoch, "seq": seq, "chain": chain, "at": at(self.books.moment())},
+        )
+        self.acked[table] = epoch
+
+    def hear(self, topic: str, payload: bytes) -> None:
+        *_, table, kind = topic.split("/")
+        if kind == "state":
+            self.said.pop(table, None)  # perhaps the table came back
+        elif table in self.books.adopted:
+            with suppress(AttributeError, ValueError, KeyError, TypeError, RecursionError, BadSignatureError):
+                self.books.receive(table, payload)
+            self.ack(table)
+
+    async def run(self, host: str, port: int) -> None:
+        self.reader, self.writer = await asyncio.open_connection(host, port)
+        self.send(0x10, b"\0\4MQTT\5\2\0\0\0\0\4tiny")
+        self.send(0x82, b"\0\1\0" + b"".join(b"\0\x0e" + f"{ROOT}/+/{kind}\1".encode() for kind in ("event", "state")))
+        self.say("pit-key", {"public_key": bytes(self.books.key.verify_key).hex(), "at": at(), "rotations": []})
+        await asyncio.gather(self.read(), self.write(), self.tell())
+
+    def send(self, kind: int, body: bytes) -> None:
+        length = [len(body)] if len(body) < 128 else [len(body) % 128 | 128, len(body) // 128]  # no word has 16 kB
+        self.writer.write(bytes([kind, *length]) + body)
+
+    async def write(self) -> None:
+        while True:
+            topic, payload, retain = await self.outbox.get()
+            await self.free.acquire()
+            self.packet_id = self.packet_id % 65535 + 1
+            self.send(
+                0x32 | retain,
+                bytes([0, len(topic)]) + topic.encode() + self.packet_id.to_bytes(2, "big") + b"\0" + payload,
+            )
+
+    async def read(self) -> None:
+        while True:
+            kind, length, shift = (await self.reader.readexactly(1))[0], 0, 0
+            while (digit := (await self.reader.readexactly(1))[0]) > 127:
+                length, shift = length + (digit - 128 << shift), shift + 7
+            body = await self.reader.readexactly(length + (digit << shift))
+            if kind >> 4 == 4:
+                self.free.release()
+            elif kind >> 4 == 3:
+                end = 2 + int.from_bytes(body[:2], "big")
+                self.hear(body[2:end].decode(), body[end + 3 + body[end + 2] :])  # properties are below 128 bytes
+                self.send(0x40, body[end : end + 2])
+
+    async def tell(self) -> None:
+        while True:
+            self.books.catch_up()
+            for table, (epoch, _) in self.books.adopted.items():
+                if self.acked.get(table) != epoch:
+                    self.ack(table)
+                step = next((each for each in self.books.steps if each["table"] == table), {"seq": 0})
+                if step["seq"] not in (0, self.said.get(table)):
+                    self.said[table] = step["seq"]
+                    self.say(f"{table}/award", step, retain=False)
+            seq = self.books.moment()
+            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}})
+            await asyncio.sleep(0.3)
+
+
+def main(act: str, path: str, *words: str) -> None:
+    if act == "run":
+        host, _, port = words[0].rpartition(":")
+        asyncio.run(SecondPit(Books(path)).run(host, int(port)))
+        return
+    books, after = Books(path), {"verified": ["pending"], "paid": ["verified"], "rejected": ["pending", "verified"]}
+    if any(each["award"] == words[0] and each["step"] not in after[act] for each in books.awards):
+        sys.exit(f"The award cannot be {act} now.")
+    hands = [each["hand"] for each in books.awards]
+    if any(
+        each["award"] == words[0] and hands.count(each["hand"]) < books.hits.get(each["hand"], 0)
+        for each in books.awards
+    ):
+        sys.exit("Hits of this round are still to come.")
+    books.write(**({"adopt": words} if act == "adopt" else {"decided": words[0], "as": act}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
