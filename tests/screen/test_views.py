@@ -22,7 +22,7 @@ from controller.daemon.config.game_file import play_of
 from controller.people.screen.drawing import numbers
 from controller.people.screen.figures import past_view
 from controller.people.screen.hands import hand_view, meters_view
-from controller.people.screen.placards import award_cents, meters_of, placard_view, when_words
+from controller.people.screen.placards import award_cents, boards, meters_of, placard_view, when_words
 from controller.people.screen.rules import parts_of, rules_page
 from controller.people.screen.shoes import shoe_view
 from controller.people.screen.technicians import Ages, technician_view
@@ -338,6 +338,24 @@ def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() 
         assert short in on_the_screen
         assert f"<td>{long}<td>" in page
     assert "<td>thắng cách 9 điểm<td>" in page
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
+    """The page says that a wager is lost where no line fits: found without the tie that pushes Player and Banker."""
+    sign = placard_of(load(path).rules)
+    lines = [line["pays"] for board in boards(sign.bets, at_length=True) for line in board["lines"]]
+    twins = {bet.spot for bet in sign.bets if bet.spot == "dragon_banker"}
+    assert len(lines) == sum(len(bet.rows) for bet in sign.bets if bet.spot not in twins)
+
+
+def test_the_page_tells_of_commission_where_it_is_owed() -> None:
+    kansas, royal9 = (load(TABLES / f"{name}.toml").rules for name in ("kansas_star", "royal9"))
+    assert "end of the shoe" in parts_told(kansas)["Commission"]
+    assert "behind" in parts_told(kansas)["Commission of the bet behind"]
+    assert "Commission" not in parts_told(royal9), "it is taken at once"
+    alone = replace(kansas, wagers=replace(kansas.wagers, back_bettors=False))
+    assert "Commission of the bet behind" not in parts_told(alone)
 
 
 def test_a_houses_own_words_are_text_and_nothing_else() -> None:

@@ -129,8 +129,8 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Text]]:
     """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
     spot = bet.spot
     for row in bet.rows:
-        if row.result == "push" and row.when == {"winner": ["tie"]}:
-            continue  # the rules of the game say this
+        if row.result == "push" and row.when == {"winner": ["tie"]} and not at_length:
+            continue  # the rules page says this
         condition = {word: said for word, said in row.when.items() if said != [spot]}
         name = _name("spot", spot)
         yield {

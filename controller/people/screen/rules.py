@@ -78,6 +78,7 @@ def _kinds(placard: Placard) -> set[str]:
     """The kinds of page parts that this table's game has."""
     spots = {bet.spot for bet in placard.bets}
     rows = [row for bet in placard.bets for row in bet.rows]
+    owed = any(row.commission_owed for row in rows)
     natural = "natural" if placard.naturals else "no_natural"
     kinds = {
         "seat_hands": placard.seat_hands,
@@ -89,6 +90,8 @@ def _kinds(placard: Placard) -> set[str]:
         "one_side": any({"player", "banker"} <= {*group} & spots for group in placard.limits.one_of),
         "optional": any(bet.optional for bet in placard.bets),
         "back_bettors": placard.limits.back_bettors,
+        "owed": owed,
+        "owed_behind": owed and placard.limits.back_bettors,
         "burn_counts_first_card": placard.burn_counts_first_card,
         "burn_besides_first_card": not placard.burn_counts_first_card,
         "personal_pair": "seat_pair" in str(rows),
