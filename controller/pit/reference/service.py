@@ -54,6 +54,7 @@ _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
 _RETRY_S = 0.5
 _UNHEARD_S = 10.0  # without an answer of the broker; a pit that cannot be heard keeps nobody else from leading
+_AWARDS_AGAIN_S = 1.0  # while decisions on awards wait, the pit looks again after so long
 _LOOKED_S = 1.0  # for which the pit goes by its last look whether it leads; another may lead after three seconds
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: anybody can invent names of tables
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
@@ -126,6 +127,7 @@ class Pit:
         self._sayings = Sayings()
         self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
         self._awards_due = True  # whether to look again whether decisions wait
+        self._awards_looked_s = -math.inf
 
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError where the ledger cannot be used.
@@ -174,8 +176,7 @@ class Pit:
                     self._begin_to_speak(link)
                 if self._listening:
                     self._look_at_clock()
-                    if self._awards_wait or self._awards_due:
-                        self._look_whether_awards_wait()
+                    self._look_whether_awards_wait()
                     self._say_steps(link)
                     self._say_meters(link)
                     if self._ended is not None:
@@ -371,8 +372,15 @@ class Pit:
         self._say_meters(link, at_most_every_s=0)
 
     def _look_whether_awards_wait(self) -> None:
-        """Tell people once that decisions on awards have to wait, and once that the wait is over."""
-        self._awards_due, why = False, self._ledger.undecidable()
+        """Tell people once that decisions on awards have to wait, and once that the wait is over.
+
+        While decisions wait, one look a second is enough: to look at each of a thousand tables takes as long as to
+        commit ten events.
+        """
+        now_s = time.monotonic()
+        if not self._awards_due and (not self._awards_wait or now_s < self._awards_looked_s + _AWARDS_AGAIN_S):
+            return
+        self._awards_due, self._awards_looked_s, why = False, now_s, self._ledger.undecidable()
         if why is not None and not self._awards_wait:
             self._awards_wait = True
             say(f"awards cannot be decided on yet. {why.what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -100,6 +101,7 @@ def _lead(
     rotations = rotations_of(key_at, key.public)
     host, port = options.broker
     pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
+    gc.freeze()  # what the start made stays: no collection goes through it while tables wait
     notify("READY=1")
     pit.run()
 
