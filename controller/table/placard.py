@@ -45,6 +45,7 @@ def _bet(bet: Bet) -> PlacardBet:
         between_actives=bet.between_actives,
         unequal_stakes=bet.unequal_stakes,
         rows=tuple(map(_row, bet.rows)),
+        needs=bet.needs,
     )
 
 

@@ -349,6 +349,17 @@ def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
     assert len(lines) == sum(len(bet.rows) for bet in sign.bets if bet.spot not in twins)
 
 
+def test_the_page_tells_which_bets_are_made_beside_another() -> None:
+    royal9, lucky9, pairs = (placard_of(load(TABLES / f"{name}.toml").rules) for name in ("royal9", "lucky9", "pairs"))
+    page = unescape(rules_page(royal9, LANGUAGES))
+    assert page.count("<td>Dragon Bonus<td>Player, Banker or Tie") == 1, "on either hand, in a line"
+    assert "<td>Royal 9<td>Player, Banker or Tie" in page
+    assert "<td>Thưởng Rồng<td>Con, Cái hoặc Hòa" in page
+    assert "<td>Tie<td>Hand" in unescape(rules_page(lucky9, ("en",)))
+    alone = replace(pairs, bets=tuple(replace(bet, needs=()) for bet in pairs.bets))
+    assert words("en")["help"]["beside"] not in rules_page(alone, ("en",))
+
+
 def test_the_page_tells_of_commission_where_it_is_owed() -> None:
     kansas, royal9 = (load(TABLES / f"{name}.toml").rules for name in ("kansas_star", "royal9"))
     assert "end of the shoe" in parts_told(kansas)["Commission"]

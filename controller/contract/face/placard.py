@@ -99,6 +99,8 @@ class PlacardBet(msgspec.Struct, frozen=True):
 
     unequal_stakes: str
     rows: tuple[PlacardRow, ...]
+    needs: tuple[str, ...] = ()
+    """The same bettor must have a wager on at least one of these spots too."""
 
 
 class Placard(msgspec.Struct, frozen=True):

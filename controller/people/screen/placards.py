@@ -34,6 +34,13 @@ def placard_view(placard: Placard) -> dict[str, Any]:
     }
 
 
+def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
+    """Each bet that is made beside another one alone, and the bets of which one must lie there too."""
+    of = [(bet.spot, [bet_name(bets, each) for each in bet.needs]) for bet in bets if bet.needs]
+    told = [(bet_name(bets, spot), either(others)) for spot, others in of]
+    return [line for place, line in enumerate(told) if line not in told[:place]]  # a bet on either hand, once
+
+
 def meters_of(placard: Placard) -> list[str]:
     """The progressive meters that the bets award, in the order of their rows."""
     rows = (row for bet in placard.bets for row in bet.rows)

@@ -12,7 +12,7 @@ import msgspec
 
 from controller.contract.face.placard import Placard
 from controller.people.screen.drawing import Lines, numbers, tables
-from controller.people.screen.placards import boards, placard_view
+from controller.people.screen.placards import beside, boards, placard_view
 from controller.people.screen.wording import words
 
 _PAGE = Path(__file__).with_name("pages") / "help.html"
@@ -48,6 +48,7 @@ class _Help(msgspec.Struct, frozen=True):
     pays: str
     pays_how: str
     limits: str
+    beside: str
     part: tuple[_Written, ...]
 
 
@@ -125,7 +126,9 @@ def _printed(placard: Placard | None, language: str) -> str:
         for board in boards(placard.bets, at_length=True)
     )
     pays = f"<h2>{escape(told.pays)}</h2><p>{escape(told.pays_how)}</p>{tables_of_pays}" if tables_of_pays else ""
-    return f"<h2>{escape(told.limits)}</h2>{limits}{pays}"
+    with_another = _rows((bet[language], others[language]) for bet, others in beside(placard.bets))
+    needs = f"<h2>{escape(told.beside)}</h2>{with_another}" if "<tr>" in with_another else ""
+    return f"<h2>{escape(told.limits)}</h2>{limits}{needs}{pays}"
 
 
 def _rows(pairs: Iterable[tuple[str, str]]) -> str:
