@@ -181,14 +181,14 @@ def _read_again(row: Row, frame: bytes) -> str:
     return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} TODAY"
 
 
-def said_in_words(said: Struct) -> str:
+def said_in_words(report: Struct) -> str:
     """The name and the values of a fact, or of bytes that became no fact; without the report, and without what is
     empty or does not hold."""
-    return f"{type(said).__name__}({_values_in_words(said)})"
+    return f"{type(report).__name__}({_values_in_words(report)})"
 
 
-def _values_in_words(said: Struct) -> str:
-    values = {name: value for name, value in structs.asdict(said).items() if name not in _LEFT_OUT}
+def _values_in_words(report: Struct) -> str:
+    values = {name: value for name, value in structs.asdict(report).items() if name not in _LEFT_OUT}
     there = {name: value for name, value in values.items() if value is not None and value is not False}
     return ", ".join(_named(name, value) for name, value in there.items() if value not in ((), {}))
 

@@ -212,18 +212,18 @@ def _tokens(text: str) -> Iterator[_Token]:
             words.popleft()
 
 
-def _taken(name: str, said: list[str], on_its_line: int) -> int:
+def _taken(name: str, words: list[str], on_its_line: int) -> int:
     """How many of the words that follow are the command's arguments.
 
     Of the forms that have as many words, the longest counts, or else the first. Where the words are no arguments of
     that form, only those of the command's own line count: the next line is not a wrong command's.
     """
-    if not said:
+    if not words:
         return 0
     counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]
-    taken = max((count for count in counts if _asked(name, said[:count]) is not None), default=counts[0])
-    asked = _asked(name, said[:taken])
-    return min(taken, on_its_line if asked is None or isinstance(asked, BadArgumentError) else len(said))
+    taken = max((count for count in counts if _asked(name, words[:count]) is not None), default=counts[0])
+    asked = _asked(name, words[:taken])
+    return min(taken, on_its_line if asked is None or isinstance(asked, BadArgumentError) else len(words))
 
 
 def _fact(word: str) -> Fact:

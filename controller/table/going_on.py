@@ -86,7 +86,7 @@ def _out_of_shoe(table: Table, held: Held) -> Table:
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
-def change_odd_card(table: Table, told: OddCardTold) -> Stepped:
+def change_odd_card(table: Table, fact: OddCardTold) -> Stepped:
     """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
     assert isinstance(table.phase, RoundInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
@@ -95,8 +95,8 @@ def change_odd_card(table: Table, told: OddCardTold) -> Stepped:
         typed.get(drawn, KnownCard(card))
         for drawn, card in enumerate((play for play in table.phase.plays if isinstance(play, Card)), 1)
     )
-    kept = cards if told.fate is OddCardFate.NEXT_CARD else ()
-    made = odd_card_events(table, told.fate.value, 1, told.by, told.witness)
+    kept = cards if fact.fate is OddCardFate.NEXT_CARD else ()
+    made = odd_card_events(table, fact.fate.value, 1, fact.by, fact.witness)
     table = table if kept else burned_in_error(table)
     shoe = replace(shoe, rounds=shoe.rounds - 1, unseen_cards=shoe.unseen_cards + 1)
     table, after = after_hand(replace(table, shoe=shoe), kept)

@@ -132,16 +132,16 @@ def _so(
         "with_up_card": hands.get("with_up_card", ()),
     }
 
-    def holds(word: str, said: Any) -> bool:
+    def holds(word: str, value: Any) -> bool:
         if word == "winner":
-            return any(_any(name, said) for name in winners or ["tie"])
+            return any(_any(name, value) for name in winners or ["tie"])
         if word in facts:
-            return _any(facts[word], said)
+            return _any(facts[word], value)
         if word in together:
-            return bool(together[word]) and _cards_so(said, together[word])
+            return bool(together[word]) and _cards_so(value, together[word])
         if word in of:
-            return any(_hand_so(said, cards, pairs, naturals) for cards in of[word])
-        many = sum(_hand_so(said, cards, pairs, naturals) for cards in (one, other))
+            return any(_hand_so(value, cards, pairs, naturals) for cards in of[word])
+        many = sum(_hand_so(value, cards, pairs, naturals) for cards in (one, other))
         return {"either": many >= 1, "both": many == 2, "exactly_one": many == 1}[word]
 
     return all(holds(word, said) for word, said in when.items())
@@ -160,13 +160,13 @@ def _hand_so(
         "third": cards[2][0] if len(cards) == 3 else None,
     }
 
-    def holds(word: str, said: Any) -> bool:
+    def holds(word: str, value: Any) -> bool:
         if word == "seat_pair":
-            return any(sorted(pair.split()) == sorted(cards[:2]) for pair in pairs.get(said, ()))
+            return any(sorted(pair.split()) == sorted(cards[:2]) for pair in pairs.get(value, ()))
         if word == "first_two":
-            one, other = ([ranks_] if isinstance(ranks_, str) else ranks_ for ranks_ in said)
+            one, other = ([ranks_] if isinstance(ranks_, str) else ranks_ for ranks_ in value)
             return any(a in one and b in other for a, b in ((rank, rank_2), (rank_2, rank)))
-        return _any(facts[word], said) if word in facts else _cards_so({word: said}, cards)
+        return _any(facts[word], value) if word in facts else _cards_so({word: value}, cards)
 
     return all(holds(word, said) for word, said in words.items())
 
@@ -188,21 +188,21 @@ def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
         "color": _color(cards),
     }
 
-    def holds(word: str, said: Any) -> bool:
+    def holds(word: str, value: Any) -> bool:
         if word == "ranks":
-            return sorted(ranks) == sorted([said] if isinstance(said, str) else said)
+            return sorted(ranks) == sorted([value] if isinstance(value, str) else value)
         if word == "has":
-            of = [said["of"]] if isinstance(said["of"], str) else said["of"]
+            of = [value["of"]] if isinstance(value["of"], str) else value["of"]
             many = len([card for card in cards if {card, card[0], card[1]} & set(of)])
-            return _any(many, said["times"]) if "times" in said else many > 0
-        return _any(facts[word], said)
+            return _any(many, value["times"]) if "times" in value else many > 0
+        return _any(facts[word], value)
 
     return all(holds(word, said) for word, said in words.items())
 
 
-def _any(fact: object, said: Any) -> bool:
+def _any(fact: object, value: Any) -> bool:
     """Whether the fact is what was written, or one of the several things that were written."""
-    return fact in said if isinstance(said, list) else fact == said
+    return fact in value if isinstance(value, list) else fact == value
 
 
 def _color(cards: Sequence[str]) -> str | None:

@@ -97,8 +97,8 @@ def owed(paid: Sequence[Paid]) -> dict[int, int]:
     return dict(+by_seat)
 
 
-def _returned(each: Paid) -> int:
-    return each.back + each.pays - (0 if each.later else each.commission)
+def _returned(paid: Paid) -> int:
+    return paid.back + paid.pays - (0 if paid.later else paid.commission)
 
 
 def _rounded(cents: Fraction, unit: int, direction: str) -> int:

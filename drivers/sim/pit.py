@@ -38,10 +38,10 @@ class SimulatedPit:
     `topic` is the table's topic. Table and levels are below the same root.
     """
 
-    def __init__(self, host: str, port: int, topic: str, told: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, host: str, port: int, topic: str, on_event: Callable[[dict[str, Any]], None]) -> None:
         self._address = host, port
         self._topic = topic
-        self._told = told
+        self._told = on_event
         self._lock = threading.Lock()
         self._chains: list[str] = []
         self._epoch: str | None = None

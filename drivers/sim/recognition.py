@@ -29,9 +29,9 @@ class SimulatedRecognition:
     """The bet recognition of the table on `topic`. `told` is called with a line for each wager that the table refuses,
     in paho's thread. Raises OSError where there is no broker."""
 
-    def __init__(self, host: str, port: int, topic: str, told: Callable[[str], None]) -> None:
+    def __init__(self, host: str, port: int, topic: str, on_word: Callable[[str], None]) -> None:
         self._topic = topic
-        self._told = told
+        self._told = on_word
         self._state: dict[str, Any] = {}
         self._seq = 0
         self._last: bytes | None = None

@@ -182,5 +182,5 @@ class Disk:
 
 
 def _made_anew(name: str) -> bool:
-    """The index of the write-ahead log, in shared memory, and the lock: no start relies on what they held."""
+    """Whether a start makes this file anew, so that its bytes may be lost: a lock, or SQLite's index of its log."""
     return name.endswith(("-shm", ".lock"))

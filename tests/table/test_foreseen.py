@@ -1,4 +1,4 @@
-"""What an act would do, before anybody does it: as it then happens, and nothing is changed by asking."""
+"""A forecast of an act agrees with what the act then does, and asking for the forecast changes nothing."""
 
 from __future__ import annotations
 

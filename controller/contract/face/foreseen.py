@@ -65,6 +65,6 @@ class WouldClose(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", ta
 Would = WouldCorrect | WouldVoid | WouldClose
 
 
-def would(told: dict[str, Any]) -> Would | None:
+def would(answer: dict[str, Any]) -> Would | None:
     """What `Answer.would` says; None for an act that shows nothing. Raises ValueError for one of another version."""
-    return msgspec.convert(told, Would) if told else None
+    return msgspec.convert(answer, Would) if answer else None

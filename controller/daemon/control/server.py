@@ -252,30 +252,30 @@ def _no_request() -> BadArgumentError:
     )
 
 
-def _asked(do: str, said: dict[str, Any]) -> _Asked:
+def _asked(do: str, body: dict[str, Any]) -> _Asked:
     """The request in a JSON object."""
     for act in ACTS:
         if act.do != do or not act.on_socket:
             continue
-        fault = said.pop("fault", None) if act.exit is not None and isinstance(said.get("fault"), str) else None
-        shown = said.pop("shown", None) if act.shows is not None and isinstance(said.get("shown"), str) else None
+        fault = body.pop("fault", None) if act.exit is not None and isinstance(body.get("fault"), str) else None
+        shown = body.pop("shown", None) if act.shows is not None and isinstance(body.get("shown"), str) else None
         for form in act.forms:
-            if said.keys() == form.said:
-                return _Asked(_request(form, said), fault, shown)
+            if body.keys() == form.said:
+                return _Asked(_request(form, body), fault, shown)
     raise _no_request()
 
 
-def _request(form: Form, said: dict[str, Any]) -> Request:
-    values = [argument.read(said[argument.name]) for argument in form.arguments]
+def _request(form: Form, body: dict[str, Any]) -> Request:
+    values = [argument.read(body[argument.name]) for argument in form.arguments]
     if not form.named:
         return form.make(*values)
-    if not isinstance(said["by"], str):
-        raise BadArgumentError(f"{said['by']} is not a name.", 'Write a name: "by": "Smith".')
-    return form.make(*values, said["by"])
+    if not isinstance(body["by"], str):
+        raise BadArgumentError(f"{body['by']} is not a name.", 'Write a name: "by": "Smith".')
+    return form.make(*values, body["by"])
 
 
-def _keeps(said: dict[str, Any]) -> bool:
-    return all(_can_be_kept(text) for text in said.values() if isinstance(text, str))
+def _keeps(body: dict[str, Any]) -> bool:
+    return all(_can_be_kept(text) for text in body.values() if isinstance(text, str))
 
 
 def _can_be_kept(text: str) -> bool:

@@ -71,44 +71,44 @@ class Levels:
         """The connection is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False
 
-    def heard(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
+    def heard(self, word: MetersWord, now_s: float, now: Stamp) -> str | None:
         """Take the pit's message. Returns why the message is refused; None where it is taken."""
-        why = self._judge(said, now_s, now)
-        self.refused = None if why is None else (said, why)
+        why = self._judge(word, now_s, now)
+        self.refused = None if why is None else (word, why)
         return why
 
-    def _judge(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
-        if (why := leaps(said, now)) is not None:
+    def _judge(self, word: MetersWord, now_s: float, now: Stamp) -> str | None:
+        if (why := leaps(word, now)) is not None:
             return why
-        at_ms = moment_ms(said.at)
+        at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
         if now.synchronised and at_ms < now.at_ms - MOST_AHEAD_MS:
-            return f"its time {said.at} is more than a day ago"
+            return f"its time {word.at} is more than a day ago"
         if self._seq > latest_ms(now) + MOST_LEAP_MS:
             self._seq = 0  # the clock was wrong when that number came, and has been set since
-        if said.seq < self._seq:
-            return f"its number {said.seq} is below the number {self._seq}, which came before"
-        if said.seq == self._seq:
+        if word.seq < self._seq:
+            return f"its number {word.seq} is below the number {self._seq}, which came before"
+        if word.seq == self._seq:
             self._heard_on_connection = True
             return None
-        self._seq, self.cents = said.seq, dict(said.meters)
-        for meter, cents in said.meters.items():
+        self._seq, self.cents = word.seq, dict(word.meters)
+        for meter, cents in word.meters.items():
             peaks = self._peaks.setdefault(meter, [(0, cents)])
             for place in range(len(peaks) - 1, -1, -1):
                 if peaks[place][1] >= cents:
                     break
                 peaks[place] = peaks[place][0], cents
-        if self._heard_on_connection and self.said_lately(said, now):
+        if self._heard_on_connection and self.said_lately(word, now):
             self._fresh_at_s = now_s
         self._heard_on_connection = True
         return None
 
-    def said_lately(self, said: MetersWord, now: Stamp) -> bool:
+    def said_lately(self, word: MetersWord, now: Stamp) -> bool:
         """Whether the word is no older than levels may be, by its own time.
 
         Where the table's clock is not set, any word may be new: then only the order of the words tells.
         """
-        at_ms = moment_ms(said.at)
+        at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
         return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 

@@ -32,11 +32,11 @@ def _text(value: object) -> str:
     return ratio_text(value) if isinstance(value, Fraction) else str(value)
 
 
-def _value(type_: Any, said: Any) -> Any:
+def _value(type_: Any, json_value: Any) -> Any:
     """The value of a type that JSON does not know."""
     if type_ is Game:
-        return msgspec.convert(said, _GAME, dec_hook=_value, str_keys=True)
-    return ratio(said) if type_ is Fraction else type_.parse(said)
+        return msgspec.convert(json_value, _GAME, dec_hook=_value, str_keys=True)
+    return ratio(json_value) if type_ is Fraction else type_.parse(json_value)
 
 
 _OF_ACTS = tuple(fact for act in ACTS for fact in act.becomes)

@@ -248,7 +248,7 @@ def _place_of_table() -> Path:
     return CONFIGURATION / "table.toml"
 
 
-def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], table: Path, told: list[str]) -> Path:
+def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], table: Path, lines: list[str]) -> Path:
     """Put every file of the backup in its place. Returns the journal's path.
 
     The journal of a copy gets another name than the table's journal. So no power cut leaves a table that goes on with
@@ -264,12 +264,12 @@ def _place(placing: Placing, backup: _Unpacked, secrets: Mapping[str, bytes], ta
     targets = {name: path for name in files if (path := where.get(name) or former.get(name)) is not None}
     targets = {name: to for name, to in targets.items() if name not in _CONFIGURED or not _is_same(files[name], to)}
     _check_inside(table, targets)
-    _check_free(says, file, secrets["key"], told, placing)
+    _check_free(says, file, secrets["key"], lines, placing)
     owner = journal.parent
     placing.make_folder(owner, None)
     for name, to in sorted(targets.items(), key=lambda each: each[0] == "journal"):  # last: all else is there then
         if name in _CONFIGURED:
-            _configure(placing, files[name], to, told)
+            _configure(placing, files[name], to, lines)
         elif name.startswith("archive/") or name in ("key", "key.journals", "journal") or not to.exists():
             placing.put(secrets.get(name, files[name]), to, owner)
     placing.may_be_made(*(laid.with_name(laid.name + ending) for ending in ("-wal", "-shm")))
@@ -304,16 +304,16 @@ def _is_same(one: Path, other: Path) -> bool:
     return other.is_file() and member_of("", one) == member_of("", other)
 
 
-def _configure(placing: Placing, source: Path, to: Path, told: list[str]) -> None:
+def _configure(placing: Placing, source: Path, to: Path, lines: list[str]) -> None:
     """Put the table's file or the game's in its place. A different file that is there stays, and the backup's file
     is put beside that file."""
     if to.exists():
-        told.append(f"{to} is there already and stays. The backup's file lies beside it as {to.name}.restored.")
+        lines.append(f"{to} is there already and stays. The backup's file lies beside it as {to.name}.restored.")
         to = to.with_name(f"{to.name}.restored")
     placing.put(source, to, None, 0o644)
 
 
-def _check_free(says: Backup, file: TableFile, key_before: bytes, told: list[str], placing: Placing) -> None:
+def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[str], placing: Placing) -> None:
     """Set an older or a damaged journal aside. Raises TableError where a good journal or another table's key is in the
     way, and where a table runs on the journal."""
     journal, key = Path(os.path.realpath(file.journal.path)), Path(file.journal.signing_key)
@@ -340,7 +340,7 @@ def _check_free(says: Backup, file: TableFile, key_before: bytes, told: list[str
     # Without a journal only a write-ahead log may be left: SQLite would take it for the new journal's log.
     aside = placing.set_aside(lambda: set_aside(journal), journal)
     if was_there:
-        told.append(f"The journal that was here is kept as {aside}.")
+        lines.append(f"The journal that was here is kept as {aside}.")
 
 
 def _begin_anew(placing: Placing, table: Path, by: str) -> None:

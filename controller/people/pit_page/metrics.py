@@ -28,28 +28,28 @@ def pit_metrics(look: Look) -> str:
     return said.text()
 
 
-def _of_ledger(said: Exposition, look: Look, standing: Standing) -> None:
-    said.add("pit_running", "gauge", "1 while a pit runs on the ledger.", standing.running)
+def _of_ledger(metrics: Exposition, look: Look, standing: Standing) -> None:
+    metrics.add("pit_running", "gauge", "1 while a pit runs on the ledger.", standing.running)
     can = standing.undecidable is None
-    said.add("pit_decisions_possible", "gauge", "1 while people can decide on awards.", can)
-    said.add(
+    metrics.add("pit_decisions_possible", "gauge", "1 while people can decide on awards.", can)
+    metrics.add(
         "pit_events_committed",
         "gauge",
         "Events of the table's adopted epoch that the ledger has.",
         [({"table": each.table}, each.seq) for each in standing.tables],
     )
-    said.add("pit_meter_cents", "gauge", "A meter's level.", _by("meter", standing.levels))
-    said.add("pit_reserve_cents", "gauge", "What a meter's reserve holds.", _by("meter", standing.reserves))
-    said.add("pit_awards_owed_cents", "gauge", "Awards that are pending or verified.", standing.owed_cents)
-    said.add("pit_awards_paid_cents", "gauge", "Awards that were paid, since the ledger began.", standing.paid_cents)
+    metrics.add("pit_meter_cents", "gauge", "A meter's level.", _by("meter", standing.levels))
+    metrics.add("pit_reserve_cents", "gauge", "What a meter's reserve holds.", _by("meter", standing.reserves))
+    metrics.add("pit_awards_owed_cents", "gauge", "Awards that are pending or verified.", standing.owed_cents)
+    metrics.add("pit_awards_paid_cents", "gauge", "Awards that were paid, since the ledger began.", standing.paid_cents)
     waiting = {step: [each for each in standing.waiting if each.award.step == step] for step in STEPS}
-    said.add(
+    metrics.add(
         "pit_hits_waiting",
         "gauge",
         "Hits on which people have yet to decide, by their award's step.",
         _by("step", {step: len(each) for step, each in waiting.items()}),
     )
-    said.add(
+    metrics.add(
         "pit_hit_oldest_age_seconds",
         "gauge",
         "Since the oldest of the hits that wait at this step, by its table's clock.",
@@ -59,53 +59,55 @@ def _of_ledger(said: Exposition, look: Look, standing: Standing) -> None:
         ],
     )
     held = sum(each.award.held for each in standing.waiting)
-    said.add("pit_awards_held", "gauge", "Waiting awards of which a table told a step that the ledger lacks.", held)
-    said.add("pit_alarms_total", "counter", "Alarms by code.", _by("code", standing.alarms_by_code))
+    metrics.add("pit_awards_held", "gauge", "Waiting awards of which a table told a step that the ledger lacks.", held)
+    metrics.add("pit_alarms_total", "counter", "Alarms by code.", _by("code", standing.alarms_by_code))
 
 
-def _of_account(said: Exposition, look: Look, drawn: DrawnUp) -> None:
-    said.add("pit_account_findings", "gauge", "What does not balance in the account.", len(drawn.account.findings))
-    said.add("pit_account_age_seconds", "gauge", "Since the account was drawn up.", _s(look, drawn.at_ms))
+def _of_account(metrics: Exposition, look: Look, drawn: DrawnUp) -> None:
+    metrics.add("pit_account_findings", "gauge", "What does not balance in the account.", len(drawn.account.findings))
+    metrics.add("pit_account_age_seconds", "gauge", "Since the account was drawn up.", _s(look, drawn.at_ms))
     levels = {each.meter: each.level_cents for each in drawn.account.meters}
-    said.add("pit_account_meter_cents", "gauge", "A meter's level in the account drawn up last.", _by("meter", levels))
+    metrics.add(
+        "pit_account_meter_cents", "gauge", "A meter's level in the account drawn up last.", _by("meter", levels)
+    )
 
 
-def _of_tables(said: Exposition, look: Look) -> None:
+def _of_tables(metrics: Exposition, look: Look) -> None:
     tables = [({"table": table}, heard) for table, heard in sorted(look.states.items())]
     online = [(of, heard) for of, heard in tables if heard.online]
     adopted = () if look.standing is None else (each.table for each in look.standing.tables)
     missing = [({"table": table}, 0) for table in sorted({*adopted} - {*look.states})]
-    said.add(
+    metrics.add(
         "pit_table_online",
         "gauge",
         "1 while the table is at the broker; 0 also for an adopted table that this program never heard.",
         [*((of, heard.online) for of, heard in tables), *missing],
     )
-    said.add(
+    metrics.add(
         "pit_table_link_age_seconds",
         "gauge",
         "How long the table has been at the broker, or away from it, as far as this program has seen.",
         [(of, _s(look, heard.since_ms)) for of, heard in tables],
     )
-    said.add(
+    metrics.add(
         "pit_table_link_up",
         "gauge",
         "1 while the table's own link to its shoe or its disk is well.",
         [(of | {"link": link}, well) for of, heard in online for link, well in heard.state.get("links", {}).items()],
     )
-    said.add(
+    metrics.add(
         "pit_table_unacknowledged_events",
         "gauge",
         "Events of the table that the pit has not acknowledged.",
         [(of, count) for of, heard in online if (count := count_in(heard.state, "unacknowledged")) is not None],
     )
-    said.add(
+    metrics.add(
         "pit_table_oldest_unacknowledged_age_seconds",
         "gauge",
         "Since the oldest event that the pit has not acknowledged, by the table's clock.",
         [(of, _s(look, ms_in(heard.state, "oldest_unacknowledged_at"))) for of, heard in online],
     )
-    said.add(
+    metrics.add(
         "pit_table_fault",
         "gauge",
         "1 for the code of the fault that has stopped the table.",

@@ -61,16 +61,16 @@ def _tables(look: Look) -> list[dict[str, Any]]:
     return sorted(tables, key=lambda table: (not table["trouble"], table["table"] not in heard))
 
 
-def _table(name: str, heard: HeardTable | None, told: HeardState | None) -> dict[str, Any]:
-    state = {} if told is None else told.state
-    online = told is not None and told.online
+def _table(name: str, heard: HeardTable | None, heard_state: HeardState | None) -> dict[str, Any]:
+    state = {} if heard_state is None else heard_state.state
+    online = heard_state is not None and heard_state.online
     fault = code_in(state, "fault") if online else None
     finds = code_in(state, "pit") if online else None
     return {
         "table": name,
-        "adopted": heard is not None and (told is None or state.get("epoch") == heard.epoch),
-        "link": "unknown" if told is None else "online" if online else "offline",
-        "since_ms": None if told is None else told.since_ms,
+        "adopted": heard is not None and (heard_state is None or state.get("epoch") == heard.epoch),
+        "link": "unknown" if heard_state is None else "online" if online else "offline",
+        "since_ms": None if heard_state is None else heard_state.since_ms,
         "plays": _plays(state) if online else None,
         "fault": None if fault is None else {each: language(each).fault(fault).what for each in LANGUAGES},
         "code": fault,

@@ -40,9 +40,9 @@ class Audience:
         self._news = asyncio.Event()
         self.browsers = 0
 
-    def show(self, part: str, said: object) -> None:
+    def show(self, part: str, content: object) -> None:
         """The part has this text from now on."""
-        text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         if self._parts.get(part) != text:
             self._parts[part] = text
             news, self._news = self._news, asyncio.Event()

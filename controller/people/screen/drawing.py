@@ -49,9 +49,9 @@ def _by_third_card(on: Sequence[str], does: dict[str, str]) -> str:
     return "; ".join(f"{does[f'{each}_on']} {numbers(of)}" for each, of in values.items() if of)
 
 
-def _lines(said: Sequence[str]) -> Lines:
+def _lines(texts: Sequence[str]) -> Lines:
     """A line for each run of totals with which the hand does the same."""
     lines = []
-    for text, run in groupby(enumerate(said), lambda each: each[1]):
+    for text, run in groupby(enumerate(texts), lambda each: each[1]):
         lines.append((numbers(total for total, _ in run), text))
     return lines

@@ -99,9 +99,9 @@ def _sent(messages: Iterable[Mapping[str, Any]]) -> list[Sent]:
     return [each for each in map(sent, messages) if each is not None]
 
 
-def _rounds(told: Iterable[Sent]) -> list[RoundRow]:
+def _rounds(events: Iterable[Sent]) -> list[RoundRow]:
     rounds: dict[tuple[int | None, int | None], RoundRow] = {}
-    for each in told:
+    for each in events:
         event = each.event
         where = event.shoe, event.round
         match event:
@@ -163,10 +163,10 @@ def _moment(at: str) -> datetime:
 # Pace and stops.
 
 
-def _stops(told: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
+def _stops(events: Iterable[Sent]) -> Iterator[tuple[str, datetime, float]]:
     """Each stop that a person has ended: its code, when it began, its minutes."""
     standing: tuple[str, datetime] | None = None
-    for each in told:
+    for each in events:
         if isinstance(each.event, Fault):
             standing = standing or (each.event.code, _moment(each.at))
         elif isinstance(each.event, FaultCleared) and standing is not None:
@@ -211,10 +211,10 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
     ]
 
 
-def _rates(told: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
+def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
     """The number for each thousand rounds."""
     misreads = corrections = 0
-    for each in told:
+    for each in events:
         misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
         corrections += isinstance(each.event, Correction | SeatsCorrection)
 
@@ -240,10 +240,10 @@ class _AwardRow(Struct, frozen=True):
     step: str
 
 
-def _awards(told: Iterable[Sent]) -> list[dict[str, Any]]:
+def _awards(events: Iterable[Sent]) -> list[dict[str, Any]]:
     """Each hit with its award, the last hit first."""
     hits: dict[object, _AwardRow] = {}
-    for each in told:
+    for each in events:
         match each.event:
             case Hit(seat=seat, tier=tier) as hit:
                 hits[each.id] = _AwardRow(each.at, seat, tier, _shown_cents(hit), None, "hit")
@@ -270,11 +270,11 @@ def _shown_cents(hit: Hit) -> int | None:
 # Shoes.
 
 
-def _shoes(told: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
+def _shoes(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> list[dict[str, Any]]:
     """Each shoe in the events, the last shoe first: its rounds, who won them, and how the shoe ended."""
     opened: dict[int | None, str] = {}
     closed: dict[int | None, str] = {}
-    for each in told:
+    for each in events:
         if isinstance(each.event, ShoeOpened):
             opened[each.event.shoe] = each.at
         elif isinstance(each.event, ShoeClosed):
@@ -346,8 +346,8 @@ class FairShoe(Struct):
         return self.most >= math.log(ONCE_IN_SHOES)
 
 
-def _cards(told: Iterable[Sent], rounds: Iterable[RoundRow]) -> dict[str, Any]:
-    decks = {each.event.shoe: each.event.decks for each in told if isinstance(each.event, ShoeOpened)}
+def _cards(events: Iterable[Sent], rounds: Iterable[RoundRow]) -> dict[str, Any]:
+    decks = {each.event.shoe: each.event.decks for each in events if isinstance(each.event, ShoeOpened)}
     seen: dict[int | None, list[str]] = {}
     for row in rounds:
         seen.setdefault(row.shoe, []).extend(card for hand in row.hands for card in hand)

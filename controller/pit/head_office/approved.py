@@ -38,12 +38,12 @@ def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
     return approved
 
 
-def _terms(name: str, each: dict[str, Any]) -> Terms:
-    seed_cents = each["seed_cents"]
-    most_cents = each.get("reseed_at_most_cents", seed_cents)
+def _terms(name: str, section: dict[str, Any]) -> Terms:
+    seed_cents = section["seed_cents"]
+    most_cents = section.get("reseed_at_most_cents", seed_cents)
     if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in (seed_cents, most_cents))):
         raise ValueError(f"the seed of {name!r:.70} is no amount in whole cents")
-    return Terms(seed_cents, _share(each["contribution"]), _share(each.get("reserve", "0:1")), most_cents)
+    return Terms(seed_cents, _share(section["contribution"]), _share(section.get("reserve", "0:1")), most_cents)
 
 
 def _share(text: str) -> Fraction:

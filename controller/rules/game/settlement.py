@@ -182,9 +182,9 @@ def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: R
 def _settlement(bets: Sequence[Bet], settled: Iterable[Settled]) -> Settlement:
     place = {bet.spot: (bet.optional, number) for number, bet in enumerate(bets)}
 
-    def order(each: Settled) -> tuple[bool, int, bool, int, int]:
-        optional, number = place[each.wager.spot]
-        return optional, each.wager.seat, each.wager.back, number, each.hand or 0
+    def order(settled: Settled) -> tuple[bool, int, bool, int, int]:
+        optional, number = place[settled.wager.spot]
+        return optional, settled.wager.seat, settled.wager.back, number, settled.hand or 0
 
     ordered = tuple(sorted(settled, key=order))
     owed: Counter[int] = Counter()

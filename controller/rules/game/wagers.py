@@ -242,5 +242,5 @@ def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | Non
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:
-    """A wager's seat, its bettor and its spot. There is at most one such wager at a time."""
+    """The seat, whether a back bettor wagers, and the spot: the layout has at most one wager of these three."""
     return wager.seat, wager.back, wager.spot

@@ -86,9 +86,9 @@ def page(report: Mapping[str, Any], signing_key: Path) -> str:
 
 
 def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    def wired(each: Mapping[str, Any]) -> str:
-        pull = f", pull {each['pull']}" if "pull" in each else ""
-        return f"BCM {each['bcm']}, pin {PHYSICAL[each['bcm']]}, active {each['active']}{pull}"
+    def wired(pin: Mapping[str, Any]) -> str:
+        pull = f", pull {pin['pull']}" if "pull" in pin else ""
+        return f"BCM {pin['bcm']}, pin {PHYSICAL[pin['bcm']]}, active {pin['active']}{pull}"
 
     heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest", "program_digest")
     return [
