@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table, free_port, python
+from controller.people.cli.programs import EXAMPLE_TABLE, example_table, free_port, python
 from tests.support import forks, waiting
 
 TABLECTL = python("-m", "controller.people.cli.main")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from controller.rules.game import games
 from drivers import shoe as shoes
 

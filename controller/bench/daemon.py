@@ -30,7 +30,7 @@ from controller.contract.face.table import Public, PublicFault
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal_reading import Verified, verify
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from drivers.sim.shoe import maker
 
@@ -49,14 +49,14 @@ class Broker:
     certs: BrokerCerts | None = None
 
     def __init__(self, folder: Path) -> None:
-        self.port = surroundings.free_port()
+        self.port = programs.free_port()
         self._folder = folder
         self._running: ExitStack | None = None
 
     def up(self) -> None:
         """Start the broker."""
         self._running = ExitStack()
-        self._process = self._running.enter_context(surroundings.mosquitto(self._folder, self.port))
+        self._process = self._running.enter_context(programs.mosquitto(self._folder, self.port))
 
     def down(self) -> None:
         """Stop the broker, if it runs."""
@@ -138,7 +138,7 @@ class TableFiles:
         broker_port: int,
         shim: Path | None,
         jumpers: Jumpers | None = None,
-        example: Path = surroundings.EXAMPLE_TABLE,
+        example: Path = programs.EXAMPLE_TABLE,
         /,
         **sections: dict[str, Any],
     ) -> None:
@@ -151,7 +151,7 @@ class TableFiles:
         sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
         if jumpers is not None:
             sections["pins"] |= jumpers.wiring(tomllib.loads(example.read_text("utf-8"))["pins"])
-        self.for_people = surroundings.simulated_table(folder, broker_port, example, **sections)
+        self.for_people = programs.simulated_table(folder, broker_port, example, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
@@ -236,7 +236,7 @@ class Table:
     def stop(self) -> int:
         """SIGTERM. Returns the exit code."""
         assert self._process is not None
-        code = surroundings.stop(self._process)
+        code = programs.stop(self._process)
         self._ended_ms = since_boot_ms()
         return code
 
@@ -265,7 +265,7 @@ class Table:
         """End the process, if it runs."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)  # a test that failed may have left the process frozen
-            surroundings.stop(self._process)
+            programs.stop(self._process)
 
     @property
     def runs(self) -> bool:
@@ -363,7 +363,7 @@ class Table:
         return run
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:
-        return surroundings.python(*self.program, command, str(self.file), *arguments)
+        return programs.python(*self.program, command, str(self.file), *arguments)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return {**os.environ, **self.files.environment, **more}

@@ -48,7 +48,7 @@ from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe, far_shoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
-from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table, mosquitto_program
+from controller.people.cli.programs import EXAMPLE_TABLE, example_table, mosquitto_program
 from controller.table.faults import FAULTS
 from drivers.devices import PRESENT_INPUT
 from drivers.gpio import load_rpi_gpio

@@ -24,11 +24,11 @@ from controller.daemon.config import Config, load
 from controller.daemon.control.server import serving
 from controller.daemon.counted_log import EVERY_ONE, CountedLog
 from controller.daemon.header import take_pins
-from controller.daemon.hearing import Mark
 from controller.daemon.record.epochs import open_journal
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.replay import replay_open_shoe
 from controller.daemon.runtime import Runtime
+from controller.daemon.shoe_heard import Mark
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.mqtt import MqttBroker, Will
 

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 
 from controller.contract.envelope import Stamp
 from controller.daemon.answer import Answer
-from controller.daemon.hearing import Pace
 from controller.daemon.inbox import Arrived, Asked
 from controller.daemon.record.journal_rows import Entry
+from controller.daemon.shoe_heard import Pace
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.recognition import SeeWager
 from controller.table.acts.seats import PlaceWager

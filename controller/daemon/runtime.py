@@ -34,7 +34,6 @@ from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.standing import GOOD
 from controller.daemon.delivery.stream import PitStream
 from controller.daemon.folding import Folding
-from controller.daemon.hearing import Mark
 from controller.daemon.inbox import Arrived, Asked
 from controller.daemon.panel import Panel
 from controller.daemon.pins.watch import Watch, keep_watching
@@ -43,6 +42,7 @@ from controller.daemon.record.archiving import Archivist
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message
 from controller.daemon.second_person import BUTTON
+from controller.daemon.shoe_heard import Mark
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import LOTS, Ambient, Request
 from controller.table.acts.every import act_of

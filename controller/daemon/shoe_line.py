@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from controller.daemon import clock
 from controller.daemon.beat import next_beat
-from controller.daemon.hearing import Hearing, Mark
+from controller.daemon.shoe_heard import Mark, ShoeHeard
 from controller.table.believing import gap_would_show
 from controller.table.face_down import hides_cards
 from controller.table.facts import Fact, ShoeUnheard, ShoeUnplugged
@@ -71,7 +71,7 @@ class ShoeLine:
         self._last_heard_at = last_heard_at
         self._put = put
         self._table = table
-        self._hearing = Hearing(mark.read(clock.since_boot_ms()), mark, shoe.kept_unread_ms)
+        self._heard = ShoeHeard(mark.read(clock.since_boot_ms()), mark, shoe.kept_unread_ms)
         self.up = False
         self.why = "not opened yet"
         self._told = False
@@ -106,9 +106,9 @@ class ShoeLine:
         elif up:
             if not self._heard_again:
                 self.note_unheard(now_ms)  # the shoe may have dealt until this very moment
-            self._hearing.line_up(now_ms, clock.slept_ms())
+            self._heard.line_up(now_ms, clock.slept_ms())
         else:
-            self._hearing.line_down()
+            self._heard.line_down()
             self._put(ShoeUnplugged())
         self.up, self.why, self._told, self._heard_again = up, why, True, False
 
@@ -132,7 +132,7 @@ class ShoeLine:
 
     def note_unheard(self, now_ms: int) -> None:
         """Note that the shoe was not heard from the last time that it was heard until now."""
-        unheard_ms = self._hearing.unheard_ms(now_ms)
+        unheard_ms = self._heard.unheard_ms(now_ms)
         if self._numbers_came_round(unheard_ms) and PHASE_NAMES[type(self._table().phase)] in _SHOE_OPEN:
             self._shoe.forget()
         self._put(ShoeUnheard(unheard_ms, self._last_heard_at if unheard_ms is None else None))
@@ -150,11 +150,11 @@ class ShoeLine:
 
     def is_late(self) -> bool:
         """Whether what is read now may have waited in the kernel for a while."""
-        return self._hearing.is_late(clock.since_boot_ms())
+        return self._heard.is_late(clock.since_boot_ms())
 
     def stood_still(self) -> bool:
         """Whether bytes of the line may be lost, since nobody looked at the line. Any thread may ask."""
-        return self._hearing.stood_still(clock.since_boot_ms(), clock.slept_ms())
+        return self._heard.stood_still(clock.since_boot_ms(), clock.slept_ms())
 
     def look(self, levels: dict[str, bool]) -> bool:
         """Look whether the shoe's plug is in; returns whether a beat is due for that. Any thread may call this."""
@@ -165,7 +165,7 @@ class ShoeLine:
         now_ms, slept_ms = clock.since_boot_ms(), clock.slept_ms()
         if after_standstill:
             self.note_unheard(now_ms)
-        self._hearing.beat(now_ms, slept_ms, self._shoe.proven_ms)
+        self._heard.beat(now_ms, slept_ms, self._shoe.proven_ms)
 
     def beat(self, levels: dict[str, bool]) -> None:
         """Ask the shoe whether it is there."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import status_of
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
@@ -44,19 +44,19 @@ class House:
         self.ledger = ledger
         self.port = port
         self.broker, self.pit, self.databases = broker, pit, databases  # their process ids
-        self.table = surroundings.simulated_table(folder, port)
+        self.table = programs.simulated_table(folder, port)
 
     @contextmanager
     def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
         """The table's daemon: its process id, and the milliseconds from exec to READY=1."""
-        command = surroundings.python("-m", "controller.people.cli.main", "run", str(self.table))
+        command = programs.python("-m", "controller.people.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
 
     @contextmanager
     def another_pit(self) -> Iterator[None]:
         """The same pit, started again after a kill."""
-        with surroundings.started(self._pit_command, self.folder / "pit.log") as pit:
+        with programs.started(self._pit_command, self.folder / "pit.log") as pit:
             self.pit = pit.pid
             yield
 
@@ -78,7 +78,7 @@ class House:
 def house(folder: Path) -> Iterator[House]:
     """A house with a fresh broker and a fresh ledger in this folder, which is made."""
     folder.mkdir()
-    port = surroundings.free_port()
+    port = programs.free_port()
     command = [
         "-m",
         "controller.pit.reference",
@@ -89,8 +89,8 @@ def house(folder: Path) -> Iterator[House]:
         str(folder / "ledger"),
     ]
     with (
-        surroundings.mosquitto(folder, port) as broker,
-        surroundings.started(surroundings.python(*command, "--adopt-new"), folder / "pit.log") as pit,
+        programs.mosquitto(folder, port) as broker,
+        programs.started(programs.python(*command, "--adopt-new"), folder / "pit.log") as pit,
     ):
         log = folder / "pit.log"
         until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
@@ -104,18 +104,18 @@ def cell(folder: Path) -> Iterator[House]:
     Both databases lie on the disk of TMPDIR.
     """
     folder.mkdir()
-    port, key, log = surroundings.free_port(), str(folder / "key"), folder / "pit.log"
-    with servers("one", "two", on_disk=True) as (primary, standby), surroundings.mosquitto(folder, port) as broker:
+    port, key, log = programs.free_port(), str(folder / "key"), folder / "pit.log"
+    with servers("one", "two", on_disk=True) as (primary, standby), programs.mosquitto(folder, port) as broker:
         primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
         primary.reload()
         standby.follow(primary)
         standby.start()
-        of_pit = surroundings.python("-m", "controller.pit.reference")
+        of_pit = programs.python("-m", "controller.pit.reference")
         ledger = ["--ledger", primary.url, "--signing-key", key]
         Ledger(primary.url).close()
         subprocess.run([*of_pit, "key", *ledger], check=True, stdout=subprocess.DEVNULL)
         run = [*of_pit, "run", *ledger, "--replicated", "--broker", f"127.0.0.1:{port}", "--adopt-new"]
-        with surroundings.started(run, log) as pit:
+        with programs.started(run, log) as pit:
             until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
             yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()), primary.url, run)
 
@@ -146,7 +146,7 @@ def ready(
                     raise TableError("bench", f"The {name} did not become ready: {words}.", "Run the bench once more.")
             yield process.pid, 1000 * (time.perf_counter() - begun)
         finally:
-            surroundings.stop(process)
+            programs.stop(process)
 
 
 def _is_ready(channel: socket.socket) -> bool:

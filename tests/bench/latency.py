@@ -24,7 +24,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import await_thread
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask
 from drivers.sim import rules
 from drivers.sim.deck import Deck, shuffled_decks
@@ -131,11 +131,11 @@ class BareTable:
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
         program = ("-m", "tests.bench.floor")
-        ends.enter_context(ready(surroundings.python(*program, "pit", *arguments), house.folder, "floor-pit"))
+        ends.enter_context(ready(programs.python(*program, "pit", *arguments), house.folder, "floor-pit"))
         self._line = NotedLine(house.folder / "floor-line")
         self._lamps = Lamps(house.folder / "floor-header", [floor.LAMP])
         self._process, _ = ends.enter_context(
-            ready(surroundings.python(*program, "table", *arguments), house.folder, "floor-table", syncs.environment)
+            ready(programs.python(*program, "table", *arguments), house.folder, "floor-table", syncs.environment)
         )
         self._syncs = syncs
         self._ears = Ears(house.port, floor.EVENT, floor.ACK)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from controller.daemon.record.journal_reading import read_rows
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.table.facts import ShoeOpened
 from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until
 from tests.bench.report import Section, judged
@@ -89,7 +89,7 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
     """The median start of the table and of the bare imports, in ms; `forget` begins each without a past."""
     starts_ms, floors_ms = [], []
     for _ in range(times):
-        with ready(surroundings.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
+        with ready(programs.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
             floors_ms.append(floor_ms)
         if forget:
             # The key too: beside it stands that a journal was begun, and the table would ask where that journal is.
@@ -104,7 +104,7 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
 def _play(house: House) -> None:
     """Most of a shoe, by the simulated people, as fast as they go."""
     command = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "1"]
-    subprocess.run(surroundings.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
+    subprocess.run(programs.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
     until(house.all_is_acknowledged, "the pit")
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from controller.daemon.record.journal_reading import read_open_shoe
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from tests.bench.house import House, cpu_ms, until
 from tests.bench.report import Section, spread
@@ -51,14 +51,14 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
     """A page in Chromium before a table that is dealt, alone and with 99 other readers. Nothing where there is none."""
     if not (PROGRAM and DRIVER):
         return
-    at = f"127.0.0.1:{surroundings.free_port()}"
+    at = f"127.0.0.1:{programs.free_port()}"
     latencies, costs = [], []
     with house.daemon() as (daemon, _), ExitStack() as stack:
         until(lambda: status_of(house.table).pit.meters_fresh, "the pit")
         costs.append(("no screen", *_at_rest(daemon, None, quiet_s)))
         log = house.folder / "screen.log"
-        command = surroundings.python("-m", "controller.people.cli.main", "screen", str(house.table), "--listen", at)
-        server = stack.enter_context(surroundings.started(command, log))
+        command = programs.python("-m", "controller.people.cli.main", "screen", str(house.table), "--listen", at)
+        server = stack.enter_context(programs.started(command, log))
         until(lambda: at in log.read_text("utf-8"), "the screen")
         browser = stack.enter_context(chromium(house.folder))
         browser.size("monitor")
@@ -88,8 +88,8 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
 def _let_read(house: House, at: str, stack: ExitStack) -> None:
     """Let `_MANY` more browsers read the page."""
     said = house.folder / "readers.log"
-    readers = surroundings.python("-c", _READERS, *at.split(":"), str(_MANY))
-    stack.enter_context(surroundings.started(readers, said))
+    readers = programs.python("-c", _READERS, *at.split(":"), str(_MANY))
+    stack.enter_context(programs.started(readers, said))
     until(lambda: "all are there" in said.read_text("utf-8"), "the readers")
 
 
@@ -106,7 +106,7 @@ def _delays_ms(house: House, browser: Browser, url: str, hands: int) -> list[flo
     browser.open(url)
     browser.run(_NOTE_MARKS)
     people = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "2"]
-    subprocess.run(surroundings.python(*people, "--speed", str(_SPEED), "--rounds", str(hands)), check=True)
+    subprocess.run(programs.python(*people, "--speed", str(_SPEED), "--rounds", str(hands)), check=True)
     until(lambda: int(browser.text("[data-count=rounds]") or 0) >= hands, "the last hand")
     until(lambda: browser.read("window.marks.at(-1)[1]"), "its frame")
     came_ms = [

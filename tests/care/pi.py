@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from controller.contract.envelope import Stamp
 from controller.daemon.config import Config, load
 from controller.people.care.machine import Machine
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 
 NOW = Stamp(1_790_000_000_000, synchronised=True)
 PORT = "/dev/serial/by-id/usb-FTDI-if00-port0"

@@ -21,7 +21,7 @@ from controller.people.care.keeping import noted
 from controller.people.care.machine import Machine
 from controller.people.care.row import Verdict
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.table.facts import ProgramMeasured
 from controller.table.public import public
 from controller.table.states import Table

@@ -27,7 +27,7 @@ from controller.people.care.doctor import examine, of_table
 from controller.people.care.row import Row, Verdict
 from controller.people.cli.certs import BenchCa
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import python, simulated_table
+from controller.people.cli.programs import python, simulated_table
 from drivers import shoe as shoes
 from drivers.devices import LampWiring
 from tests.care.pi import NOW, PORT, Pi

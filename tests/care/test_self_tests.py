@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from controller.daemon import panel
+from controller.people.cli.programs import python
 from controller.people.cli.setup.questions import Terminal
 from controller.people.cli.status import status_lines
-from controller.people.cli.surroundings import python
 from controller.table.acts.entry import Request
 from controller.table.acts.itself import HitTest, InputsTested, InputTest, LampTest
 from controller.table.acts.rounds import LockWagers

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.people.cli.surroundings import free_port
+from controller.people.cli.programs import free_port
 from controller.pit.conformance.clauses import clauses
 from tests.documents.blocks import ROOT, blocks
 from tests.support.brokers import needs_mosquitto

@@ -1,4 +1,4 @@
-"""A daemon's surroundings in memory: pins, a shoe, a broker and a pit that a test holds in its hand."""
+"""What is around a daemon, in memory: pins, a shoe, a broker and a pit that a test holds in its hand."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from controller.daemon.answer import Answer
 from controller.daemon.clock import boot_id
 from controller.daemon.config import Config, load
 from controller.daemon.control.server import serving
-from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Entry, Message, Row
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
-from controller.people.cli.surroundings import EXAMPLE_TABLE, simulated_table
+from controller.daemon.shoe_heard import Mark
+from controller.people.cli.programs import EXAMPLE_TABLE, simulated_table
 from controller.pit.reference.clock import now_text, number_text
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request

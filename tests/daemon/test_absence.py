@@ -14,11 +14,11 @@ from controller.contract.envelope import Stamp
 from controller.contract.keys import SigningKey
 from controller.contract.topics import Topics
 from controller.daemon.config import Config, load
-from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
-from controller.people.cli.surroundings import simulated_table
+from controller.daemon.shoe_heard import Mark
+from controller.people.cli.programs import simulated_table
 from controller.rules.game.cards import Card
 from controller.table.acts.entry import Request
 from controller.table.acts.rounds import LockWagers

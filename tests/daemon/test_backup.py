@@ -33,7 +33,7 @@ from controller.daemon.record.journal_reading import read_origin, verify
 from controller.daemon.record.journal_rows import Entry
 from controller.daemon.record.replay import replay_open_shoe
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, Report, ShoeOpened
 from controller.table.states import Burning

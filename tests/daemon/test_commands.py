@@ -14,7 +14,7 @@ from controller.people.cli import files
 from controller.people.cli.command import EXIT_CODES, GROUPS, parser_of
 from controller.people.cli.commands import every_command
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import EXAMPLE_TABLE, example_game, simulated_table
+from controller.people.cli.programs import EXAMPLE_TABLE, example_game, simulated_table
 from controller.pit.reference.ledger import Ledger
 from tests.daemon.test_tablectl import KEY
 

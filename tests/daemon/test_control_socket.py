@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from controller.contract.face.status import Status
 from controller.daemon.beat import BEAT_S
 from controller.daemon.control.server import serving
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.main import main
 from controller.rules.game.play import Call
 from controller.rules.game.wagers import Wager
@@ -221,7 +221,7 @@ async def test_lucky_9s_hands_are_corrected_from_the_shell(
 async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with served(tmp_path, example=surroundings.example_table("sugarhouse")) as (world, _):
+    async with served(tmp_path, example=programs.example_table("sugarhouse")) as (world, _):
         file = str(tmp_path / "table.toml")
 
         async def said(*words: str, answer: str | None = None) -> tuple[int, list[str]]:
@@ -362,7 +362,7 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
     """Four cards lie face down: what the shoe says now is committed, and that something was is for nobody to see."""
-    midi = surroundings.example_table("sugarhouse_midi")
+    midi = programs.example_table("sugarhouse_midi")
     async with served(tmp_path, example=midi) as (world, path), connected(path) as line:
         await world.open_shoe()
         await world.do(LockWagers())

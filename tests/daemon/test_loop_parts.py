@@ -16,13 +16,13 @@ from controller.daemon.beats import Beats
 from controller.daemon.commits import Commits
 from controller.daemon.config.table_file import PinsSection
 from controller.daemon.folding import Folding
-from controller.daemon.hearing import Mark
 from controller.daemon.inbox import Arrived, Asked
 from controller.daemon.panel import Panel
 from controller.daemon.presses import Presses
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_file import JournalGoneError
 from controller.daemon.record.journal_rows import Entry, Message
+from controller.daemon.shoe_heard import Mark
 from controller.daemon.shoe_line import ShoeLine
 from controller.table.acts.entry import KEY, Request
 from controller.table.acts.rounds import LockWagers

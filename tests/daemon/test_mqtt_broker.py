@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from controller.people.cli.surroundings import free_port, mosquitto
+from controller.people.cli.programs import free_port, mosquitto
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.support.brokers import Broker, Peer

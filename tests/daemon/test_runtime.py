@@ -22,7 +22,7 @@ from controller.daemon.beat import next_beat
 from controller.daemon.record.journal_reading import read_rows, verify
 from controller.daemon.record.journal_rows import Row
 from controller.daemon.record.replay import replay
-from controller.people.cli.surroundings import EXAMPLE_TABLE, example_table
+from controller.people.cli.programs import EXAMPLE_TABLE, example_table
 from controller.rules.game.cards import Card
 from controller.rules.game.play import Call
 from controller.table.acts.entry import Request

@@ -19,7 +19,7 @@ from controller.daemon.answer import Answer
 from controller.daemon.control.lines import line
 from controller.daemon.delivery import guarantee as delivery
 from controller.daemon.record.journal_rows import Entry, Message
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.status import pit_lines
 from controller.pit.reference.clock import now_text
 from controller.rules.game.cards import Card
@@ -340,7 +340,7 @@ async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: 
 
 
 async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
+    async with running(tmp_path, example=programs.example_table("sugarhouse")) as world:
         await world.open_shoe()
         table = world.config.file.table.id
         seen = WagerWord(table, world.journal.epoch, 1, 1, Wager(2, "banker", 2000), 1, now_text())
@@ -383,7 +383,7 @@ async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_pat
 
 async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
     """The commit may be that of a result which cards lying face down decide."""
-    midi = surroundings.example_table("sugarhouse_midi")
+    midi = programs.example_table("sugarhouse_midi")
     async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
         await world.open_shoe()
         for _ in range(40):

@@ -21,7 +21,7 @@ import pytest
 from controller.contract.keys import SigningKey
 from controller.daemon.record.journal import Journal
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage

@@ -15,7 +15,7 @@ import pytest
 
 from controller.daemon.config import load
 from controller.people.cli import versions
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from controller.people.cli.versions import PIT, TABLE, Versions
 from controller.table.facts import Fact, ShoeOpened
 from controller.table.public import PHASE_NAMES

@@ -28,7 +28,7 @@ from controller.daemon.config.table_file import (
     TableSection,
 )
 from controller.daemon.pins.inputs import INPUTS
-from controller.people.cli.surroundings import example_game, example_table
+from controller.people.cli.programs import example_game, example_table
 from controller.pit.reference.meters import Terms
 from controller.rules.game.baccarat import Section, Tableau
 from controller.rules.game.baccarat_royal import BaccaratRoyal, BankerRow

@@ -19,7 +19,7 @@ from controller.daemon.script import usages
 from controller.daemon.second_person import HOLD_S
 from controller.people.cli import command as of_tablectl
 from controller.people.cli.commands import every_command
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.pit.reference.commands import entries as of_pitctl
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS

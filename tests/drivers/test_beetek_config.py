@@ -16,7 +16,7 @@ import tomli_w
 
 from controller.daemon.config import Config, load
 from controller.daemon.config.problems import ConfigError
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.table.facts import CardDrawn, Fact, Report
 from drivers import shoe as shoes
 from drivers.line import shoe_on_line

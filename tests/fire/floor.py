@@ -24,7 +24,7 @@ from controller.basics.errors import TableError
 from controller.bench.daemon import ROOT, Table, TableFiles
 from controller.contract.wire.mqtt_link import await_thread
 from controller.contract.wire.mqtt_tls import client_context
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.pit.reference.ledger import Ledger
 from tests.fire import terms
 from tests.fire.links import Link, Links
@@ -104,7 +104,7 @@ class Floor:
         for table in self.tables:
             table.start()
         came_true(lambda: all(table.links_up() for table in self.tables), PATIENCE_S, self.picture)
-        cashier = surroundings.python("-m", "tests.fire.cashier", str(self.ledger), str(self._seed))
+        cashier = programs.python("-m", "tests.fire.cashier", str(self.ledger), str(self._seed))
         self._cashier = subprocess.Popen(
             cashier, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
         )
@@ -208,7 +208,7 @@ class Floor:
         settings = self.folder / "pit.toml"
         settings.write_text(terms.settings(TERMS), "utf-8")
         files = self._house.files("pit")
-        return surroundings.python(
+        return programs.python(
             *("-m", "controller.pit.reference", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
             *("--ledger", str(self.ledger), "--settings", str(settings)),
             *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
@@ -313,7 +313,7 @@ class Process:
         if self._process is not None:
             self.await_up()
             self._note_end()
-            surroundings.stop(self._process)
+            programs.stop(self._process)
 
     def _note_end(self) -> None:
         assert self._process is not None

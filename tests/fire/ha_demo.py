@@ -34,7 +34,7 @@ import tomli_w
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
 from controller.contract.face.status import PitLink
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.certs import BenchCa
 from controller.people.cli.client import status_of
 from controller.pit.reference.__main__ import main as pit_command
@@ -206,8 +206,8 @@ class House:
         self.network = network
         self._speed = speed
         folder.chmod(0o755)
-        self.ports = {port: surroundings.free_port() for port in (2379, 2380, 5432, 8008)}
-        self.broker_port = surroundings.free_port()
+        self.ports = {port: programs.free_port() for port in (2379, 2380, 5432, 8008)}
+        self.broker_port = programs.free_port()
         self.key = folder / "pit.key"
         self._ca = BenchCa()
         self.certify(folder / "tls", "people")
@@ -294,18 +294,18 @@ class House:
 
     def deal(self) -> None:
         """Start the table and its people."""
-        self.table = surroundings.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
+        self.table = programs.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
         values = tomllib.loads(self.table.read_text("utf-8"))
         del values["pit"]["host"]
         brokers = [self.machines[name].address for name in NAMES[:2]]
         values["pit"] |= {"hosts": brokers if self.network is None else [BROKER], "stale_after_s": _STALE_AFTER_S}
         self.table.write_text(tomli_w.dumps(values), "utf-8")
-        daemon = surroundings.python("-m", "controller.people.cli.main", "run", str(self.table))
-        started = self._ends.enter_context(surroundings.started(daemon, self.folder / "table.log"))
-        surroundings.await_table(self.table, started, self.folder / "table.log")
-        people = surroundings.python("-m", "drivers.sim", str(self.table))
+        daemon = programs.python("-m", "controller.people.cli.main", "run", str(self.table))
+        started = self._ends.enter_context(programs.started(daemon, self.folder / "table.log"))
+        programs.await_table(self.table, started, self.folder / "table.log")
+        people = programs.python("-m", "drivers.sim", str(self.table))
         people += ["--account", str(self.folder / "account"), "--speed", str(self._speed), "--seed", "17"]
-        self.people = self._ends.enter_context(surroundings.started(people, self.folder / "people.log"))
+        self.people = self._ends.enter_context(programs.started(people, self.folder / "people.log"))
 
     def pit_status(self) -> PitLink:
         """How the table finds its pit."""
@@ -437,7 +437,7 @@ def play(
         _watch(house, look_s, say)
         if network is not None:
             _cut_the_primary_off(house, network, say)
-        surroundings.stop(house.people)
+        programs.stop(house.people)
         house.await_(lambda: house.pit_status().unacknowledged == 0, "an acknowledgement of the last event")
         hands, refused = house.dealt_without(lost_s, led_s, again_s)
         say(f"without a pit the table dealt {hands} hands; the progressive wager was refused at {refused} locks")

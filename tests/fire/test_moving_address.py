@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import status_of
 from tests.fire.ha_demo import BROKER, answering, keepalived_file
 from tests.support.brokers import MOSQUITTO, needs_mosquitto
@@ -44,20 +44,18 @@ class _House:
         for machine in ("one", "two"):
             self._start_machine(machine, ends)
         eventually_now(self.holders, "for the address")
-        pit = surroundings.python(
-            "-m", "controller.pit.reference", "run", "--broker", f"{BROKER}:{_PORT}", "--adopt-new"
-        )
+        pit = programs.python("-m", "controller.pit.reference", "run", "--broker", f"{BROKER}:{_PORT}", "--adopt-new")
         pit += ["--ledger", str(folder / "ledger")]
-        ends.enter_context(surroundings.started([*network.on("pit"), *pit], folder / "pit.log"))
-        self.table = surroundings.simulated_table(folder, _PORT, pit={"host": BROKER})
+        ends.enter_context(programs.started([*network.on("pit"), *pit], folder / "pit.log"))
+        self.table = programs.simulated_table(folder, _PORT, pit={"host": BROKER})
         daemon = [
             *network.on("table"),
-            *surroundings.python("-m", "controller.people.cli.main", "run", str(self.table)),
+            *programs.python("-m", "controller.people.cli.main", "run", str(self.table)),
         ]
-        started = ends.enter_context(surroundings.started(daemon, folder / "table.log"))
-        surroundings.await_table(self.table, started, folder / "table.log")
-        people = surroundings.python("-m", "drivers.sim", str(self.table), "--account", str(folder / "account"))
-        ends.enter_context(surroundings.started([*people, "--speed", "10", "--seed", "17"], folder / "people.log"))
+        started = ends.enter_context(programs.started(daemon, folder / "table.log"))
+        programs.await_table(self.table, started, folder / "table.log")
+        people = programs.python("-m", "drivers.sim", str(self.table), "--account", str(folder / "account"))
+        ends.enter_context(programs.started([*people, "--speed", "10", "--seed", "17"], folder / "people.log"))
 
     def _start_machine(self, machine: str, ends: ExitStack) -> None:
         own = self._folder / machine
@@ -67,7 +65,7 @@ class _House:
         own.with_suffix(".mosquitto").write_text(broker, "utf-8")
         script = f"{MOSQUITTO} -c {own}.mosquitto & exec {KEEPALIVED} -nlD -f {own}.keepalived -p {own}.p -r {own}.r"
         apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script]
-        ends.enter_context(surroundings.started([*self._network.on(machine), *apart], own.with_suffix(".log")))
+        ends.enter_context(programs.started([*self._network.on(machine), *apart], own.with_suffix(".log")))
 
     def holders(self) -> list[str]:
         """The machines on which the address stands."""

@@ -31,7 +31,7 @@ from controller.daemon.delivery.pit_log import compare
 from controller.daemon.delivery.pit_trust import Offer, PitTrust
 from controller.daemon.record.fact_json import fact_from_json, fact_to_json
 from controller.daemon.script import ScriptTable
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.pit.reference import settings as pit_settings
 from controller.pit.reference.incoming import read_event
 from controller.pit.reference.ledger import Ledger

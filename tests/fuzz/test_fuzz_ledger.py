@@ -15,7 +15,7 @@ from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.daemon.config import load
 from controller.daemon.script import Complaint, ScriptTable
-from controller.people.cli.surroundings import EXAMPLE_TABLE
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.settings import default
 from tests.fuzz.fuzzing import change_json

@@ -13,7 +13,7 @@ from controller.bench.far_pit import PRIVATE_KEY, FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.support.second_person import agree
 
 
@@ -79,10 +79,10 @@ class ReferencePit:
         self._running = ExitStack()
 
     def start(self) -> None:
-        self._process = self._running.enter_context(surroundings.started(self._command, self._folder / "pit.log"))
+        self._process = self._running.enter_context(programs.started(self._command, self._folder / "pit.log"))
 
     def _pit(self, *words: str) -> list[str]:
-        return surroundings.python("-m", "controller.pit.reference", *words, "--ledger", str(self._folder / "ledger"))
+        return programs.python("-m", "controller.pit.reference", *words, "--ledger", str(self._folder / "ledger"))
 
     def says(self, *words: str) -> str:
         """What a command of the pit's prints."""

@@ -15,7 +15,7 @@ import pytest
 
 from controller.bench.daemon import ROOT, Broker
 from controller.bench.jumpers import Jumpers
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from drivers.sim.pins import OUTPUT, PinsPage
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
 
@@ -164,7 +164,7 @@ def test_a_mosquitto_that_does_not_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: Path) -> None:
-    named = f"127.0.0.1:{surroundings.free_port()}"
+    named = f"127.0.0.1:{programs.free_port()}"
     run = run_elsewhere(tmp_path, "def test_none(broker): pass", "--broker", named, CI="")
     assert run.returncode == 0, run.stdout
     assert "1 skipped" in run.stdout
@@ -193,7 +193,7 @@ def test_a_cable_end_that_is_not_there_is_skipped_and_named(
 
 def test_what_is_absent_fails_where_ci_has_everything(tmp_path: Path) -> None:
     of_this_bench = f"{ROOT}/tests/hil/test_hil_life.py::test_the_lamps_go_through_the_real_rpi_gpio"
-    run = run_pytest(ROOT, of_this_bench, "--broker", f"127.0.0.1:{surroundings.free_port()}", CI="true")
+    run = run_pytest(ROOT, of_this_bench, "--broker", f"127.0.0.1:{programs.free_port()}", CI="true")
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
     assert "skipped, where CI has everything" in run.stdout
 

@@ -36,7 +36,7 @@ from controller.bench.daemon import (
 )
 from controller.bench.far_pit import Event
 from controller.bench.header import Pins
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 
 _A_SHOE_S = 180
 _ODD_CENTS = {"wagers": {"increment_cents": 1}}
@@ -58,9 +58,9 @@ class Evening:
     keys: dict[str, Any] = field(default_factory=dict)
 
 
-_CORRECTED = {"game": str(surroundings.example_game("baccarat_royal_corrected"))}
+_CORRECTED = {"game": str(programs.example_game("baccarat_royal_corrected"))}
 _SHEETS = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi", "baccarat_royal", "lucky9")
-_TABLES = sorted(path.stem for path in surroundings.EXAMPLE_TABLE.parent.glob("*.toml"))
+_TABLES = sorted(path.stem for path in programs.EXAMPLE_TABLE.parent.glob("*.toml"))
 _OTHERWISE: dict[str, dict[str, dict[str, Any]]] = {
     "baccarat_royal": {
         "baccarat_royal": {"on_win": "loser_to_next_seat", "on_tie": "free_seat", "deal_order": "alternating"},
@@ -124,7 +124,7 @@ def table_files(
         broker.port,
         shim,
         None,
-        surroundings.example_table(evening.table),
+        programs.example_table(evening.table),
         table={"bet_recognition": True} | evening.keys,
         pit=pit_section(broker),
         pins={"debounce_ms": 5},  # the people press some hundred times a shoe, and wait each time to be believed
@@ -138,7 +138,7 @@ def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
     ledger = tmp_path / "pit"
     command = ["-m", "controller.pit.reference", "run", *pit_options(broker), "--ledger", str(ledger)]
     log = tmp_path / "pit.log"
-    with surroundings.started(surroundings.python(*command, "--adopt-new"), log):
+    with programs.started(programs.python(*command, "--adopt-new"), log):
         # Until then a broker that runs on retains the key of an earlier test's pit, and the table would pin that one.
         assert comes_true(lambda: "connected to the broker" in log.read_text("utf-8"), 20), log.read_text("utf-8")
         yield ledger
@@ -176,7 +176,7 @@ def accounts(
             return True
         return account.exists() and account.read_bytes().count(b'"shoe_opened"') > 1
 
-    with surroundings.started(surroundings.python(*command), log) as dealing:
+    with programs.started(programs.python(*command), log) as dealing:
         assert comes_true(over, _A_SHOE_S), table.log_tail()
     assert comes_true(lambda: table.unacknowledged() == 0, 20), table.log_tail()
     return Accounts(
@@ -221,7 +221,7 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
     types = Counter(event["type"] for event in accounts.pit)
     assert not types.keys() & {"fault", "alarm", "void"}, types
     _is_an_evening(evening, accounts)
-    drawn_up = surroundings.python("-m", "controller.pit.reference", "account", "--ledger", str(ledger))
+    drawn_up = programs.python("-m", "controller.pit.reference", "account", "--ledger", str(ledger))
     told = subprocess.run(drawn_up, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
     awarded, levels = _reckoned_meters(evening, accounts.house)
@@ -238,8 +238,8 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
 
 def _reckoned_meters(evening: Evening, house: list[dict[str, Any]]) -> tuple[list[int], dict[str, int]]:
     """Every award in cents, and each meter's level at the end, reckoned from the house's account and the two files."""
-    table = tomllib.loads(surroundings.example_table(evening.table).read_text("utf-8"))["table"]
-    game = evening.keys.get("game", surroundings.example_table(evening.table).parent / table["game"])
+    table = tomllib.loads(programs.example_table(evening.table).read_text("utf-8"))["table"]
+    game = evening.keys.get("game", programs.example_table(evening.table).parent / table["game"])
     bets = {bet["spot"]: bet for bet in tomllib.loads(Path(game).read_text("utf-8"))["bets"]}
     terms = tomllib.loads((ROOT / "config" / "pit.toml").read_text("utf-8"))["meters"]
     level = {name: Fraction(meter["seed_cents"]) for name, meter in terms.items()}
@@ -310,8 +310,8 @@ def _optional(evening: Evening) -> set[str]:
 
 
 def _bets(evening: Evening) -> list[dict[str, Any]]:
-    table = tomllib.loads(surroundings.example_table(evening.table).read_text("utf-8"))
-    game = surroundings.example_table(evening.table).parent / table["table"]["game"]
+    table = tomllib.loads(programs.example_table(evening.table).read_text("utf-8"))
+    game = programs.example_table(evening.table).parent / table["table"]["game"]
     return list(tomllib.loads(game.read_text("utf-8"))["bets"])
 
 

@@ -14,7 +14,7 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,9 +71,7 @@ def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
 def _says(program: str, unit: Path | None) -> str:
     """What Python prints for this program, held to a unit's filter or to none."""
     held = () if unit is None else (*HELD, str(unit), sys.executable)
-    run = subprocess.run(
-        surroundings.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run(programs.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, (run.returncode, run.stderr)
     return run.stdout
 

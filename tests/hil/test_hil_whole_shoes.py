@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controller.bench.far_pit import Event
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.hil.bench import Bench
 
 _A_SHOE_S = 120
@@ -48,7 +48,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
         assert dealing.poll() is None, (tmp_path / "people.log").read_text("utf-8")
         return account.exists() and account.read_bytes().count(b'"shoe_closed"') >= shoes
 
-    with surroundings.started(surroundings.python(*people, *habits), tmp_path / "people.log") as dealing:
+    with programs.started(programs.python(*people, *habits), tmp_path / "people.log") as dealing:
         at.eventually(over, within_s=shoes * _A_SHOE_S)
     at.eventually(lambda: at.table.unacknowledged() == 0)
 

@@ -28,7 +28,7 @@ from controller.daemon.record.journal_form import SCHEMA_VERSION
 from controller.daemon.record.journal_reading import read_rows, verify
 from controller.daemon.record.journal_rows import Entry
 from controller.daemon.record.replay import replay
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from controller.people.cli.main import main
 from controller.people.screen.figures import past_view
@@ -131,8 +131,8 @@ def table_over(old: OldJournal, name: str, folder: Path) -> Path:
         "table": {"id": verify(old.journal).table},
         "journal": {"path": str(old.journal), "signing_key": str(old.key)},
     }
-    example = surroundings.example_table(game)
-    return surroundings.simulated_table(folder, surroundings.free_port(), example, **changes)
+    example = programs.example_table(game)
+    return programs.simulated_table(folder, programs.free_port(), example, **changes)
 
 
 SAMPLE = ("lucky9", "royal9-stopped", "0f50807/royal9-restarted")
@@ -146,9 +146,7 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
     table = table_over(old, name, tmp_path)
-    with surroundings.started(
-        surroundings.python("-m", "controller.people.cli.main", "run", str(table)), tmp_path / "log"
-    ):
+    with programs.started(programs.python("-m", "controller.people.cli.main", "run", str(table)), tmp_path / "log"):
         face = started(table)
         assert face.shoe == shoe
         for act in ("void", "new_shoe") if face.phase in ("wagers_locked", "round_in_play") else ("new_shoe",):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from controller.contract.wire.mqtt_tls import TlsFiles
 from controller.people.cli.certs import BenchCa
-from controller.people.cli.surroundings import free_port
+from controller.people.cli.programs import free_port
 from tests.support.brokers import Broker, Peer
 
 SHIPPED = Path(__file__).parents[2] / "config" / "mosquitto"

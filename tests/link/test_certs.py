@@ -21,7 +21,7 @@ from controller.contract.wire.mqtt_tls import TlsFiles, client_context, wrong_wi
 from controller.daemon.config import load
 from controller.people.cli.certs import BenchCa
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from tests.link.house import write
 
 NAME = "royal9-01"

@@ -25,7 +25,7 @@ from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, PitKeyWord
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 from controller.people.cli.certs import BenchCa
-from controller.people.cli.surroundings import free_port, mosquitto
+from controller.people.cli.programs import free_port, mosquitto
 from controller.pit.reference.clock import now_text
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will

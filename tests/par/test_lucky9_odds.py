@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.par import edge_lines
 from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
@@ -182,7 +182,7 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
 
 
 def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
-    text = surroundings.example_game("lucky9").read_text("utf-8")
+    text = programs.example_game("lucky9").read_text("utf-8")
     (tmp_path / "game.toml").write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
     *_, edges = edge_lines(par(subject(tmp_path / "game.toml")), 1)
     assert edges.startswith("house edges: hand 1.2")

@@ -19,7 +19,7 @@ from typing import Any
 
 import serial
 
-from controller.people.cli.surroundings import free_port
+from controller.people.cli.programs import free_port
 from tests.pi.board import POWER, Board
 from tests.support.waiting import eventually_now
 

@@ -15,10 +15,10 @@ import pytest
 from controller.contract.keys import SigningKey
 from controller.pit.reference import alarms
 from controller.pit.reference.__main__ import main
+from controller.pit.reference.alarm_limit import AlarmLimit
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
-from controller.pit.reference.sayings import Sayings
 from controller.pit.reference.settings import default
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import TABLE, House, ack
@@ -204,23 +204,25 @@ def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
 
 
 def test_what_comes_often_is_said_a_few_times_a_minute_and_then_counted() -> None:
-    sayings = Sayings()
-    said = [sayings.may_say(TABLE, refusal(what=f"Body {number}."), True, 0.0) for number in range(1_100)]
+    alarm_limit = AlarmLimit()
+    said = [alarm_limit.may_say(TABLE, refusal(what=f"Body {number}."), True, 0.0) for number in range(1_100)]
     assert said == [True] * 3 + [False] * 1_097
-    assert sayings.may_say(TABLE, refusal("signature_invalid"), True, 1.0), "another code"
-    assert sayings.may_say("royal9-02", refusal(), True, 1.0), "another table"
-    assert sayings.over(59.9) == []
-    (counted,) = sayings.over(60.0)
+    assert alarm_limit.may_say(TABLE, refusal("signature_invalid"), True, 1.0), "another code"
+    assert alarm_limit.may_say("royal9-02", refusal(), True, 1.0), "another table"
+    assert alarm_limit.over(59.9) == []
+    (counted,) = alarm_limit.over(60.0)
     assert str(counted).startswith(f"body_differs: 1,097 more of table {TABLE} within a minute. The last of them:\n")
     assert "Body 1099." in str(counted)
-    assert sayings.over(200.0) == [], "what was said in time needs no count"
-    assert sayings.may_say(TABLE, refusal(), True, 200.0)
+    assert alarm_limit.over(200.0) == [], "what was said in time needs no count"
+    assert alarm_limit.may_say(TABLE, refusal(), True, 200.0)
 
 
 def test_a_house_that_begins_is_told_of_many_tables_and_of_no_thousands() -> None:
-    sayings = Sayings()
-    told = sum(sayings.may_say("", refusal("epoch_to_adopt", f"{number}"), number < 50, 0.0) for number in range(2_000))
-    (counted,) = sayings.over(60.0)
+    alarm_limit = AlarmLimit()
+    told = sum(
+        alarm_limit.may_say("", refusal("epoch_to_adopt", f"{number}"), number < 50, 0.0) for number in range(2_000)
+    )
+    (counted,) = alarm_limit.over(60.0)
     assert (told, counted.more, counted.left_out) == (30, 1_970, 1_950)
     assert "of tables that nobody adopted" in str(counted)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import status_of
 from controller.people.cli.main import main as tablectl
 from controller.pit.reference.__main__ import main as pit
@@ -70,7 +70,7 @@ def evening(ledger: Ledger, tmp_path: Path) -> Evening:
 
 def events(path: Path, *words: str) -> Printed:
     """The command as a person gives it."""
-    command = surroundings.python("-m", "controller.pit.reference", "events", "--ledger", str(path), *words)
+    command = programs.python("-m", "controller.pit.reference", "events", "--ledger", str(path), *words)
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
 
 
@@ -90,7 +90,7 @@ def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_pat
         until(lambda: status_of(running.table).pit.fresh, "the table to hear its pit")
         people = ["-m", "drivers.sim", str(running.table), "--account", str(running.folder / "account")]
         people += ["--rounds", "2", "--speed", "0", "--seed", "7"]
-        subprocess.run(surroundings.python(*people), cwd=ROOT, check=True, capture_output=True)
+        subprocess.run(programs.python(*people), cwd=ROOT, check=True, capture_output=True)
         until(running.all_is_acknowledged, "the pit to commit the evening")
         ledger, journal, file = (running.folder / name for name in ("ledger", "table.journal", "pit.log.jsonl"))
         file.write_bytes(events(ledger, TABLE).stdout)
@@ -210,7 +210,7 @@ def test_a_reader_that_goes_away_is_no_trouble(
     commit(ledger, played(tmp_path / "table.journal", entries))
     assert (size := sum(map(len, lines(path, TABLE)))) > 0
     assert (size > io.DEFAULT_BUFFER_SIZE) == (entries == len(SHOES))
-    command = surroundings.python("-m", "controller.pit.reference", "events", "--ledger", str(path), TABLE)
+    command = programs.python("-m", "controller.pit.reference", "events", "--ledger", str(path), TABLE)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

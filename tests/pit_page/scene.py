@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.contract.canonical import canonical
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import House, ack
 from tests.support.waiting import eventually_now
@@ -41,7 +41,7 @@ _OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "bo
 
 def held_to(unit: str) -> list[str]:
     """Python, held to the filter of this unit."""
-    return surroundings.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
+    return programs.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
 
 
 class Scene:
@@ -79,14 +79,14 @@ class Scene:
         self.far.publish(f"pit/v1/{table}/state", canonical(said), retain=True)
 
     def _start_page(self) -> str:
-        port = surroundings.free_port()
+        port = programs.free_port()
         command = (
             *held_to("table-pit-page"),
             *("-m", "controller.people.pit_page", "--ledger", str(self.house.ledger), "--listen", f"127.0.0.1:{port}"),
             *("--broker", f"127.0.0.1:{self.house.broker.port}"),
         )
         log = self.folder / "page.log"
-        self._ends.enter_context(surroundings.started(command, log))
+        self._ends.enter_context(programs.started(command, log))
         eventually_now(lambda: "http" in log.read_text("utf-8"), "the page's server")
         return f"http://127.0.0.1:{port}/"
 

@@ -15,9 +15,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from controller.people.pit_page.hearing import HeardState, Hearing
 from controller.people.pit_page.look import Look
 from controller.people.pit_page.metrics import pit_metrics
+from controller.people.pit_page.subscriber import HeardState, Subscriber
 from controller.people.pit_page.view import parts
 from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.standing import HeardTable, Standing
@@ -136,12 +136,12 @@ def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
 
 def test_of_what_anybody_can_say_little_is_kept() -> None:
     """Ten thousand states of 250,000 bytes each were kept whole."""
-    hearing = Hearing("nowhere", 1, "pit/v1", None)
+    subscriber = Subscriber("nowhere", 1, "pit/v1", None)
     long = {"online": True, "phase": "x" * 200_000, "links": {"shoe": True, "x" * 40_000: True}, "more": [[]] * 99}
-    hearing.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
-    hearing.link_message("pit/v1/\u202et-1/state", b'{"online":true}', True)
-    hearing.link_message(f"pit/v1/{'t' * 61}/state", b'{"online":true}', True)
-    assert {table: heard.state for table, heard in hearing.states.items()} == {
+    subscriber.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
+    subscriber.link_message("pit/v1/\u202et-1/state", b'{"online":true}', True)
+    subscriber.link_message(f"pit/v1/{'t' * 61}/state", b'{"online":true}', True)
+    assert {table: heard.state for table, heard in subscriber.states.items()} == {
         "t-1": {"online": True, "links": {"shoe": True, "journal": False}}
     }
 

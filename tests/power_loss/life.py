@@ -31,7 +31,7 @@ _HANDS_A_SHOE = 12
 
 
 class Life:
-    """The table's surroundings in `folder`; the recorder's notes are in `folder/notes`.
+    """What is around the table, in `folder`; the recorder's notes are in `folder/notes`.
 
     `recorder` and `shim` are preloaded into the daemon; `program` is what runs instead of `tablectl`, if any.
     """

@@ -13,7 +13,7 @@ from controller.basics.errors import TableError
 from controller.contract.face.status import Status
 from controller.daemon.config import load
 from controller.daemon.record.journal_reading import read_rows
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from tests.support.waiting import eventually_now
 
@@ -26,21 +26,19 @@ class Showing:
 
     def __init__(self, folder: Path, example: str) -> None:
         self.folder, self._stack = folder, ExitStack()
-        self._broker = surroundings.free_port()
+        self._broker = programs.free_port()
         known = {"bet_recognition": True}
-        self.table = surroundings.simulated_table(
-            folder, self._broker, surroundings.example_table(example), table=known
-        )
+        self.table = programs.simulated_table(folder, self._broker, programs.example_table(example), table=known)
         self.journal = Path(load(self.table).file.journal.path)
-        self._at = f"127.0.0.1:{surroundings.free_port()}"
+        self._at = f"127.0.0.1:{programs.free_port()}"
         self.url = f"http://{self._at}/"
 
     @contextmanager
     def running(self) -> Iterator[Showing]:
         """With a broker, a pit, the daemon and the screen."""
         with self._stack:
-            self._stack.enter_context(surroundings.mosquitto(self.folder, self._broker))
-            self._stack.enter_context(surroundings.pit(self.folder, self._broker, self.folder / "ledger"))
+            self._stack.enter_context(programs.mosquitto(self.folder, self._broker))
+            self._stack.enter_context(programs.pit(self.folder, self._broker, self.folder / "ledger"))
             self.daemon = self.start_daemon()
             self.screen = self.start_screen()
             yield self
@@ -61,7 +59,7 @@ class Showing:
 
     def supervisors_url(self) -> str:
         """The address of a supervisor's own screen, which is started."""
-        port = str(surroundings.free_port())
+        port = str(programs.free_port())
         self._started("own", *_SCREEN, str(self.table), "--supervisor", "--listen", f"127.0.0.1:{port}")
         log = self.folder / "own.log"
         eventually_now(lambda: "http" in log.read_text("utf-8"), "the supervisor's screen")
@@ -115,5 +113,5 @@ class Showing:
         return [event for event in told if event["type"] == type_]
 
     def _started(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = surroundings.python(*arguments)
-        return self._stack.enter_context(surroundings.started(command, self.folder / f"{name}.log"))
+        command = programs.python(*arguments)
+        return self._stack.enter_context(programs.started(command, self.folder / f"{name}.log"))

@@ -15,9 +15,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import free_port
+from controller.people.cli.programs import free_port
 from controller.people.pit_page.__main__ import main as pit_page
-from controller.people.pit_page.hearing import Hearing
+from controller.people.pit_page.subscriber import Subscriber
 from controller.people.screen import web
 from controller.people.screen.door import Connection, Known, place_of
 
@@ -245,7 +245,7 @@ def test_the_programs_hand_their_names_on(monkeypatch: pytest.MonkeyPatch, tmp_p
             work.close()
 
     monkeypatch.setattr(web, "serve", serve)
-    monkeypatch.setattr(Hearing, "run", lambda _: None)
+    monkeypatch.setattr(Subscriber, "run", lambda _: None)
     at = "--listen", f"{_ONE}:{free_port()}", "--names", _NAMED, "other"
     assert main(["screen", "config/tables/royal9.toml", *at]) == 0
     assert pit_page(["--ledger", str(tmp_path / "ledger"), "--broker", "127.0.0.1:1883", *at]) == 0

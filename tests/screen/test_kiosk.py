@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.screen.browser import PROGRAM, needs_a_browser
 from tests.support.waiting import PATIENCE_S, eventually_now
 
@@ -54,25 +54,23 @@ class Monitor:
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self._stack = folder, stack
-        self._at = f"127.0.0.1:{surroundings.free_port()}"
-        self._table = surroundings.simulated_table(folder, 1)
+        self._at = f"127.0.0.1:{programs.free_port()}"
+        self._table = programs.simulated_table(folder, 1)
         self.server = self.serve()
 
     def serve(self) -> subprocess.Popen[bytes]:
         """The server, which listens."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
-        command = surroundings.python(
-            "-m", "controller.people.cli.main", "screen", str(self._table), "--listen", self._at
-        )
-        server = self._stack.enter_context(surroundings.started(command, log))
+        command = programs.python("-m", "controller.people.cli.main", "screen", str(self._table), "--listen", self._at)
+        server = self._stack.enter_context(programs.started(command, log))
         eventually_now(lambda: self._at in log.read_text("utf-8"), "the server")
         return server
 
     def kiosk(self, *browser: str, first_s: float = 30, silent_s: float = 3) -> subprocess.Popen[bytes]:
         """The kiosk with this browser."""
         command = [sys.executable, "-c", _KIOSK, f"http://{self._at}", str(first_s), str(silent_s), *browser]
-        return self._stack.enter_context(surroundings.started(command, self.folder / "kiosk.log"))
+        return self._stack.enter_context(programs.started(command, self.folder / "kiosk.log"))
 
     def stand_in(self, how: str) -> subprocess.Popen[bytes]:
         """The kiosk with a stand-in for a browser that dies, freezes or goes on."""
@@ -82,7 +80,7 @@ class Monitor:
         """A monitor of 1024 x 768 on `display`, and the file that holds what it shows."""
         command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
         log = self.folder / "xvfb.log"
-        self._stack.enter_context(surroundings.started(command, log))
+        self._stack.enter_context(programs.started(command, log))
         eventually_now(lambda: re.search(rb"^\d+\n", log.read_bytes(), re.MULTILINE), "the monitor")
         self.display = ":" + re.findall(r"^\d+$", log.read_text("utf-8"), re.MULTILINE)[0]
         return folder / "Xvfb_screen0"
@@ -117,7 +115,7 @@ def test_a_browser_that_is_gone_is_started_again(monitor: Monitor, how: str, why
     kiosk = monitor.stand_in(how)
     eventually_now(lambda: monitor.starts >= 2, "another browser")
     assert f"The browser is started again: {why}" in monitor.said()
-    surroundings.stop(kiosk)
+    programs.stop(kiosk)
     assert kiosk.returncode == 0
     assert _children_of(monitor.folder) == []
 
@@ -184,7 +182,7 @@ def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monito
         eventually_now(partial(_others, own / "chromium", before), "another browser")
         eventually_now(lambda: lit_share(shown) > 0.95, "the page again")
         assert "The browser is started again: its page has painted nothing for too long." in monitor.said()
-        surroundings.stop(kiosk)
+        programs.stop(kiosk)
         eventually_now(lambda: _children_of(own / "chromium") == [], "no browser is left")
 
 

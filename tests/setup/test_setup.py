@@ -22,7 +22,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
 from controller.people.care.row import Row, Verdict
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from controller.people.cli.setup import listening, wizard
 from controller.people.cli.setup.broker import ask_broker
@@ -338,8 +338,8 @@ class _Started(Machine):
         return True
 
     def start(self) -> bool:
-        run = surroundings.python("-m", "controller.people.cli.main", "run", str(self._folder / "table.toml"))
-        self.process = self._stack.enter_context(surroundings.started(run, self._folder / "table.log"))
+        run = programs.python("-m", "controller.people.cli.main", "run", str(self._folder / "table.toml"))
+        self.process = self._stack.enter_context(programs.started(run, self._folder / "table.log"))
         eventually_now(self._answers)
         return True
 
@@ -351,16 +351,16 @@ class _Started(Machine):
 
     def stop(self) -> bool:
         assert self.process is not None
-        return surroundings.stop(self.process) == 0
+        return programs.stop(self.process) == 0
 
 
 @contextmanager
 def _running(folder: Path) -> Iterator[_Started]:
     """A table that a setup has started, with its broker and its pit."""
-    port = surroundings.free_port()
+    port = programs.free_port()
     with ExitStack() as stack:
-        stack.enter_context(surroundings.mosquitto(folder, port))
-        stack.enter_context(surroundings.pit(folder, port, folder / "ledger"))
+        stack.enter_context(programs.mosquitto(folder, port))
+        stack.enter_context(programs.pit(folder, port, folder / "ledger"))
         stack.callback(PtyLine(folder / "shoe").unplug)
         machine = _Started(folder, stack)
         places = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from drivers.sim.house import Limits
 
 
@@ -27,4 +27,4 @@ def limits_of(game: str) -> Limits:
 
 
 def _values(game: str) -> dict[str, Any]:
-    return tomllib.loads(surroundings.example_game(game).read_text("utf-8"))
+    return tomllib.loads(programs.example_game(game).read_text("utf-8"))

@@ -10,7 +10,7 @@ from controller.daemon.config import load
 from controller.daemon.config.problems import ConfigError
 from controller.people.cli.main import main
 from controller.people.cli.played import played, settings_of
-from controller.people.cli.surroundings import example_game, example_table
+from controller.people.cli.programs import example_game, example_table
 from controller.pit.reference.settings import default
 from controller.pit.reference.settings import load as settings_in
 

@@ -18,7 +18,7 @@ import pytest
 import tomli_w
 
 from controller.people.cli.client import status_of
-from controller.people.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
+from controller.people.cli.programs import EXAMPLE_TABLE, free_port, simulated_table, started
 from drivers.sim.account import Account
 from drivers.sim.dealer import Dealer
 from drivers.sim.deck import Deck

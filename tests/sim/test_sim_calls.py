@@ -13,7 +13,7 @@ import pytest
 import tomli_w
 
 from controller.basics.errors import TableError
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Dealt
@@ -212,7 +212,7 @@ def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
     ("table", "lacks"), [("lucky9", "split"), ("baccarat_royal", "stand"), ("sugarhouse_midi", "reveal")]
 )
 def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tmp_path: Path) -> None:
-    path = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table(table))
+    path = programs.simulated_table(tmp_path, 1883, programs.example_table(table))
     read_house(path)
     values = tomllib.loads(path.read_text("utf-8"))
     del values["pins"]["inputs"][lacks]
@@ -230,7 +230,7 @@ def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tm
     ],
 )
 def test_a_house_whose_shoe_the_people_do_not_know_is_not_simulated(says: str, other: str, tmp_path: Path) -> None:
-    path = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table("royal9"))
+    path = programs.simulated_table(tmp_path, 1883, programs.example_table("royal9"))
     game = path.parent / tomllib.loads(path.read_text("utf-8"))["table"]["game"]
     text = game.read_text("utf-8").replace(says, other)
     (tmp_path / "game.toml").write_text(text, "utf-8")
@@ -243,7 +243,7 @@ def test_a_house_whose_shoe_the_people_do_not_know_is_not_simulated(says: str, o
 
 
 def test_nobody_wagers_with_a_blind_dealer(tmp_path: Path) -> None:
-    table = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table("lucky9"))
+    table = programs.simulated_table(tmp_path, 1883, programs.example_table("lucky9"))
     with raising("sim_blind"):
         run_table(table, tmp_path / "account", Habits(watch_lamps=False))
 

@@ -18,7 +18,7 @@ import pytest
 import serial
 
 from controller.people.cli.main import main
-from controller.people.cli.surroundings import free_port, mosquitto, simulated_table
+from controller.people.cli.programs import free_port, mosquitto, simulated_table
 from controller.rules.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,

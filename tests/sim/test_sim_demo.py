@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.main import main
 from drivers.sim import rules
 from drivers.sim.deck import CUT
@@ -148,7 +148,7 @@ def test_the_story_of_every_game(game: str) -> None:
 @pytest.mark.parametrize("game", TABLES)
 def test_the_story_s_shoe_is_whole_and_its_first_round_shows_the_game(game: str, tmp_path: Path) -> None:
     table = {"bet_recognition": True}
-    house = read_house(surroundings.simulated_table(tmp_path, 1, surroundings.example_table(game), table=table))
+    house = read_house(programs.simulated_table(tmp_path, 1, programs.example_table(game), table=table))
     plan = planned(house, game_of(house), 7)
     assert plan == planned(house, game_of(house), 7), "a seed repeats it"
     deck = plan.deck(7)

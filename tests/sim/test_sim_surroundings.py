@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.people.cli.surroundings import free_port, python
+from controller.people.cli.programs import free_port, python
 
 
 def _given_to_another_process(wanted: Iterable[int]) -> set[int]:
-    said = "from controller.people.cli.surroundings import free_port; "
+    said = "from controller.people.cli.programs import free_port; "
     said += f"print(*(free_port(port) for port in {sorted(wanted)}))"
     return {int(port) for port in subprocess.check_output(python("-c", said), text=True).split()}
 

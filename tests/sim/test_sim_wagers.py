@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from controller.daemon.config import load
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.rules.game import seating as controllers
 from controller.rules.game.hands import Outcome
 from controller.rules.game.wagers import RefusedWager, place, placing, stand
@@ -53,7 +53,7 @@ OWN_LIMITS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("game", CODES)
 def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str, dict[str, Any]]) -> None:
     """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
-    config = load(surroundings.example_table(game))
+    config = load(programs.example_table(game))
     rules = config.rules.wagers
     bets = tuple(replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
     limits = limits_of(game)
@@ -84,7 +84,7 @@ def of_table(wager: Wager) -> TablesWager:
     return TablesWager(wager.seat, wager.spot, wager.cents, wager.back)
 
 
-GAMES = sorted(path.stem for path in surroundings.example_game("royal9").parent.glob("*.toml"))
+GAMES = sorted(path.stem for path in programs.example_game("royal9").parent.glob("*.toml"))
 
 
 @pytest.mark.parametrize("game", GAMES)

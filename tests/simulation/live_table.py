@@ -26,10 +26,10 @@ from controller.daemon.answer import Answer
 from controller.daemon.config import Config
 from controller.daemon.control.lines import line
 from controller.daemon.delivery.standing import GOOD
-from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
+from controller.daemon.shoe_heard import Mark
 from controller.pit.reference.clock import next_number, now_text
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.hands import TwoHands

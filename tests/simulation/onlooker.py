@@ -36,11 +36,11 @@ from controller.daemon.config import Config
 from controller.daemon.control.feed import feed_lines
 from controller.daemon.control.lines import line
 from controller.daemon.control.watchers import Watchers
-from controller.daemon.hearing import Mark
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Entry, Message
 from controller.daemon.record.replay import replay
 from controller.daemon.runtime import Runtime
+from controller.daemon.shoe_heard import Mark
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.table.acts.entry import Request

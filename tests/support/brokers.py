@@ -14,10 +14,10 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.contract.wire.mqtt_link import await_thread
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from tests.support.waiting import PATIENCE_S, eventually_now
 
-MOSQUITTO = surroundings.mosquitto_program()
+MOSQUITTO = programs.mosquitto_program()
 needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
 OPEN = """\
@@ -37,7 +37,7 @@ class Broker:
     """
 
     def __init__(self, folder: Path, config: str = OPEN, access_list: str = "", port: int = 0) -> None:
-        self.port = port or surroundings.free_port()
+        self.port = port or programs.free_port()
         self.log = folder / "mosquitto.log"
         text = config.replace("{port}", str(self.port)).replace("/etc/mosquitto/", f"{folder}/")
         if access_list:
@@ -59,7 +59,7 @@ class Broker:
 
     def stop(self) -> None:
         """Ask it to end."""
-        surroundings.stop(self.process)
+        programs.stop(self.process)
 
     def kill(self) -> None:
         """End it without a word to anybody."""

@@ -233,7 +233,7 @@ def _import(tests: Sequence[str]) -> None:
     for name in _IMPORTED:
         import_module(name)
     from controller.daemon.config import load
-    from controller.people.cli.surroundings import example_table
+    from controller.people.cli.programs import example_table
     from controller.words.language import language
 
     for kind in ("royal9", "baccarat_royal", "lucky9"):

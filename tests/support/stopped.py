@@ -10,7 +10,7 @@ from controller.daemon.config import load
 from controller.daemon.record.epochs import open_journal
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Entry
-from controller.people.cli.surroundings import simulated_table
+from controller.people.cli.programs import simulated_table
 from controller.table.facts import Fact
 from controller.table.states import Table
 from controller.table.step import step

@@ -36,7 +36,7 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import await_thread
 from controller.daemon.config import Config
 from controller.daemon.record.journal_reading import verify
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.cable import NetworkCable
 from controller.people.cli.client import status_of
 from controller.people.cli.picture import Picture, keys_unseen
@@ -163,22 +163,22 @@ class _Demo:
         self._heard_seq = 0
 
     def run(self) -> int:
-        port = surroundings.free_port()
-        self._cable = NetworkCable(surroundings.free_port(), port)
+        port = programs.free_port()
+        self._cable = NetworkCable(programs.free_port(), port)
         table, config = played(self._folder, self._cable.port, self._game, self._shoe, bet_recognition=True)
         settings = settings_of(self._folder, config, self._settings)
-        at = f"127.0.0.1:{surroundings.free_port(_SCREEN_PORT)}"
+        at = f"127.0.0.1:{programs.free_port(_SCREEN_PORT)}"
         print(f"The table's screen: http://{at}/", flush=True)
         for line in _legend(config.rules):
             print(_wrapped(line, 34), flush=True)
         with ExitStack() as stack:
-            stack.enter_context(surroundings.mosquitto(self._folder, port))
+            stack.enter_context(programs.mosquitto(self._folder, port))
             stack.callback(self._cable.pull)
-            stack.enter_context(surroundings.pit(self._folder, port, self._ledger, settings))
+            stack.enter_context(programs.pit(self._folder, port, self._ledger, settings))
             stack.enter_context(self._listening(config, port))
             daemon = self._start(stack, "table", "run", str(table))
             self._start(stack, "screen", "screen", str(table), "--listen", at)
-            surroundings.await_table(table, daemon, self._log, self._stopping.is_set)
+            programs.await_table(table, daemon, self._log, self._stopping.is_set)
             account = self._folder / "account"
             clock = _Until(self._stopping, self._gone)
             people = _People(lambda: run_table(table, account, self._habits, stage=self, clock=clock), self._done)
@@ -189,7 +189,7 @@ class _Demo:
                 self._cable.plug()
                 everything_acked = self._await_acks(table)
                 self._show(table, show)
-            surroundings.stop(daemon)  # before the shoe goes, which the table would report
+            programs.stop(daemon)  # before the shoe goes, which the table would report
             self._gone.set()
             people.join()
         return self._sum_up(config, people.trouble, everything_acked)
@@ -231,8 +231,8 @@ class _Demo:
         self._gone.wait()
 
     def _start(self, stack: ExitStack, name: str, *words: str) -> subprocess.Popen[bytes]:
-        command = surroundings.python("-m", "controller.people.cli.main", *words)
-        return stack.enter_context(surroundings.started(command, self._folder / f"{name}.log"))
+        command = programs.python("-m", "controller.people.cli.main", *words)
+        return stack.enter_context(programs.started(command, self._folder / f"{name}.log"))
 
     @contextmanager
     def _listening(self, config: Config, port: int) -> Iterator[None]:
@@ -293,7 +293,7 @@ class _Demo:
         )
         if trouble is not None:
             print(
-                f"The dealer gave up: {trouble}\nThe table's log ends:\n{surroundings.log_end(self._log)}",
+                f"The dealer gave up: {trouble}\nThe table's log ends:\n{programs.log_end(self._log)}",
                 file=sys.stderr,
             )
         return 0 if trouble is None and everything_acked else 1

@@ -14,7 +14,7 @@ from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.daemon.config import Config, is_game_file, load, load_game
 from controller.daemon.config.problems import ConfigError
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.pit.reference.settings import load as load_settings
 from controller.rules.game.reach import least_meters
 from controller.words.events import dollars
@@ -30,9 +30,9 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
     played at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of
     `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` and `game_unfit`.
     """
-    examples = [game] if isinstance(game, Path) else [surroundings.example_table(game)]
-    at = game if isinstance(game, Path) else surroundings.example_game(game)
-    if not isinstance(game, Path) and game not in (names := surroundings.example_names()):
+    examples = [game] if isinstance(game, Path) else [programs.example_table(game)]
+    at = game if isinstance(game, Path) else programs.example_game(game)
+    if not isinstance(game, Path) and game not in (names := programs.example_names()):
         likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
         do = f"{likely}A house's own file is named by its path. GAME is one of: {', '.join(names)}."
         raise TableError("game_unknown", f"There is no example game {game}.", do)
@@ -45,7 +45,7 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
     brand = {} if shoe is None else {"driver": shoe}
     unfit = []
     for example in examples:
-        made = surroundings.simulated_table(folder, port, example, shoe=brand, table=table)
+        made = programs.simulated_table(folder, port, example, shoe=brand, table=table)
         try:
             return made, load(made)
         except ConfigError as error:

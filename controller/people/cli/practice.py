@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from controller.people.cli import surroundings
+from controller.people.cli import programs
 from controller.people.cli.client import watch
 from controller.people.cli.played import played, settings_of
 from controller.people.cli.sim import simulated_pins
@@ -35,7 +35,7 @@ def practice(folder: Path, game: str | Path, settings: Path | None) -> int:
     `game` is as in `played`, and `settings` the pit's. Raises TableError `practice_options` for a folder that cannot be
     used, or as `played` does.
     """
-    port = surroundings.free_port()
+    port = programs.free_port()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         table, config = played(folder.resolve(), port, game)
@@ -46,15 +46,15 @@ def practice(folder: Path, game: str | Path, settings: Path | None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):  # these end all that was started, as the prompt's end does
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     with ExitStack() as stack:
-        stack.enter_context(surroundings.mosquitto(folder, port))
-        stack.enter_context(surroundings.pit(folder, port, ledger, settings))
+        stack.enter_context(programs.mosquitto(folder, port))
+        stack.enter_context(programs.pit(folder, port, ledger, settings))
         line = PtyLine(Path(config.file.shoe.port), plugged=False)
         stack.callback(line.unplug)
         line.plug()
         shoe, pins = maker(config.file.shoe.driver.name)(line), simulated_pins(config)
-        run = surroundings.python("-m", "controller.people.cli.main", "run", str(table))
+        run = programs.python("-m", "controller.people.cli.main", "run", str(table))
         log = folder / "table.log"
-        surroundings.await_table(table, stack.enter_context(surroundings.started(run, log)), log)
+        programs.await_table(table, stack.enter_context(programs.started(run, log)), log)
         print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
         topic = f"{config.file.pit.root}/{config.file.table.id}"
         recognition = SimulatedRecognition(config.file.pit.brokers[0], port, topic, _tell_line)

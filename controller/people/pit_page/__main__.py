@@ -8,7 +8,7 @@ import sys
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.contract.wire.broker_options import add_broker, host_and_port, tls_files
-from controller.people.pit_page.hearing import Hearing
+from controller.people.pit_page.subscriber import Subscriber
 from controller.pit.reference.commands.options import place
 
 
@@ -26,8 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     try:
         (broker, broker_port), (host, port) = options.broker, options.listen
-        hearing = Hearing(broker, broker_port, options.root, tls_files(options))
-        return serve(options.ledger, hearing, host, port, options.names)
+        subscriber = Subscriber(broker, broker_port, options.root, tls_files(options))
+        return serve(options.ledger, subscriber, host, port, options.names)
     except TableError as error:
         print(error, file=sys.stderr)
         return 1

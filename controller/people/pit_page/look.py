@@ -10,7 +10,7 @@ from msgspec import Struct
 from controller.basics.errors import TableError
 from controller.contract.bounds import MOST_SEQ, is_count
 from controller.contract.pit_words import moment_ms
-from controller.people.pit_page.hearing import HeardState
+from controller.people.pit_page.subscriber import HeardState
 from controller.pit.reference.account import Account
 from controller.pit.reference.standing import Standing
 

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp
 
 from controller.basics.errors import TableError
 from controller.people.exposition import CONTENT_TYPE
-from controller.people.pit_page.hearing import Hearing
 from controller.people.pit_page.look import DrawnUp, Look
 from controller.people.pit_page.metrics import pit_metrics
+from controller.people.pit_page.subscriber import Subscriber
 from controller.people.pit_page.view import parts
 from controller.people.screen import web
 from controller.people.screen.audience import Audience
@@ -36,9 +36,9 @@ _REST = 20  # after an account that took a minute, rest for twenty: drawing it u
 class PitPage:
     """What the page shows and the metrics say, read anew once a second."""
 
-    def __init__(self, at: Place, hearing: Hearing) -> None:
+    def __init__(self, at: Place, subscriber: Subscriber) -> None:
         self._at = at
-        self._hearing = hearing
+        self._subscriber = subscriber
         self._standing: Standing | None = None
         self._ledger_error: TableError | None = None
         self._account: DrawnUp | None = None
@@ -46,15 +46,15 @@ class PitPage:
 
     def look(self) -> Look:
         """What is known now."""
-        hearing = self._hearing
+        subscriber = self._subscriber
         return Look(
             _now_ms(),
             self._standing,
             self._ledger_error,
             self._account,
-            hearing.states,
-            hearing.why_not,
-            hearing.pit_heard_ms,
+            subscriber.states,
+            subscriber.why_not,
+            subscriber.pit_heard_ms,
         )
 
     async def keep_looking(self) -> None:
@@ -113,12 +113,12 @@ def application(page: PitPage) -> ASGIApp:
 _PAGE = filled((_PAGES / "pit.html").read_text("utf-8"), "pit")
 
 
-def serve(at: Place, hearing: Hearing, host: str, port: int, names: Collection[str]) -> int:
+def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:
     """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address`."""
     listening, address = web.listen(host, port)
-    threading.Thread(target=hearing.run, daemon=True).start()
+    threading.Thread(target=subscriber.run, daemon=True).start()
     print(f"The pit's page is at {address}", flush=True)
-    page = PitPage(at, hearing)
+    page = PitPage(at, subscriber)
     beside = page.keep_looking(), page.keep_drawing_up()
     asyncio.run(web.serve(application(page), listening, (host, *names), *beside))
     return 0

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.pit_words import moment_ms
-from controller.people.pit_page.hearing import HeardState
 from controller.people.pit_page.look import Look, code_in, count_in, ms_in
+from controller.people.pit_page.subscriber import HeardState
 from controller.people.screen.wording import Text, dollars, joined, same, say
 from controller.pit.reference.standing import HeardTable, Standing, Waiting
 from controller.words.language import LANGUAGES, language

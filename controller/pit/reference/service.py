@@ -40,11 +40,11 @@ from controller.contract.pit_words import AckWord, MetersWord, PitKeyWord, Rotat
 from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context
+from controller.pit.reference.alarm_limit import AlarmLimit
 from controller.pit.reference.clock import Moments, number_text
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.sayings import Sayings
 
 _KEEPALIVE_S = 10
 _WAIT_S = 0.25  # for the network, where nothing comes; so often the pit looks whether people have decided
@@ -124,7 +124,7 @@ class Pit:
         self._why_ended = ""  # what people were told when the connection ended, until a connection stands again
         self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that were said last, by table and code
         self._untold: list[tuple[str, TableError]] = []  # alarms, each with its table, for the ledger and for people
-        self._sayings = Sayings()
+        self._alarm_limit = AlarmLimit()
         self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
         self._awards_due = True  # whether to look again whether decisions wait
         self._awards_looked_s = -math.inf
@@ -494,12 +494,12 @@ class Pit:
         except TableError as error:
             say(f"the next alarms are not kept: {error.what}")
         for table, alarm in untold:
-            if self._sayings.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
+            if self._alarm_limit.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
                 _print(str(alarm), sys.stderr)
 
     def _tell_what_was_counted(self) -> None:
         """Tell people once a minute how many alarms were counted, and keep the number that found no room."""
-        for counted in self._sayings.over(time.monotonic()):
+        for counted in self._alarm_limit.over(time.monotonic()):
             if counted.more:
                 _print(str(counted), sys.stderr)
             if counted.left_out:

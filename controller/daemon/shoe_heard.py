@@ -90,7 +90,7 @@ class Pace:
         return fact
 
 
-class Hearing:
+class ShoeHeard:
     """Until when this run has heard the shoe. `heard_ms` is the moment of the run before; None where unknown."""
 
     def __init__(self, heard_ms: int | None, mark: Mark, kept_unread_ms: int) -> None:

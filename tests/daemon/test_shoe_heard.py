@@ -11,62 +11,62 @@ from typing import Any
 import pytest
 
 from controller.daemon import clock
-from controller.daemon.hearing import Hearing, Mark
+from controller.daemon.shoe_heard import Mark, ShoeHeard
 
 KEPT_MS = 4000
 SLEPT_BEFORE_MS = 60_000
 
 
 @pytest.fixture
-def hearing(tmp_path: Path) -> Hearing:
+def heard(tmp_path: Path) -> ShoeHeard:
     """A line that was served until 1,000 ms."""
-    hearing = Hearing(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
-    hearing.line_up(980, SLEPT_BEFORE_MS)
-    hearing.beat(1000, SLEPT_BEFORE_MS)
-    return hearing
+    heard = ShoeHeard(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
+    heard.line_up(980, SLEPT_BEFORE_MS)
+    heard.beat(1000, SLEPT_BEFORE_MS)
+    return heard
 
 
 @pytest.mark.parametrize(("stood_ms", "lost"), [(10, False), (KEPT_MS, False), (KEPT_MS + 1, True)])
-def test_what_the_kernel_keeps_is_not_lost(hearing: Hearing, stood_ms: int, lost: bool) -> None:
-    assert hearing.stood_still(1000 + stood_ms, SLEPT_BEFORE_MS) is lost
+def test_what_the_kernel_keeps_is_not_lost(heard: ShoeHeard, stood_ms: int, lost: bool) -> None:
+    assert heard.stood_still(1000 + stood_ms, SLEPT_BEFORE_MS) is lost
 
 
 @pytest.mark.parametrize("suspended_ms", [100, KEPT_MS // 2, 10 * KEPT_MS])
-def test_a_suspended_machine_keeps_nothing_however_short_it_was(hearing: Hearing, suspended_ms: int) -> None:
+def test_a_suspended_machine_keeps_nothing_however_short_it_was(heard: ShoeHeard, suspended_ms: int) -> None:
     now_ms, slept_ms = 1000 + suspended_ms + 10, SLEPT_BEFORE_MS + suspended_ms
-    assert hearing.stood_still(now_ms, slept_ms)
-    assert hearing.unheard_ms(now_ms) == suspended_ms + 30, "since the beat before the last"
-    hearing.beat(now_ms, slept_ms)
-    assert not hearing.stood_still(now_ms + 10, slept_ms), "once"
+    assert heard.stood_still(now_ms, slept_ms)
+    assert heard.unheard_ms(now_ms) == suspended_ms + 30, "since the beat before the last"
+    heard.beat(now_ms, slept_ms)
+    assert not heard.stood_still(now_ms + 10, slept_ms), "once"
 
 
-def test_the_two_clocks_are_not_read_at_one_moment(hearing: Hearing) -> None:
-    assert not hearing.stood_still(1010, SLEPT_BEFORE_MS + 1)
+def test_the_two_clocks_are_not_read_at_one_moment(heard: ShoeHeard) -> None:
+    assert not heard.stood_still(1010, SLEPT_BEFORE_MS + 1)
 
 
-def test_a_line_that_is_down_is_told_otherwise(hearing: Hearing) -> None:
-    hearing.line_down()
-    assert not hearing.stood_still(10**6, 10**6)
-    hearing.line_up(10**6, 10**6)
-    assert not hearing.stood_still(10**6 + 10, 10**6)
+def test_a_line_that_is_down_is_told_otherwise(heard: ShoeHeard) -> None:
+    heard.line_down()
+    assert not heard.stood_still(10**6, 10**6)
+    heard.line_up(10**6, 10**6)
+    assert not heard.stood_still(10**6 + 10, 10**6)
 
 
-def test_the_line_may_be_lost_while_another_thread_asks(hearing: Hearing) -> None:
+def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> None:
     """The loop's thread loses the line between the first two lines of the answer."""
     lines = 0
 
     def lose(frame: FrameType, event: str, _: object) -> Any:
         nonlocal lines
-        if frame.f_code is Hearing.stood_still.__code__ and event == "line":
+        if frame.f_code is ShoeHeard.stood_still.__code__ and event == "line":
             lines += 1
             if lines > 1:
-                hearing.line_down()
+                heard.line_down()
         return lose
 
     before = sys.gettrace()
     sys.settrace(lose)
     try:
-        lost = hearing.stood_still(1010, SLEPT_BEFORE_MS)
+        lost = heard.stood_still(1010, SLEPT_BEFORE_MS)
     finally:
         sys.settrace(before)
     assert (lost, lines > 1) == (False, True)

@@ -48,7 +48,7 @@ class HeardState(Struct, frozen=True):
         return self.state.get("online") is True
 
 
-class Hearing:
+class Subscriber:
     """The connection to the broker. `run` runs in a thread and fills these attributes; all others only read them.
 
     `why_not`: why nothing is heard; None while the broker is connected. `pit_heard_ms`: when the pit spoke last, in ms

@@ -1,4 +1,4 @@
-"""A table's surroundings on one machine: a private broker, a table file whose hardware is simulated, its processes.
+"""The programs around a table on one machine: a broker of its own, a table file with simulated hardware, processes.
 
 The demo, the practice table and the tests use this module. Everything is on the loopback and below one folder.
 """

@@ -37,7 +37,7 @@ class Counted(Struct, frozen=True):
         return f"{self.code}: {self.more:,} more of {whose} within a minute. The last of them:\n{self.last}"
 
 
-class Sayings:
+class AlarmLimit:
     """The alarms that were said and counted in the last minute."""
 
     def __init__(self) -> None:
