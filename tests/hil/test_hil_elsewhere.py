@@ -257,3 +257,13 @@ def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broke
     run = run_elsewhere(tmp_path, tests, "--broker", form.format(host=broker.host, port=broker.port))
     assert run.returncode == 0, run.stdout
     assert f"broker {broker.host}:{broker.port}, header" in run.stdout
+
+
+def test_without_the_extra_other_tests_run_and_a_fixture_says_what_to_install(tmp_path: Path) -> None:
+    """`pip install table-controller` alone must not end another repository's tests."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['tomli_w'] = None\n", "utf-8")
+    tests = "def test_of_another_kind():\n    pass\n\ndef test_of_the_table(table):\n    pass\n"
+    run = run_elsewhere(tmp_path, tests, PYTHONPATH=str(tmp_path))
+    assert "1 passed, 1 error" in run.stdout, run.stdout + run.stderr
+    do = 'not installed: tomli_w. Install the bench: pip install "table-controller[bench]"'
+    assert do in run.stdout, run.stdout

@@ -189,13 +189,15 @@ def test_a_game_that_is_nearly_named_is_suggested() -> None:
     assert "Did you mean lucky9?" in run.stderr
 
 
-def test_a_demo_that_lacks_a_library_says_which(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("command", "who"), [(["demo"], "The demo"), (["practice", "nowhere"], "The practice table")])
+def test_what_lacks_a_library_says_which(
+    command: list[str], who: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name))
-    assert main(["demo"]) == 1
-    assert capsys.readouterr().err.startswith("demo_missing: The demo needs libraries that are not installed: uvicorn.")
+    assert main(command) == 1
+    told = f"demo_missing: {who} needs libraries that are not installed: uvicorn."
+    assert capsys.readouterr().err.startswith(told)
 
 
 @pytest.mark.parametrize(

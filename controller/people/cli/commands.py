@@ -197,13 +197,17 @@ def _add_demo(parser: ArgumentParser) -> None:
     parser.add_argument("--shoe", choices=SHOES, help="the shoe to play with (default: one that can deal the game)")
 
 
-def _demo(options: Namespace) -> int:
-    from importlib.util import find_spec
+def _refuse_without_extra(who: str) -> None:
+    """Raises TableError `demo_missing` where the libraries of the extra `demo` are not installed."""
+    from controller.basics.extras import missing
 
-    if missing := [name for name in ("starlette", "tomli_w", "uvicorn") if find_spec(name) is None]:
+    if names := missing("demo"):
         do = "Install the project with its extra `demo`; tools/setup.sh does."
-        what = f"The demo needs libraries that are not installed: {', '.join(missing)}."
-        raise TableError("demo_missing", what, do)
+        raise TableError("demo_missing", f"{who} needs libraries that are not installed: {', '.join(names)}.", do)
+
+
+def _demo(options: Namespace) -> int:
+    _refuse_without_extra("The demo")
     from controller.people.cli.demo import demo
 
     game = options.file or options.game
@@ -227,6 +231,7 @@ def _add_game(parser: ArgumentParser) -> None:
 
 
 def _practice(options: Namespace) -> int:
+    _refuse_without_extra("The practice table")
     from controller.people.cli.practice import practice
 
     return practice(options.folder, options.file or options.game, options.pit_settings)

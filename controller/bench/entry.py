@@ -1,0 +1,34 @@
+"""What every pytest loads wherever the package is installed: the bench, where the extra `bench` is installed too.
+
+Without this extra the other tests of that environment run as before. A test that asks for a fixture of the bench ends
+with a sentence that names what to install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from controller.basics.extras import missing
+
+_FIXTURES = ("broker", "dealer", "eventually", "pins", "pit", "shoe", "table")
+_MISSING = missing("bench")
+
+
+def _tells_what_to_install(name: str) -> Callable[[], None]:
+    @pytest.fixture(name=name)
+    def absent() -> None:
+        pytest.fail(
+            f"The fixture {name!r} of the table's bench needs libraries that are not installed: {', '.join(_MISSING)}."
+            ' Install the bench: pip install "table-controller[bench]"',
+            pytrace=False,
+        )
+
+    return absent
+
+
+if _MISSING:
+    globals().update({name: _tells_what_to_install(name) for name in _FIXTURES})
+else:
+    pytest_plugins = ["controller.bench.plugin"]
