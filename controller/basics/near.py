@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def meant(name: object, known: Iterable[object]) -> str:
-    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
+def nearest(name: object, known: Iterable[object]) -> str | None:
+    """The known name that is most like this name; None where no name is like it."""
     from difflib import get_close_matches  # `tablectl dark` does not wait for it
 
-    close = get_close_matches(str(name), [*map(str, known)], 1)
-    return f", is {close[0]} meant?" if close else ""
+    return next(iter(get_close_matches(str(name), [*map(str, known)], 1)), None)
+
+
+def meant(name: object, known: Iterable[object]) -> str:
+    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
+    close = nearest(name, known)
+    return "" if close is None else f", is {close} meant?"

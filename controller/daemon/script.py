@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from controller import __version__
+from controller.basics.near import nearest
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.face.table import Public
@@ -88,7 +89,7 @@ def _as_written(argument: Argument) -> str:
 
 
 _MOST_ARGUMENTS = max(len(usage.split()) for act in ACTS for usage in usages(act)) - 1
-_COMMANDS = f"The commands are: {', '.join(usage for act in ACTS for usage in usages(act))}."
+_COMMANDS = f"The commands are: {', '.join(_ACTS)}."
 
 
 class _TokenError(Exception):
@@ -202,7 +203,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     while words:
         place += 1
         line, name = words.popleft()
-        following = islice(words, _MOST_ARGUMENTS + 1 if name in _ACTS else 0)
+        following = islice(words, _MOST_ARGUMENTS + 1 if name.startswith("!") else 0)
         beside = [*takewhile(lambda word: not word[1].startswith("!"), following)]
         said = [word for _, word in beside]
         taken = _taken(name, said, sum(number == line for number, _ in beside))
@@ -220,10 +221,21 @@ def _taken(name: str, words: list[str], on_its_line: int) -> int:
     """
     if not words:
         return 0
+    if name not in _ACTS:  # a mistyped command: one mistake, and not another for each of its words
+        return sum(1 for _ in takewhile(lambda word: not _is_played(word), words[:on_its_line]))
     counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]
     taken = max((count for count in counts if _asked(name, words[:count]) is not None), default=counts[0])
     asked = _asked(name, words[:taken])
     return min(taken, on_its_line if asked is None or isinstance(asked, BadArgumentError) else len(words))
+
+
+def _is_played(word: str) -> bool:
+    """Whether the word says what the shoe says."""
+    try:
+        _fact(word)
+    except _TokenError:
+        return False
+    return True
 
 
 def _fact(word: str) -> Fact:
@@ -274,7 +286,9 @@ def _of_form(act: Act, form: Form, arguments: list[str], witness: str | None) ->
 
 def _request(name: str, arguments: list[str]) -> Request:
     if name not in _ACTS:
-        raise _TokenError("script_token", f"{name} is not a command.", _COMMANDS)
+        close = nearest(name, _ACTS)
+        do = _COMMANDS if close is None else f"Write {' or '.join(usages(_ACTS[close]))}."
+        raise _TokenError("script_token", f"{name} is not a command.", do)
     match _asked(name, arguments):
         case Request() as request:
             return request

@@ -61,7 +61,17 @@ def test_the_only_table_of_a_machine_need_not_be_named(
     configuration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["check"]) == 1
-    assert "no_table: No table is named, and" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no_table: No table is named, and" in told
+    assert "tablectl check TABLE.toml" in told
+    assert "On a new machine: sudo tablectl setup." in told
+    assert main(["check", "/nope"]) == 78
+    assert "/nope: (the file): cannot be read: No such file" in capsys.readouterr().err
+    assert main(["check", str(tmp_path)]) == 78
+    assert f"{tmp_path}: (the file): cannot be read: Is a directory" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["status", "--jsn"])
+    assert "there is no option --jsn" in capsys.readouterr().err
     here = simulated_table(configuration, 1)
     assert main(["check"]) == 0
     assert main(["count", "397", "--by", "Smith"]) == 1

@@ -244,7 +244,7 @@ def restore(
 def _place_of_table() -> Path:
     """Where this machine's table file is, or belongs where there is none. Raises TableError `no_table` for several."""
     if os.environ.get(VARIABLE) or any(CONFIGURATION.glob("*.toml")):
-        return default_table().absolute()
+        return default_table("restore").absolute()
     return CONFIGURATION / "table.toml"
 
 

@@ -36,7 +36,7 @@ def examine_here(table: Path | None) -> Iterable[Row]:
     """The rows of this machine. `table` is the table's file; None: the default table's."""
     answer: Status | TableError | None = None
     try:
-        table = table or default_table()
+        table = table or default_table("doctor")
         answer = status_of(table)
     except TableError as error:
         answer = None if table is None or error.code == "config_invalid" else error

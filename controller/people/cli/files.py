@@ -16,10 +16,11 @@ VARIABLE = "TABLE_CONTROLLER_TABLE"
 CONFIGURATION = Path("/etc/table-controller")
 
 
-def default_table() -> Path:
+def default_table(command: str) -> Path:
     """The table file in the variable, or the only table file in the configuration's folder.
 
-    Raises TableError `no_table` where there is none, or more than one.
+    Raises TableError `no_table` where there is none, or more than one, with what to write after `tablectl`, which is
+    this command.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named)
@@ -27,15 +28,17 @@ def default_table() -> Path:
     if len(found) == 1:
         return found[0]
     there = f"{CONFIGURATION} holds {', '.join(path.name for path in found) or 'none'}"
-    do = f"Name the table's file: tablectl status TABLE.toml. Or set {VARIABLE} to that file's path."
+    do = f"Name the table's file: tablectl {command} TABLE.toml. Or set {VARIABLE} to that file's path."
+    if not found:
+        do += " On a new machine: sudo tablectl setup."
     raise TableError("no_table", f"No table is named, and {there}.", do)
 
 
-def default_journal() -> Path:
-    """The default table's journal."""
+def default_journal(command: str) -> Path:
+    """The default table's journal. Raises TableError as `default_table` does."""
     from controller.daemon.config import load
 
-    return Path(load(default_table()).file.journal.path)
+    return Path(load(default_table(command)).file.journal.path)
 
 
 @contextmanager

@@ -77,7 +77,12 @@ def _parsed(words: list[str]) -> Namespace:
     parser = parser_of(commands)
     command = command or _named(words, commands)
     if command is not None and not {"-h", "--help"} & set(words):
-        words = _with_file(command, words)
+        try:
+            words = _with_file(command, words)
+        except TableError:
+            place = len(command.name.split())
+            parser.parse_args([*words[:place], "TABLE.toml", *words[place:]])  # a wrong option is told first
+            raise
     return parser.parse_args(words)
 
 
@@ -92,9 +97,9 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
         case File.TABLE if not any(
             word.endswith(".toml") or _is_other_table(command, word) for word in _named_by(rest)
         ):
-            return [*name, str(default_table()), *rest]
+            return [*name, str(default_table(command.name)), *rest]
         case File.JOURNAL if _positionals(rest) < 1 + (command.name == "replay"):
-            return [*name, str(default_journal()), *rest]
+            return [*name, str(default_journal(command.name)), *rest]
         case _:
             return words
 
@@ -106,7 +111,8 @@ def _named_by(words: list[str]) -> list[str]:
 
 def _is_other_table(command: Command, word: str) -> bool:
     """Whether the word can only be the path of the table's file, under a name that does not end in .toml."""
-    return command.name != "deal" and "/" in word and Path(word).is_file()
+    is_path = word.startswith(("/", "./", "../")) or ("/" in word and Path(word).is_file())
+    return command.name != "deal" and is_path
 
 
 def _positionals(words: list[str]) -> int:

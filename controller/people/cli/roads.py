@@ -19,7 +19,7 @@ def roads(of: str | None) -> int:
     if of is not None and set(of.upper()) <= LETTERS.keys():
         rounds = rounds_from(of)
     elif of is None or of.endswith(".toml"):
-        rounds = rounds_of(shoe_rounds(default_table() if of is None else Path(of)))
+        rounds = rounds_of(shoe_rounds(default_table("roads") if of is None else Path(of)))
     else:
         do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
         raise TableError("no_hands", f"{of} is neither a string of rounds nor a table's file.", do)

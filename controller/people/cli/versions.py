@@ -218,7 +218,7 @@ def _shoe_is_open() -> bool:
     """Whether the table has an open shoe. The journal says so for a stopped table. A running table that does not answer
     counts as a table with an open shoe."""
     try:
-        table = default_table()
+        table = default_table("update")
     except TableError:
         return False
     try:
@@ -243,7 +243,7 @@ def _unfit(version: Path) -> str | None:
     The version's own `tablectl` runs under the account of the table, before anything is stopped.
     """
     try:
-        table = str(default_table())
+        table = str(default_table("update"))
     except TableError:
         return None
     check = _asked(version, "check", table)
