@@ -35,7 +35,8 @@ from controller.people.cli.client import ask, status_of
 from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
-POLL_S = 0.02
+_POLL_S = 0.02
+_LONGEST_POLL_S = 0.08
 _START_PATIENCE_S = 60.0
 _ANSWERS_WITHIN_S = 5.0
 _OFF_THE_WIRE_S = 0.5  # more than a round's reports take at 4800 baud
@@ -427,8 +428,10 @@ def comes_true(condition: Callable[[], object], within_s: float) -> bool:
     """Whether the condition comes true in time. A table that does not answer just now is asked again.
 
     An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
+    What takes long is looked at less often: most looks ask the table for its status, which takes both a core.
     """
     gives_up_s = time.monotonic() + within_s
+    pause_s = _POLL_S
     while True:
         try:
             if condition():
@@ -441,4 +444,5 @@ def comes_true(condition: Callable[[], object], within_s: float) -> bool:
                 raise
         if time.monotonic() >= gives_up_s:
             return False
-        time.sleep(POLL_S)
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 1.2, _LONGEST_POLL_S)

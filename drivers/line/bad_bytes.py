@@ -36,10 +36,15 @@ class BadBytes(Struct, frozen=True):
 def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
     """The same items in order, with each run of noise joined into one item."""
     out: list[_Heard | BadBytes] = []
+    noise = 0
     for item in heard:
-        match out[-1:], item:
-            case [BadBytes("noise", count)], BadBytes("noise", more):
-                out[-1] = BadBytes("noise", count + more)
-            case _:
-                out.append(item)
+        if isinstance(item, BadBytes) and item.reason == "noise":
+            noise += item.count
+            continue
+        if noise:
+            out.append(BadBytes("noise", noise))
+            noise = 0
+        out.append(item)
+    if noise:
+        out.append(BadBytes("noise", noise))
     return out

@@ -29,10 +29,17 @@ CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
 _NO_EXIT = ""
 _AT_LENGTH = {
-    *("journal_failed-beetek", "journal_gone-beetek", "internal-beetek"),
-    *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-card_code"),
+    *("journal_failed-beetek", "journal_gone-beetek", "internal-beetek", "impossible_card-beetek"),
+    *("shoe_unplugged-beetek", "shoe_unheard-beetek", "cut_card_in_burn", "second_cut_card", "second_cut_card-beetek"),
+    *("card_after_shoe", "card_after_shoe-beetek", "first_card_in_shoe", "burn_long", "burn_count_differs"),
+    *("shoe_exhausted", "commission_owed", "unreadable_card", "card_not_due"),
+    *("shoe_error-overdraw", "shoe_error-overdraw_kept_between_hands", "shoe_error-overdraw_kept_in_play"),
+    *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-reverse_at_exit"),
+    *("shoe_error-card_code", "shoe_error-draw_timeout"),
 }
-"""Walks that no shoe changes, with a second brand of shoe; and errors of the shoe that are left as another is."""
+"""Walks that no shoe changes, with a second brand of shoe; errors of the shoe that are left as another is; and faults
+that the core makes of a report and its phase alone. Of these `tests/table` proves each cell and each exit, and
+`tests/drivers` that the report's bytes are that report. Here they show once more the lamp, the pit and the socket."""
 
 
 Way = Callable[[Bench], Iterator[dict[str, Any]]]

@@ -361,7 +361,9 @@ def _running(folder: Path) -> Iterator[_Started]:
     with ExitStack() as stack:
         stack.enter_context(programs.mosquitto(folder, port))
         stack.enter_context(programs.pit(folder, port, folder / "ledger"))
-        stack.callback(PtyLine(folder / "shoe").unplug)
+        line = PtyLine(folder / "shoe")
+        stack.callback(line.unplug)
+        maker("angel_eye")(line)  # answers the table's questions, so that nobody waits for it in vain
         machine = _Started(folder, stack)
         places = (
             f'journal.path = "{folder}/journal"\njournal.signing_key = "{folder}/key"\n'

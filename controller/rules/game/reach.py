@@ -9,6 +9,7 @@ look at so much that there are too many hands, a part of the hands is tried, and
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from math import ceil
 from random import Random
@@ -26,7 +27,9 @@ _Cards = tuple[Card, ...]
 _Pair = tuple[_Cards, _Cards]
 _Kind = tuple[object, list[_Cards]]
 _Names = tuple[tuple[str, ...], tuple[str, ...]]
+_Shapes = tuple[tuple[Shape, Shape], ...]
 _MOST_PAIRS = 150_000
+_BETS_REMEMBERED = 256
 
 _K9S = ("KS 9S", "KH 9H", "KS 9H", "KH 9S")
 
@@ -41,25 +44,31 @@ class Unreachable(Struct, frozen=True):
 
 def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachable, ...]:
     """The rows of the bets that can decide no round of the game, dealt from this number of decks."""
-    shapes = game.shapes()
-    found: list[Unreachable] = []
-    for place, bet in enumerate(bets):
-        held: set[int] = set()
-        deciding: set[int] = set()
-        tries = _Tries(bet, decks, game.naturals, shapes)
-        for seen in tries.seen(_names(game, bet)):
-            rows = [number for number, row in enumerate(bet.rows) if holds(row.when, seen)]
-            held.update(rows)
-            deciding.update(rows[:1])
-            if len(deciding) == len(bet.rows):
-                break
-        else:
-            found += [
-                Unreachable(place, row, "hidden" if row in held else "never_holds")
-                for row in range(len(bet.rows))
-                if row not in deciding and tries.are_all
-            ]
-    return tuple(found)
+    idle = (_idle(bet, decks, *_of_game(game, bet)) for bet in bets)
+    return tuple(Unreachable(place, row, why) for place, rows in enumerate(idle) for row, why in rows)
+
+
+def _of_game(game: Game, bet: Bet) -> tuple[tuple[int, ...], _Shapes, tuple[_Names, ...]]:
+    """All of a game that decides which hands a bet sees: the naturals, the forms of the hands, and their names."""
+    return tuple(game.naturals), tuple(game.shapes()), tuple(_names(game, bet))
+
+
+@lru_cache(_BETS_REMEMBERED)  # a setup asks again whenever it looks at the same file
+def _idle(
+    bet: Bet, decks: int, naturals: tuple[int, ...], shapes: _Shapes, names: tuple[_Names, ...]
+) -> tuple[tuple[int, Literal["never_holds", "hidden"]], ...]:
+    """The rows of one bet that can decide no round, and why."""
+    held: set[int] = set()
+    deciding: set[int] = set()
+    tries = _Tries(bet, decks, naturals, shapes)
+    for seen in tries.seen(names):
+        rows = [number for number, row in enumerate(bet.rows) if holds(row.when, seen)]
+        held.update(rows)
+        deciding.update(rows[:1])
+        if len(deciding) == len(bet.rows):
+            return ()
+    idle = (row for row in range(len(bet.rows)) if row not in deciding and tries.are_all)
+    return tuple((row, "hidden" if row in held else "never_holds") for row in idle)
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
@@ -70,12 +79,23 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
     """
     least = dict[str, int]()
     for bet in bets:
-        for seen in _Tries(bet, decks, game.naturals, game.shapes()).seen(_names(game, bet)) if bet.meters else ():
-            rows = [each for each in bet.rows if holds(each.when, seen)]
-            if rows and (meter := rows[0].meter) is not None:
-                best_cents = max(each.cents or 0 for each in rows)
-                least[meter] = max(least.get(meter, 0), ceil(best_cents / rows[0].share))
+        for meter, cents in _least(bet, decks, *_of_game(game, bet)) if bet.meters else ():
+            least[meter] = max(least.get(meter, 0), cents)
     return least
+
+
+@lru_cache(_BETS_REMEMBERED)
+def _least(
+    bet: Bet, decks: int, naturals: tuple[int, ...], shapes: _Shapes, names: tuple[_Names, ...]
+) -> tuple[tuple[str, int], ...]:
+    """The least cents of each meter that one bet awards."""
+    least = dict[str, int]()
+    for seen in _Tries(bet, decks, naturals, shapes).seen(names):
+        rows = [each for each in bet.rows if holds(each.when, seen)]
+        if rows and (meter := rows[0].meter) is not None:
+            best_cents = max(each.cents or 0 for each in rows)
+            least[meter] = max(least.get(meter, 0), ceil(best_cents / rows[0].share))
+    return (*least.items(),)
 
 
 def _names(game: Game, bet: Bet) -> Sequence[_Names]:
