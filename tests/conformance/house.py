@@ -31,8 +31,8 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """Runs a module of Python on a machine whose clock stands so many seconds behind."""
 
 
-class RunningPit:
-    """A pit's program, a module of Python. It is started again whenever it ends, until `close`.
+class KeptRunning:
+    """The program of any pit, a module of Python. It is started again whenever it ends, until `close`.
 
     The file `behind` in `folder` says how many seconds the clock of its next start stands behind. Each clock stands on
     a machine of its own: a pit that starts with another clock finds no file that it wrote outside of its ledger.
@@ -90,7 +90,7 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
 def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
     """What the kit says of this module with its arguments; {broker} among them is where the broker is."""
     broker = Broker(folder).start()
-    pit = RunningPit([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
+    pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
     clock = f"echo {{behind_s}} >{shlex.quote(str(folder / 'behind'))} && {kill}"
     wanted = [clause for clause in clauses("P") if not only or clause.number in only]
@@ -106,10 +106,10 @@ def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, hom
         broker.stop()
 
 
-def try_tiny_pit(folder: Path, only: Sequence[str] = ()) -> Report:
+def try_second_pit(folder: Path, only: Sequence[str] = ()) -> Report:
     """What the kit says of the second pit."""
-    program = [sys.executable, "-m", "tests.conformance.tiny_pit"]
-    ledger = str(folder / "tiny.sqlite")
+    program = [sys.executable, "-m", "tests.conformance.second_pit"]
+    ledger = str(folder / "second.sqlite")
     act = f"cd {shlex.quote(str(ROOT))} && {shlex.join(program)}"
     steps = {"verify": "verified", "pay": "paid", "reject": "rejected"}
     decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}

@@ -30,7 +30,7 @@ from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.table_checks import CHECKS as TABLE_CHECKS
 from controller.pit.conformance.wire import Address, Wire, now_text
 from tests.conformance.defects import PIT_DEFECTS, ROOT, Defect
-from tests.conformance.house import try_reference_pit, try_tiny_pit
+from tests.conformance.house import try_reference_pit, try_second_pit
 from tests.conformance.table_defects import TABLE_DEFECTS
 from tests.conformance.table_house import try_reference_table
 from tests.support.brokers import Broker, needs_mosquitto
@@ -240,13 +240,13 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pit_stream_checks, "ENDS", 1)
-    assert not _told(try_tiny_pit(tmp_path, only=_AT_ONCE))
+    assert not _told(try_second_pit(tmp_path, only=_AT_ONCE))
 
 
 @pytest.mark.proof
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    report = try_tiny_pit(tmp_path)
+    report = try_second_pit(tmp_path)
     assert not _told(report)
     figure(f"{report.summary} of {len(PIT_CHECKS)} clauses")
 

@@ -38,6 +38,7 @@ from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, ProgramMeasured, Report
 from drivers.devices import BrokerListener, ShoeListener
 from tests.support.contract import check_message
+from tests.support.ordered_pit import OrderedPit
 from tests.support.waiting import PATIENCE_S, eventually
 
 KEY = SigningKey(bytes(range(32)))
@@ -216,12 +217,13 @@ class HeldBroker:
             self.on_event(published.value)
 
 
-class HeldPit:
-    """A pit that commits in order and repeats its last word otherwise; `acks` can be switched off."""
+class HeldPit(OrderedPit[dict[str, Any]]):
+    """The pit without a wire, at the loop's broker. It answers each event with its last word; `acks` can be switched
+    off."""
 
     def __init__(self, broker: HeldBroker, ledger: list[dict[str, Any]]) -> None:
+        super().__init__(ledger)
         self._broker = broker
-        self.ledger = ledger
         self.acks = True
         broker.on_event = self._hear
 
@@ -229,8 +231,7 @@ class HeldPit:
         return [event["type"] for event in self.ledger]
 
     def _hear(self, event: dict[str, Any]) -> None:
-        if event["seq"] == len(self.ledger) + 1:
-            self.ledger.append(event)
+        self.commit(event["seq"], event)
         if self.acks:
             chain = self.ledger[-1]["chain"] if self.ledger else "0" * 64
             self._broker.retained = ack(event["epoch"], len(self.ledger), chain, table=event["table"])

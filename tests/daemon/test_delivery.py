@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AckWord
 from controller.daemon.delivery.guarantee import Behind, Delivery, Older, Phase, TookBack
+from tests.support.ordered_pit import OrderedPit
 from tests.support.samples import examples
 
 EPOCH = "0123456789"
@@ -619,23 +619,6 @@ def test_no_message_makes_the_reader_fall_over(message: dict[str, object]) -> No
 # The whole of it: a table, a broker that loses, repeats and delays, and a pit that may forget.
 
 
-@dataclass
-class Pit:
-    """Commits in order, otherwise repeats its last word. A body seen again must be the same."""
-
-    ledger: list[str] = field(default_factory=list)
-
-    def hear(self, seq: int, body: str) -> AckWord:
-        if seq == len(self.ledger) + 1:
-            self.ledger.append(body)
-        elif seq <= len(self.ledger):
-            assert self.ledger[seq - 1] == body, "an id came again with another body"
-        return self.word()
-
-    def word(self) -> AckWord:
-        return word(len(self.ledger))
-
-
 class Network:
     """One table, its broker and its pit, in simulated time. Every check of the promise is in here."""
 
@@ -645,7 +628,7 @@ class Network:
         self.head = 0
         self.mark = 0
         self.delivery = Delivery(EPOCH, 0, 0, STALE_S)
-        self.pit = Pit()
+        self.pit = OrderedPit[str]()
         self.retained: AckWord | None = None
         self.to_pit: list[int] = []
         self.to_table: list[AckWord] = []
@@ -692,7 +675,8 @@ class Network:
         """One event reaches the pit, not always the oldest."""
         if self.to_pit:
             seq = self.to_pit.pop(place % min(3, len(self.to_pit)))
-            self.pit_says(self.pit.hear(seq, f"body {seq}"))
+            self.pit.commit(seq, f"body {seq}")
+            self.pit_says(word(len(self.pit.ledger)))
 
     def deliver_many(self, count: int) -> None:
         for _ in range(count):
@@ -718,7 +702,7 @@ class Network:
         """The pit is restored from an older copy of its ledger; it may or may not say so."""
         del self.pit.ledger[max(0, len(self.pit.ledger) - count) :]
         if count % 2:
-            self.pit_says(self.pit.word())
+            self.pit_says(word(len(self.pit.ledger)))
 
     def lose_retained(self, _: int) -> None:
         self.retained = None

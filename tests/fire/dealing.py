@@ -55,9 +55,10 @@ class Dealt(Hand):
     sure: bool = True
 
 
-class Dealer:
-    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order; `combinations`
-    are the seats with their King and 9.
+class SecondDealer:
+    """The independent second dealer: it deals by the sheet, whether the table hears it or not, and judges the table by
+    what lies on the felt. It is the dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in
+    order; `combinations` are the seats with their King and 9.
 
     What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon
     is killed, the dealer waits for those before; only the last may be lost.

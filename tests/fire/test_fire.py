@@ -22,7 +22,7 @@ import pytest
 
 from controller.pit.reference.ledger import Ledger
 from tests.fire import cuts, reckoning, terms
-from tests.fire.dealing import Dealer
+from tests.fire.dealing import SecondDealer
 from tests.fire.floor import LISTENED_TO, TERMS, Floor, came_true, heads
 from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
@@ -113,7 +113,7 @@ class Evening:
         self._over = threading.Event()  # also where one table failed
         schedule = strikes(seed, size.tables, size.hands, size.kills)
         self._dealers = [
-            Dealer(table, seed, of_table(place, schedule), self._hurt) for place, table in enumerate(floor.tables)
+            SecondDealer(table, seed, of_table(place, schedule), self._hurt) for place, table in enumerate(floor.tables)
         ]
 
     def run(self, figure: Callable[[str], None]) -> None:
@@ -274,10 +274,10 @@ class Evening:
             return [row for table in tables for row in db.execute(f"SELECT '{table}', * FROM {table}")]
 
 
-def _is_behind(dealer: Dealer) -> bool:
+def _is_behind(dealer: SecondDealer) -> bool:
     fault = dealer.status()["face"]["fault"]
     return fault is not None and fault["code"] == "journal_behind_pit"
 
 
-def _shows(dealer: Dealer, levels: Mapping[str, int]) -> bool:
+def _shows(dealer: SecondDealer, levels: Mapping[str, int]) -> bool:
     return bool(dealer.status()["pit"]["meters"] == levels)

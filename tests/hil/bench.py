@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.bench.daemon import Broker, Table
-from controller.bench.far_pit import PRIVATE_KEY, FarPit
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from controller.people.cli import programs
 from tests.support.second_person import agree
 
 
@@ -65,32 +62,3 @@ class Bench:
         self.dealer.play("9C TD TC 5D")
         self.eventually(lambda: len(self.pit.rounds) == after + 1)
         assert self.pit.rounds[-1]["player"]["cards"] == ["9C", "TC"]
-
-
-class ReferencePit:
-    """The project's own pit as a process."""
-
-    def __init__(self, folder: Path, broker: Broker) -> None:
-        self._folder = folder
-        key = folder / "ledger.key"
-        key.write_bytes(PRIVATE_KEY)  # the table pins the one key
-        key.chmod(0o600)
-        self._command = self._pit("run", "--broker", f"{broker.host}:{broker.port}", "--adopt-new")
-        self._running = ExitStack()
-
-    def start(self) -> None:
-        self._process = self._running.enter_context(programs.started(self._command, self._folder / "pit.log"))
-
-    def _pit(self, *words: str) -> list[str]:
-        return programs.python("-m", "controller.pit.reference", *words, "--ledger", str(self._folder / "ledger"))
-
-    def says(self, *words: str) -> str:
-        """What a command of the pit's prints."""
-        return subprocess.run(self._pit(*words), capture_output=True, text=True, check=True).stdout
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def end(self) -> None:
-        self._running.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from controller.bench.daemon import Broker, Table
-from controller.bench.far_pit import FarPit
+from controller.bench.far_pit import PRIVATE_KEY, FarPit
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from tests.hil.bench import Bench, ReferencePit
+from tests.hil.bench import Bench
+from tests.support.pit_process import PitProcess
 
 
 @pytest.fixture
@@ -35,11 +37,13 @@ def hit(at: Bench) -> dict[str, Any]:
 
 
 @pytest.fixture
-def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
+def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[PitProcess]:
     """The project's own pit, running beside the tests' pit."""
     if broker.certs is not None:
         pytest.skip("two pits cannot be at a broker that knows each by its certificate")
-    pit = ReferencePit(tmp_path, broker)
-    pit.start()
+    key = tmp_path / "ledger.key"
+    key.write_bytes(PRIVATE_KEY)  # the table pins the one key
+    key.chmod(0o600)
+    pit = PitProcess(broker.port, tmp_path / "ledger", "--adopt-new", host=broker.host)
     yield pit
-    pit.end()
+    pit.ended(signal.SIGKILL)

@@ -14,7 +14,8 @@ from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
-from tests.hil.bench import Bench, ReferencePit
+from tests.hil.bench import Bench
+from tests.support.pit_process import PitProcess
 
 pytestmark = pytest.mark.proof
 
@@ -44,7 +45,7 @@ def _copy_card(table: Table, to: Table) -> None:
 
 
 def test_one_of_two_is_stopped_both_tell_of_it_and_a_hit_of_both_is_one_award(
-    at: Bench, clone: Bench, broker: Broker, reference_pit: ReferencePit
+    at: Bench, clone: Bench, broker: Broker, reference_pit: PitProcess
 ) -> None:
     at.pit.silent()  # only the reference pit speaks
     at.dealer.open_shoe()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from controller.bench.daemon import Broker, Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.plugin import Dealer, Eventually
-from tests.hil.bench import Bench, ReferencePit
+from tests.hil.bench import Bench
+from tests.support.pit_process import PitProcess
 
 PLAYER_WINS = "9C TD TC 5D"
 
@@ -113,12 +115,12 @@ def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
     assert at.pit.wrong == []
 
 
-def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference_pit: ReferencePit, at: Bench) -> None:
+def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference_pit: PitProcess, at: Bench) -> None:
     at.pit.silent()  # only the reference pit speaks
     at.dealer.open_shoe()
     at.dealer.play("KS 2D 9S 3C", 1)
     at.eventually(lambda: len(at.pit.hits) == 1 and at.table.unacknowledged() == 0)
-    reference_pit.kill()
+    reference_pit.ended(signal.SIGKILL)
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: len(at.pit.rounds) == 2)
     assert at.table.unacknowledged() > 0

@@ -18,8 +18,8 @@ from controller.contract.bounds import MOST_PACKET_BYTES
 from tests.daemon.test_mqtt_broker import ACK, STATE, broker_at
 from tests.link.hostile import Line, honest, hostile_broker, length, packet, publish, text
 from tests.pit.house import House as PitHouse
-from tests.pit.house import PitProcess
 from tests.support.brokers import needs_mosquitto
+from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, eventually, eventually_now, until
 
 WORD = publish(ACK.encode(), b"a word")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,7 +16,7 @@ from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.pit.reference.opening import Place
 from tests.support.brokers import Broker, Peer
-from tests.support.waiting import PATIENCE_S, lines_of
+from tests.support.pit_process import PitProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -41,36 +39,6 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey 
 def ack(seq: int) -> bytes:
     """An acknowledgement as `Far` has it: without what only this one saying of it has."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
-
-
-class PitProcess:
-    """`pitctl run`, on the broker."""
-
-    def __init__(
-        self,
-        port: int,
-        ledger: Place,
-        *options: str,
-        host: str = "127.0.0.1",
-        program: Sequence[str] = (sys.executable,),
-    ) -> None:
-        arguments = ["run", "--broker", f"{host}:{port}", "--ledger", str(ledger), *options]
-        self.process = subprocess.Popen(
-            [*program, "-m", "controller.pit.reference", *arguments],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.out = lines_of(self.process.stdout)
-        self.err = lines_of(self.process.stderr)
-
-    def ended(self, by: signal.Signals) -> int:
-        """End it by a signal; the exit code."""
-        self.process.send_signal(by)
-        return self.process.wait(PATIENCE_S)
 
 
 class Far(Peer):

@@ -18,9 +18,10 @@ from controller.pit.reference.__main__ import main
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
-from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
+from tests.pit.house import ROOT, TABLE, Far, House, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
+from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, until
 
 Told = pytest.CaptureFixture[str]

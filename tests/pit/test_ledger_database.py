@@ -21,11 +21,12 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.ledger_database import LedgerDatabase
 from controller.pit.reference.service import Pit
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import TABLE, Far, House, PitProcess, ack
+from tests.pit.house import TABLE, Far, House, ack
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.errors import raising
+from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = needs_postgresql

@@ -11,7 +11,8 @@ from typing import Any
 
 from tests.link.house import House, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, ROYAL9_METERS, TableEvening
-from tests.pit.house import TABLE, PitProcess, state
+from tests.pit.house import TABLE, state
+from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, until
 
 

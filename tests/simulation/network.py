@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from drivers.devices import BrokerListener
 from tests.simulation.hearing import Hearing
-from tests.simulation.pit import Pit
+from tests.simulation.pit import LedgerPit
 
 _LATENCY_S = 0.004
 _LATE_S = 1.3
@@ -34,7 +34,7 @@ class Weather:
 class Network:
     """The broker. `refuses`: its access list turns the tables' events away. `retained` is what it remembers."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: Pit, seed: str) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: LedgerPit, seed: str) -> None:
         self._loop = loop
         self._luck = random.Random(f"{seed} network")
         self._root = root

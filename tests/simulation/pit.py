@@ -34,7 +34,7 @@ Say = Callable[[str | None, str, bytes, bool], None]
 Levels = Literal["well", "silent", "stuck", "old"]
 
 
-class Pit:
+class LedgerPit:
     """A pit of many tables. `levels`: how it says them; "stuck": the same again; "old": its first word again."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms], later: Callable[..., object]) -> None:

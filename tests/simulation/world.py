@@ -46,7 +46,7 @@ from tests.simulation.inspector import Inspector
 from tests.simulation.live_table import LiveTable
 from tests.simulation.loop import SpinningError, VirtualLoop
 from tests.simulation.network import Network, Weather
-from tests.simulation.pit import Pit
+from tests.simulation.pit import LedgerPit
 from tests.simulation.shoe import Port
 from tests.simulation.signing import signature_holds
 
@@ -100,7 +100,7 @@ class World:
         self.tables: list[LiveTable] = []
         self._undo.enter_context(self._in_this_world())
         terms = _terms(luck)
-        self.pit = Pit(folder / "ledger", terms, self.loop.call_later)
+        self.pit = LedgerPit(folder / "ledger", terms, self.loop.call_later)
         self._undo.callback(self.pit.crash)
         self.inspector = Inspector(folder / "ledger", terms)
         self._undo.callback(self.inspector.close)

@@ -1,0 +1,23 @@
+"""The tests' pit where there is no wire: what any pit does with a table's stream, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+_Event = TypeVar("_Event")
+
+
+@dataclass
+class OrderedPit(Generic[_Event]):
+    """Commits each event after the one before. `ledger` is what it committed; a test may take some of it away."""
+
+    ledger: list[_Event] = field(default_factory=list)
+
+    def commit(self, seq: int, event: _Event) -> None:
+        """Hear an event: it is committed where it is the next. Raises AssertionError where a committed one comes again
+        with another body."""
+        if seq == len(self.ledger) + 1:
+            self.ledger.append(event)
+        elif seq <= len(self.ledger):
+            assert self.ledger[seq - 1] == event, "an id came again with another body"

@@ -1,0 +1,49 @@
+"""The tests' pit where a test wants a pit as a process: the reference pit, as `pitctl run` starts it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.pit.reference.opening import Place
+from tests.support.waiting import PATIENCE_S, lines_of
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class PitProcess:
+    """`pitctl run`, on the broker. `out` and `err` are its lines as they come."""
+
+    def __init__(
+        self,
+        port: int,
+        ledger: Place,
+        *options: str,
+        host: str = "127.0.0.1",
+        program: Sequence[str] = (sys.executable,),
+    ) -> None:
+        self._pitctl, self._ledger = [*program, "-m", "controller.pit.reference"], str(ledger)
+        self._run = [*self._pitctl, "run", "--broker", f"{host}:{port}", "--ledger", self._ledger, *options]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, for the first time or after its end."""
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(self._run, cwd=_ROOT, stdout=pipe, stderr=pipe, text=True)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.out = lines_of(self.process.stdout)
+        self.err = lines_of(self.process.stderr)
+
+    def says(self, *words: str) -> str:
+        """What a command of the pit's prints about this pit's ledger."""
+        command = [*self._pitctl, *words, "--ledger", self._ledger]
+        return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout
+
+    def ended(self, by: signal.Signals) -> int:
+        """End it by a signal; the exit code."""
+        self.process.send_signal(by)
+        return self.process.wait(PATIENCE_S)
