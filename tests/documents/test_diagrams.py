@@ -1,0 +1,54 @@
+"""The pages' Mermaid diagrams become pictures in the site: all of each is drawn; what cannot be drawn is an error."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tools.diagrams import on_page_markdown, svg
+
+ROOT = Path(__file__).resolve().parents[2]
+_PAGES = {page: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
+_DIAGRAMS = [found for text in _PAGES.values() for found in re.findall(r"```mermaid\n(.*?)```", text, re.S)]
+
+
+def _shown(picture: str) -> list[str]:
+    """The texts of a picture that is well-formed."""
+    return [str(each.text) for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_every_arrow_of_every_page_is_drawn_with_its_words() -> None:
+    assert len(_DIAGRAMS) >= 2
+    for diagram in _DIAGRAMS:
+        picture = svg(diagram)
+        arrows = diagram.count(" --> ") - diagram.count("[*] --> ")
+        assert picture.count('fill="currentColor"/>') - picture.count("<circle") == arrows
+        words = re.findall(r'\["(.+?)"\]|: (.+)$', diagram, re.M)
+        assert {one or other for one, other in words if "[" not in other} <= {*_shown(picture)}
+
+
+def test_no_picture_is_wider_than_a_page_shows() -> None:
+    widths = [int(re.findall(r"max-width: (\d+)px", svg(diagram))[0]) for diagram in _DIAGRAMS]
+    assert max(widths) < 900
+
+
+def test_a_page_gets_the_picture_in_the_place_of_the_diagram_and_keeps_the_rest() -> None:
+    page = on_page_markdown('Before.\n\n```mermaid\nflowchart LR\n    a --> b["<b> & c"]\n```\n\n```sh\nls\n```\n')
+    before, picture, after = re.split(r"<div class=\"diagram\">|</div>", page)
+    assert (before, after) == ("Before.\n\n", "\n\n```sh\nls\n```\n")
+    assert _shown(picture) == ["a", "<b> & c"]
+    assert "<b>" not in picture
+    assert unescape(picture) != picture
+
+
+@pytest.mark.parametrize(
+    "diagram",
+    ["pie\n", "flowchart LR\na -.-> b\n", "flowchart LR\na --> b\nb --> a\n", "stateDiagram-v2\nstate a {\n"],
+)
+def test_what_cannot_be_drawn_is_an_error(diagram: str) -> None:
+    with pytest.raises(ValueError):
+        svg(diagram)
