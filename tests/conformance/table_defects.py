@@ -184,14 +184,14 @@ TABLE_DEFECTS = (
         "if said is not None and not self._is_the_pits(self._topics.meters, message):",
         "if False:",
     ),
-    Defect("old levels are fresh", "T22", _LEVELS, "if said.seq < self._seq:", "if False:"),
-    Defect("numbers may leap", "T22", _LEVELS, "if (why := leaps(said, now)) is not None:", "if why := '':"),
+    Defect("old levels are fresh", "T22", _LEVELS, "if word.seq < self._seq:", "if False:"),
+    Defect("numbers may leap", "T22", _LEVELS, "if (why := leaps(word, now)) is not None:", "if why := '':"),
     Defect(
         "the first levels stay",
         "T23",
         _LEVELS,
-        "self._seq, self.cents = said.seq, dict(said.meters)",
-        "self._seq, self.cents = said.seq, self.cents or dict(said.meters)",
+        "self._seq, self.cents = word.seq, dict(word.meters)",
+        "self._seq, self.cents = word.seq, self.cents or dict(word.meters)",
     ),
     Defect(
         "a step is told each time",
