@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal_reading import Verified, verify
 from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
+from controller.table.acts.every import ACTS
+from drivers.shoe import NAMES as SHOES
 from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,14 +84,15 @@ class ExistingBroker:
         self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """Skip the test where the broker does not answer.
+        """Raises TableError `broker_silent` where the broker does not answer.
 
         With certificates every test's table has the same name: the retained messages of the table before are deleted.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
         except OSError as error:
-            pytest.skip(f"the broker at {self.host}:{self.port} does not answer: {error}")
+            what = f"the broker at {self.host}:{self.port} does not answer: {error}."
+            raise TableError("broker_silent", what, "Start that broker, or name another with --broker.") from None
         if self.certs is not None:
             self._forget(PIT, "ack")
             self._forget(TABLE, "state")
@@ -146,6 +149,8 @@ class TableFiles:
         self.table_id = table_id
         self.header_is_real = jumpers is not None
         _refuse_unknown("table's file", sections, [*TableFile.__struct_fields__, "game"])
+        if (driver := sections.get("shoe", {}).get("driver", SHOES[0])) not in SHOES:
+            raise LookupError(f"No shoe is called {driver!r}{meant(driver, SHOES)}. There are: {', '.join(SHOES)}.")
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, example, game))
@@ -165,6 +170,20 @@ class TableFiles:
             self.for_daemon.write_text(tomli_w.dumps(self.values | {"pins": pins | {"driver": "rpi_gpio"}}), "utf-8")
         if shim is not None:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
+
+
+def _refuse_unknown_act(name: str, said: Set[str]) -> None:
+    """Raise LookupError where no act of this name is asked for on the socket with these arguments."""
+    acts = {act.do: act for act in ACTS if act.on_socket}
+    if name not in acts:
+        likely = meant(name, acts) or "."
+        raise LookupError(f'No act is called {name!r}{likely} Write for example: supervisor("card", card="8S")')
+    forms = [form.said for form in acts[name].forms]
+    if said not in forms and said - {"by"} not in forms:
+        ways = " or ".join(", ".join(sorted(form - {"by"})) or "none" for form in forms)
+        raise LookupError(
+            f"{name} is not asked for with {', '.join(sorted(said - {'by'})) or 'no argument'}. Its arguments: {ways}."
+        )
 
 
 def _refuse_unknown(file: str, changed: Iterable[str], known: list[str]) -> None:
@@ -339,10 +358,9 @@ class Table:
 
         The act answers the standing fault. Returns None once the act is done. An act that waits for a second person is
         not done yet: then what waits is returned, with the `button` for `pins.confirm`. Raises TableError with the code
-        of a refusal, and ValueError where `act` is not the name of an act.
+        of a refusal, and LookupError where `act` is not the name of an act.
         """
-        if not act.isidentifier():
-            raise ValueError(f'{act!r} is not the name of an act. Write for example: supervisor("card", card="8S")')
+        _refuse_unknown_act(act, {*arguments, "by"})
         fault = self.face.fault if act in _LEAVE_A_FAULT else None
         answers = {} if fault is None else {"fault": fault.id}
         request: dict[str, object] = {"do": act, "by": "Ann", **arguments, **answers}

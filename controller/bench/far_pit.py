@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
+from controller.basics.near import meant
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 from controller.bench.daemon import comes_true
 from controller.contract.wire.mqtt_link import await_thread
@@ -26,6 +27,7 @@ from drivers.sim.signing import canonical, public_hex, signature, signed
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
 Event = dict[str, Any]
+EVENT_TYPES: list[str] = json.loads((SCHEMAS / "event.schema.json").read_text("utf-8"))["properties"]["type"]["enum"]
 _ROOT = "pit/v1"
 _SAY_LEVELS_EVERY_S = 0.2
 PRIVATE_KEY = b"the hardware tests' pit has this"
@@ -71,7 +73,9 @@ class FarPit:
     # The events by type.
 
     def told(self, type_: str) -> list[Event]:
-        """The events of one type, in order."""
+        """The events of one type, in order. Raises LookupError for a type that the contract does not have."""
+        if type_ not in EVENT_TYPES:
+            raise LookupError(f"No event has the type {type_!r}{meant(type_, EVENT_TYPES)}.")
         return [event for event in self.events if event["type"] == type_]
 
     @property

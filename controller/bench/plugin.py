@@ -14,7 +14,7 @@ Where the package is installed with its extra `bench`, every pytest has these fi
 of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe": {"decks":
 1}}` changes the game. Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio
 real` with `--jumpers`, and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker,
-port or Pi is absent is skipped, and says which.
+port or Pi is absent is skipped, and says which; with `--bench-strict`, and where CI=true, such a test fails.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import pytest
@@ -41,6 +41,7 @@ from msgspec import Struct, to_builtins
 
 from controller import __version__
 from controller.basics.errors import TableError
+from controller.basics.near import meant
 from controller.bench.broker_certs import TABLE, BrokerCerts
 from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
 from controller.bench.far_pit import Event, FarPit
@@ -63,12 +64,13 @@ _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
 _certs = pytest.StashKey[BrokerCerts | None]()
 _shim = pytest.StashKey[Path]()
+_strict = pytest.StashKey[bool]()
 _ONE_AT_A_TIME = {
     "--broker-certs": "the certificate is for one table",
     "--shoe": "the cable is for one table",
     "--jumpers": "the header is for one table",
 }
-_ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
+_ABSENT = ("mosquitto_missing", "broker_silent", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
 """The error codes of parts that a bench may lack: their tests are skipped. With any other code a test fails."""
 
 _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
@@ -84,6 +86,19 @@ class Address(Struct, frozen=True):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     bench_ = parser.getgroup("bench", "the hardware-in-the-loop bench; everything that is not named is simulated")
+    bench_.addoption(
+        "--bench-strict",
+        action="store_true",
+        default=os.environ.get("CI") == "true",
+        help="a part that is absent fails its tests, which are skipped otherwise (by itself where CI=true)",
+    )
+    bench_.addoption(
+        "--bench-patience",
+        type=float,
+        default=PATIENCE_S,
+        metavar="SECONDS",
+        help="how long a test waits for a condition (default: %(default)g)",
+    )
     bench_.addoption("--shoe", metavar="PORT", help="the simulated shoe's end of a real cable")
     bench_.addoption("--table-port", metavar="PORT", help="the daemon's end of that cable")
     bench_.addoption("--gpio", choices=("simulated", "real"), default="simulated", help="the header under the daemon")
@@ -121,6 +136,7 @@ def broker_address(url: str) -> Address:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_jumpers] = _named_jumpers(config)
     config.stash[_certs] = _named_certs(config)
+    config.stash[_strict] = config.getoption("--bench-strict")
     if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
         raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
     _refuse_workers(config)
@@ -250,7 +266,11 @@ class Dealer:
         standing = self._table.fault
         self._shoe.new_shoe()
         self._shoe.deal(f"{first_card} {burned}")
-        self._eventually.unless_stopped(lambda: self._table.phase == "wagers_open", standing)
+        self._eventually.unless_stopped(
+            f"the shoe is open after its first card {first_card} and the burned cards {burned}",
+            lambda: self._table.phase == "wagers_open",
+            standing,
+        )
 
     def lock(self, *seats: int) -> None:
         """Put a wager on these seats' sensors, and lock the wagers."""
@@ -283,7 +303,11 @@ class Dealer:
         self.lock(*seats)
         standing = self._table.fault
         self._shoe.deal(cards)
-        self._eventually.unless_stopped(lambda: self._table.phase in ("wagers_open", "shoe_ended"), standing)
+        self._eventually.unless_stopped(
+            f"the round is over after its cards {cards}",
+            lambda: self._table.phase in ("wagers_open", "shoe_ended"),
+            standing,
+        )
         self._pins.uncover(*seats)
 
 
@@ -292,18 +316,20 @@ class Eventually:
     and how the table was, and names a file with the whole status.
     """
 
-    def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path) -> None:
+    def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path, patience_s: float = PATIENCE_S) -> None:
         self._table = table
         self._pins = pins
         self._pit = pit
+        self._patience_s = patience_s
         self._whole = folder / "when-it-failed.json"
 
-    def __call__(self, condition: Callable[[], object], within_s: float = PATIENCE_S) -> None:
+    def __call__(self, condition: Callable[[], object], within_s: float | None = None) -> None:
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
 
-    def unless_stopped(self, condition: Callable[[], object], standing: str | None) -> None:
-        """Wait until the condition is true. Fail at once where the table stops by another fault than `standing`."""
+    def unless_stopped(self, awaited: str, condition: Callable[[], object], standing: str | None) -> None:
+        """Wait until the condition is true, which a failure calls `awaited`. Fail at once where the table stops by
+        another fault than `standing`."""
         __tracebackhide__ = True
         met: object = False
 
@@ -312,27 +338,27 @@ class Eventually:
             met = condition()
             return bool(met) or self._table.fault not in (None, standing)
 
-        stopped = comes_true(met_or_stopped, PATIENCE_S)
+        stopped = comes_true(met_or_stopped, self._patience_s)
         if not met:
             if stopped:
                 why = f"the table stopped by the fault {self._table.fault} before this"
             else:
-                why = f"not true within {PATIENCE_S:g} s"
-            pytest.fail(f"{why}: {_source(condition)}\n{self._picture()}", pytrace=True)
+                why = f"not true within {self._patience_s:g} s"
+            pytest.fail(f"{why}: {awaited}\n{self._picture()}", pytrace=True)
 
-    def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
+    def wait_for_round(self, number: int | None = None, within_s: float | None = None) -> Event:
         """Wait until the pit has round `number`, or any round. Returns the newest such round. Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
-    def wait_for_hit(self, seat: int | None = None, within_s: float = PATIENCE_S) -> Event:
+    def wait_for_hit(self, seat: int | None = None, within_s: float | None = None) -> Event:
         """Wait until the pit has a hit of this seat, or of any seat. Returns the newest such hit."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
 
-    def wait_for_fault(self, code: str, within_s: float = PATIENCE_S) -> None:
+    def wait_for_fault(self, code: str, within_s: float | None = None) -> None:
         """Wait until the table has stopped with this fault. Raises LookupError for an unknown code."""
         __tracebackhide__ = True
         if code not in FAULTS:
@@ -342,14 +368,15 @@ class Eventually:
         self._wait(f"the fault {code}", lambda: self._table.fault == code, within_s)
 
     def _wait_for(
-        self, awaited: str, events: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float
+        self, awaited: str, events: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float | None
     ) -> Event:
         __tracebackhide__ = True
         self._wait(f"{awaited} at the pit", lambda: any(map(fits, events())), within_s)
         return [event for event in events() if fits(event)][-1]
 
-    def _wait(self, awaited: str, condition: Callable[[], object], within_s: float) -> None:
+    def _wait(self, awaited: str, condition: Callable[[], object], within_s: float | None) -> None:
         __tracebackhide__ = True
+        within_s = self._patience_s if within_s is None else within_s
         if not comes_true(condition, within_s):
             pytest.fail(f"not true within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
 
@@ -389,15 +416,22 @@ def _source(condition: Callable[[], object]) -> str:
     return " ".join(line.strip() for line in lines)[:_SOURCE_CHARACTERS]
 
 
+def _absent(config: pytest.Config, what: str) -> NoReturn:
+    """Skip the test, which needs a part that is absent. With `--bench-strict` the test fails."""
+    if config.stash[_strict]:
+        pytest.fail(f"{what} The bench is strict: without --bench-strict this test is skipped.", pytrace=False)
+    pytest.skip(what)
+
+
 @contextmanager
-def _skipped_where_absent() -> Iterator[None]:
+def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
     """Skip the test, in the error's words, where a part that the test needs is absent."""
     try:
         yield
     except TableError as error:
         if error.code not in _ABSENT:
             raise
-        pytest.skip(error.what)
+        _absent(config, error.what)
 
 
 @pytest.fixture(scope="session")
@@ -417,11 +451,20 @@ def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | Exi
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
     broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
-    with _skipped_where_absent():
+    with _skipped_where_absent(pytestconfig):
         broker.up()
     yield broker
     if named is None:
         broker.down()
+
+
+def _example(name: str) -> Path:
+    """An example's table file. Raises LookupError for a name that is no example's."""
+    file = example_table(name)
+    if not file.is_file():
+        known = sorted(path.stem for path in file.parent.glob("*.toml"))
+        raise LookupError(f"No example table is called {name!r}{meant(name, known)}. There are: {', '.join(known)}.")
+    return file
 
 
 @pytest.fixture
@@ -430,7 +473,7 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     marker = request.node.get_closest_marker("table")
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
-    example = example_table(sections.pop("example", "royal9"))
+    example = _example(sections.pop("example", "royal9"))
     sections["pit"] = pit_section(broker) | sections.get("pit", {})
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
@@ -448,7 +491,7 @@ def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Fron
     if jumpers is None:
         yield SimulatedPins(table_files.page, lamps, inputs)
         return
-    with _skipped_where_absent():
+    with _skipped_where_absent(pytestconfig):
         gpio = load_rpi_gpio()
     jumpered = JumperedFront(gpio, jumpers, lamps, inputs)
     yield jumpered
@@ -489,18 +532,19 @@ class Cable(SerialLine):
         super().unplug()
 
 
-def _look_for_table_port(port: str) -> None:
+def _look_for_table_port(config: pytest.Config) -> None:
     """Skip the test where the daemon's end is absent. The port is not opened: a serial server takes only one client."""
+    port: str = config.getoption("--table-port")
     if "://" not in port and not Path(port).exists():
-        pytest.skip(f"there is no {port}, the table's end of the cable")
+        _absent(config, f"There is no {port}, the table's end of the cable.")
 
 
 @pytest.fixture
 def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[FarLine]:
     """The shoe's end of the line, plugged in."""
     if _cable(pytestconfig):
-        _look_for_table_port(pytestconfig.getoption("--table-port"))
-        with _skipped_where_absent():
+        _look_for_table_port(pytestconfig)
+        with _skipped_where_absent(pytestconfig):
             cable = Cable(pytestconfig.getoption("--shoe"), table_files.baud)
         yield cable
         cable.close()
@@ -548,9 +592,11 @@ def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iter
 
 
 @pytest.fixture
-def eventually(unstarted_table: Table, pins: Pins, pit: FarPit, tmp_path: Path) -> Eventually:
+def eventually(
+    pytestconfig: pytest.Config, unstarted_table: Table, pins: Pins, pit: FarPit, tmp_path: Path
+) -> Eventually:
     """Waits until a condition is true."""
-    return Eventually(unstarted_table, pins, pit, tmp_path)
+    return Eventually(unstarted_table, pins, pit, tmp_path, pytestconfig.getoption("--bench-patience"))
 
 
 @pytest.fixture

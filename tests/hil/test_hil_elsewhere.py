@@ -111,7 +111,13 @@ def test_a_button(pins): pins.press("deel")
 def test_a_seat(pins): pins.cover(9)
 def test_a_card(shoe): shoe.deal("1S")
 def test_a_fault(eventually): eventually.wait_for_fault("shoe_unheart")
-def test_an_act(unstarted_table): unstarted_table.supervisor("card 8S")
+def test_an_act(unstarted_table): unstarted_table.supervisor("clera")
+def test_an_argument(unstarted_table): unstarted_table.supervisor("count", cards=397)
+def test_an_event(pit): pit.told("viod")
+@pytest.mark.table(example="lucky8")
+def test_an_example(table_files): pass
+@pytest.mark.table(shoe={"driver": "bee"})
+def test_a_brand(table_files): pass
 def test_a_command(unstarted_table): unstarted_table.tablectl("rounds")
 @pytest.mark.table(pitt={"port": 1})
 def test_a_section(table_files): pass
@@ -124,27 +130,31 @@ def test_a_wait(table, dealer, eventually):
     dealer.open_shoe()
     eventually(lambda: table.phase == "wagers_locked", within_s=0)
 def test_a_wait_of_the_dealers(table, eventually, monkeypatch):
-    monkeypatch.setattr("controller.bench.plugin.PATIENCE_S", 0.1)
-    eventually.unless_stopped(lambda: table.phase == "wagers_open", None)
+    monkeypatch.setattr(eventually, "_patience_s", 0.1)
+    eventually.unless_stopped("the shoe is open", lambda: table.phase == "wagers_open", None)
 """
 
 
 def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_path: Path) -> None:
     run = run_elsewhere(tmp_path, _WRONG_NAMES, CI="")
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "10 failed, 2 errors" in run.stdout, run.stdout
+    assert "12 failed, 4 errors" in run.stdout, run.stdout
     for meant in (
         "lamp 'draw_playr' there. Did you mean draw_player?",
         "'deel' there. Did you mean deal?",
         "'seat_9' there. Did you mean seat_",
         "1S is not a card; write rank then suit: KS 9H TD AC",
         "No fault is called 'shoe_unheart'. Did you mean shoe_unheard?",
-        '\'card 8S\' is not the name of an act. Write for example: supervisor("card", card="8S")',
+        'No act is called \'clera\', is clear meant? Write for example: supervisor("card", card="8S")',
+        "count is not asked for with cards. Its arguments: left.",
+        "No event has the type 'viod', is void meant?",
+        "No example table is called 'lucky8', is lucky9 meant?",
+        "No shoe is called 'bee', is beetek meant?",
         "tablectl rounds failed with exit code 1:",
         "A table's file has no section pitt, is pit meant?",
         "A game's file has no section shoo, is shoe meant?",
         "the table stopped by the fault impossible_card before this: ",
-        "not true within 0.1 s: eventually.unless_stopped(lambda: ",
+        "not true within 0.1 s: the shoe is open",
     ):
         assert meant in run.stdout, (meant, run.stdout)
     failure = run.stdout.partition("_ test_a_wait _")[2].partition("E ")[2].partition("test_other.py:")[0]
@@ -177,7 +187,7 @@ def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: P
     ("shoe", "table_port", "told"),
     [
         ("/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: "),
-        ("loop://", "/dev/no-table", "there is no /dev/no-table, the table's end of the cable"),
+        ("loop://", "/dev/no-table", "There is no /dev/no-table, the table's end of the cable"),
     ],
 )
 def test_a_cable_end_that_is_not_there_is_skipped_and_named(
@@ -191,11 +201,13 @@ def test_a_cable_end_that_is_not_there_is_skipped_and_named(
     assert f"bench: the shoe on {shoe} to {table_port}, broker" in run.stdout
 
 
-def test_what_is_absent_fails_where_ci_has_everything(tmp_path: Path) -> None:
-    of_this_bench = f"{ROOT}/tests/hil/test_hil_life.py::test_the_lamps_go_through_the_real_rpi_gpio"
-    run = run_pytest(ROOT, of_this_bench, "--broker", f"127.0.0.1:{programs.free_port()}", CI="true")
+@pytest.mark.parametrize(("ci", "options"), [("true", ()), ("", ("--bench-strict",))])
+def test_what_is_absent_fails_where_the_bench_is_strict(ci: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    named = f"127.0.0.1:{programs.free_port()}"
+    run = run_elsewhere(tmp_path, "def test_none(broker): pass", "--broker", named, *options, CI=ci)
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "skipped, where CI has everything" in run.stdout
+    assert f"the broker at {named} does not answer: " in run.stdout
+    assert "without --bench-strict this test is skipped" in run.stdout
 
 
 @pytest.mark.proof
