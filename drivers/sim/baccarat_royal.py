@@ -12,7 +12,7 @@ from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
-from drivers.sim.house import CENTS_UP, Rounding
+from drivers.sim.house import CENTS_UP, Bet, Rounding
 from drivers.sim.punto_banco import two_hands_json
 from drivers.sim.wagers import Actives, Bets, Wager
 
@@ -43,7 +43,7 @@ class Section(Struct, frozen=True):
 class BaccaratRoyal(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
-    bets: Sequence[Mapping[str, Any]]
+    bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
@@ -55,21 +55,22 @@ class BaccaratRoyal(Struct, frozen=True):
         hands = {"player": player, "banker": banker}
         paid = self._pay(bets, hands)
         told = two_hands_json(player, banker, self.says.natural)
-        told |= book.awards(self.bets, bets, hands, {}, naturals=self.says.natural)
+        won = book.awards(self.bets, bets, hands, {}, naturals=self.says.natural)
+        told |= book.awards_json(self.bets, bets, won)
         told |= {
             "dragon_bonus": None,
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
             "settlement": cashier.settlement(paid),
         }
-        return Dealt(rules.outcome(player, banker), told)
+        return Dealt(rules.outcome(player, banker), told, awards=won, paid=paid)
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
         """Player's hand and Banker's, as the two active seats play them."""
         order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.deal_order, "bbpp")
-        hole: dict[str, list[str]] = {"p": [], "b": []}
+        player: list[str] = []
+        banker: list[str] = []
         for whose in order:
-            hole[whose].append(felt.card("player" if whose == "p" else "banker"))
-        player, banker = hole["p"], hole["b"]
+            (player if whose == "p" else banker).append(felt.card("player" if whose == "p" else "banker"))
         if not any(rules.is_natural(cards, self.says.natural) for cards in (player, banker)):
             if felt.choice(actives.player, player_options(player, self.says), rules.total(player)) == "hit":
                 player.append(felt.card("player"))
@@ -83,9 +84,9 @@ class BaccaratRoyal(Struct, frozen=True):
 
     def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
         """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
-        of = {bet["spot"]: bet for bet in self.bets}
+        of = {bet.spot: bet for bet in self.bets}
         return [
-            _stake(bets, of["stake"], wager, hands, self.rounding, self.says.natural)
+            _stake(bets, of[wager.spot], wager, hands, self.rounding, self.says.natural)
             if wager.spot == "stake"
             else book.pay(of[wager.spot], wager, hands, {}, rounding=self.rounding, naturals=self.says.natural)
             for wager in bets.standing or ()
@@ -111,7 +112,7 @@ def banker_options(hole_cards: list[str], player: list[str], says: Section) -> t
 
 def _stake(
     bets: Bets,
-    bet: Mapping[str, Any],
+    bet: Bet,
     wager: Wager,
     hands: book.Hands,
     rounding: Rounding,
@@ -123,7 +124,7 @@ def _stake(
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
         return Paid(wager, "returned", wager.cents)
-    plays = wager.cents if bet.get("unequal_stakes") == "house_covers" else min(wager.cents, *others)
+    plays = wager.cents if bet.unequal_stakes == "house_covers" else min(wager.cents, *others)
     own = hands["player" if wager.seat == bets.actives.player else "banker"]
     paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {}, rounding=rounding, naturals=naturals)
     return replace(paid, wager=wager, back=paid.back + wager.cents - plays)

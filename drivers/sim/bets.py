@@ -1,7 +1,7 @@
 """The simulated house's own reading of how a game file writes a bet, made from the page `docs/bets.md` alone.
 
-This reading shares no code with the controller. A bet and its rows stay as TOML gives them; a hand is a list of cards
-in text.
+This reading shares no code with the controller. What a row says of the hands stays as TOML gives it; a hand is a list
+of cards in text.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct, convert
+
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
-from drivers.sim.house import CENTS_UP, Rounding
+from drivers.sim.house import CENTS_UP, Bet, Rounding, Row
 from drivers.sim.wagers import Bets, Wager
 
 Hands = Mapping[str, Sequence[str]]
@@ -22,52 +24,63 @@ Hands = Mapping[str, Sequence[str]]
 """
 
 
+_SIDES = "player", "banker", "own", "dealer"
 _ORDERS = "A23456789TJQK", "23456789TJQKA"
 """The ranks as they follow each other: the ace below the 2, or above the King."""
 
 
+class Won(Struct, frozen=True):
+    """An award that a seat won: by the row of a bet on the spot."""
+
+    spot: str
+    seat: int
+    row: Row
+
+
 def row_for(
-    bet: Mapping[str, Any],
+    bet: Bet,
     hands: Hands,
     seat: int = 0,
     printed: Mapping[int, str] | None = None,
     *,
     split: bool = False,
     naturals: Collection[int] = (8, 9),
-) -> Any:
+) -> Row | None:
     """The row that decides the bet at the seat; None where no row holds. `printed`: each seat's King and 9, `KS 9H`.
     `naturals`: the two-card totals that are one in this house."""
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
-    for row in bet["rows"]:
-        if _so(row["when"], hands, {**own, "another": another}, split, naturals):
+    for row in bet.rows:
+        if _so(row.when, hands, {**own, "another": another}, split, naturals):
             return row
     return None
 
 
 def awards(
-    bets: Sequence[Mapping[str, Any]],
-    wagered: Bets | None,
-    hands: Hands,
-    printed: Mapping[int, str],
-    *,
-    naturals: Collection[int],
-) -> dict[str, object]:
-    """The bets with awards that seats wagered on, and the awards won: by bet, then the best row first, then by seat."""
+    bets: Sequence[Bet], wagered: Bets | None, hands: Hands, printed: Mapping[int, str], *, naturals: Collection[int]
+) -> list[Won]:
+    """The awards won: by bet, then the best row first, then by seat."""
     on = wagered.progressive if wagered else {}
-    won = [
-        {"spot": bet["spot"], "seat": seat, "tier": row["award"]}
+    return [
+        Won(bet.spot, seat, row)
         for bet in bets
-        for row in bet.get("rows", [])
-        for seat in sorted(on.get(bet["spot"], ()))
-        if "award" in row and row_for(bet, hands, seat, printed, naturals=naturals) is row
+        for row in bet.rows
+        for seat in sorted(on.get(bet.spot, ()))
+        if row.award and row_for(bet, hands, seat, printed, naturals=naturals) is row
     ]
-    told = [{"spot": bet["spot"], "seats": sorted(on[bet["spot"]])} for bet in bets if bet["spot"] in on]
-    return {"progressive": told, "awards": won}
+
+
+def awards_json(bets: Sequence[Bet], wagered: Bets | None, won: Sequence[Won]) -> dict[str, object]:
+    """The bets with awards that seats wagered on, and the awards won, as the account writes them."""
+    on = wagered.progressive if wagered else {}
+    return {
+        "progressive": [{"spot": bet.spot, "seats": sorted(on[bet.spot])} for bet in bets if bet.spot in on],
+        "awards": [{"spot": each.spot, "seat": each.seat, "tier": each.row.award} for each in won],
+    }
 
 
 def pay(
-    bet: Mapping[str, Any],
+    bet: Bet,
     wager: Wager,
     hands: Hands,
     printed: Mapping[int, str],
@@ -79,19 +92,20 @@ def pay(
 ) -> Paid:
     """What becomes of a wager on the bet. `number` counts the hands of a split seat. `split`: the seat has split."""
     row = row_for(bet, hands, wager.seat, printed, split=split, naturals=naturals)
-    match row:
-        case {"award": _}:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back
-            back = wager.cents if bet.get("awards_return_stake") else 0
-            return Paid(wager, "won", back, row.get("cents", 0), meter=row.get("meter"))
-        case {"pays": odds}:
-            part = row.get("commission_taken") or row.get("commission_owed")
-            to, one = map(int, odds.split(":"))
-            charged = Fraction(*map(int, part.split(":"))) if part else None
-            later = "commission_owed" in row
-            return cashier.win(wager, to, one, commission=charged, later=later, hand=number, rounding=rounding)
-        case {"result": "push"}:
+    if row is None:
+        return cashier.lose(wager, number)
+    if row.award:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back
+        return Paid(wager, "won", wager.cents if bet.awards_return_stake else 0, row.cents, meter=row.meter)
+    if row.pays:
+        part = row.commission_taken or row.commission_owed
+        to, one = map(int, row.pays.split(":"))
+        charged = Fraction(*map(int, part.split(":"))) if part else None
+        later = row.commission_owed is not None
+        return cashier.win(wager, to, one, commission=charged, later=later, hand=number, rounding=rounding)
+    match row.result:
+        case "push":
             return cashier.push(wager, number)
-        case {"result": "half"}:
+        case "half":
             return cashier.half(wager, rounding, number)
         case _:
             return cashier.lose(wager, number)
@@ -108,23 +122,13 @@ def _so(
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
     naturals = naturals if sides[0] == "player" else ()
-    outcome = rules.outcome(one, other)
-    won = {"player": [one], "banker": [other], "tie": []}[outcome]
-    lost = {"player": [other], "banker": [one], "tie": []}[outcome]
-    winners = [name for name in ("player", "banker", "own", "dealer") if any(hands.get(name) is side for side in won)]
-    facts: dict[str, object] = {
-        "natural": any(rules.is_natural(cards, naturals) for cards in (one, other)),
-        "margin": abs(rules.total(one) - rules.total(other)),
-        "cards": len(one) + len(other),
-        "total_sum": rules.total(one) + rules.total(other),
-        "identical": sorted(one[:2]) == sorted(other[:2]),
-        "color": _color([*one, *other]),
-        "split": split,
-    }
+    facts = _of_both(one, other, naturals, split)
+    won, lost = {"player": ([one], [other]), "banker": ([other], [one]), "tie": ([], [])}[rules.outcome(one, other)]
+    winners = [name for name in _SIDES if any(hands.get(name) is side for side in won)]
     of: dict[str, list[Sequence[str]]] = {
         "winning": won,
         "losing": lost,
-        **{side: [hands[side]] if side in hands else [] for side in ("player", "banker", "own", "dealer")},
+        **{side: [hands[side]] if side in hands else [] for side in _SIDES},
     }
     together = {
         "all_cards": [*one, *other],
@@ -145,6 +149,19 @@ def _so(
         return {"either": many >= 1, "both": many == 2, "exactly_one": many == 1}[word]
 
     return all(holds(word, said) for word, said in when.items())
+
+
+def _of_both(one: Sequence[str], other: Sequence[str], naturals: Collection[int], split: bool) -> dict[str, object]:
+    """What the words say that look at both hands."""
+    return {
+        "natural": any(rules.is_natural(cards, naturals) for cards in (one, other)),
+        "margin": abs(rules.total(one) - rules.total(other)),
+        "cards": len(one) + len(other),
+        "total_sum": rules.total(one) + rules.total(other),
+        "identical": sorted(one[:2]) == sorted(other[:2]),
+        "color": _color([*one, *other]),
+        "split": split,
+    }
 
 
 def _hand_so(
@@ -192,12 +209,18 @@ def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
         if word == "ranks":
             return sorted(ranks) == sorted([value] if isinstance(value, str) else value)
         if word == "has":
-            of = [value["of"]] if isinstance(value["of"], str) else value["of"]
-            many = len([card for card in cards if {card, card[0], card[1]} & set(of)])
-            return _any(many, value["times"]) if "times" in value else many > 0
+            has = convert(value, _Has)
+            of = {has.of} if isinstance(has.of, str) else set(has.of)
+            many = len([card for card in cards if {card, card[0], card[1]} & of])
+            return many > 0 if has.times is None else _any(many, has.times)
         return _any(facts[word], value)
 
     return all(holds(word, said) for word, said in words.items())
+
+
+class _Has(Struct, frozen=True):
+    of: str | list[str]
+    times: int | list[int] | None = None
 
 
 def _any(fact: object, value: Any) -> bool:

@@ -56,7 +56,7 @@ class Crowd:
         self._move()
         if self._roles is not None and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")
-            self._actives = Actives(**self._screen.face()["actives"])
+            self._actives = Actives(**self._screen.face().actives)
 
     def _move(self) -> None:
         if not self.occupied:

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from drivers.sim.bets import Won
+from drivers.sim.cashier import Paid
 from drivers.sim.wagers import Bets
 
 
@@ -25,6 +27,7 @@ class Felt(Protocol):
 
 class Dealt(Struct, frozen=True):
     """A complete round. `told` is what the account writes of the round, `owed` the commission by seat.
+    `awards` are the awards that were won, and `paid` what became of each wager.
 
     `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
     """
@@ -32,6 +35,8 @@ class Dealt(Struct, frozen=True):
     outcome: str | None
     told: dict[str, object]
     owed: dict[int, int] = field(default_factory=dict)
+    awards: Sequence[Won] = ()
+    paid: Sequence[Paid] = ()
 
 
 class Game(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, field
 
 from controller.basics.errors import TableError
 from drivers.sim.shoe import maker
@@ -30,13 +30,52 @@ _CALLS = {
 }
 
 
+class Row(Struct, frozen=True):
+    """A row of a bet: the words that must hold, and what the house then does."""
+
+    when: dict[str, Any] = field(default_factory=dict)
+    award: str | None = None
+    meter: str | None = None
+    cents: int = 0
+    pays: str | None = None
+    result: str = "lose"
+    commission_taken: str | None = None
+    commission_owed: str | None = None
+
+
+class Bet(Struct, frozen=True):
+    """A bet as the game file has it. Whatever a simulation need not know of it is left out."""
+
+    spot: str
+    rows: tuple[Row, ...] = ()
+    limits: str | None = None
+    minimum_cents: int | None = None
+    maximum_cents: int | None = None
+    price_cents: int = 0
+    awards_return_stake: bool = False
+    unequal_stakes: str | None = None
+    needs: tuple[str, ...] = ()
+    each_hand: bool = False
+    after_split: str = "leftmost"
+
+    @property
+    def has_awards(self) -> bool:
+        """Whether the bet is progressive."""
+        return any(row.award for row in self.rows)
+
+    @property
+    def in_circle(self) -> bool:
+        """Whether the limits of the betting circles hold for the bet."""
+        return self.limits == "circle"
+
+
 class Limits(Struct, frozen=True):
     """Where the house takes wagers, and from how many cents to how many. A circle is the spot of a main bet at a seat.
 
-    `bets` are the game file's, as TOML gives them. The seats' sensors see the chips on the spot `sensed`.
+    `bets` are the game file's. The seats' sensors see the chips on the spot `sensed`.
     """
 
-    bets: tuple[Mapping[str, Any], ...]
+    bets: tuple[Bet, ...]
     sensed: str | None
     circle_minimum_cents: int
     circle_maximum_cents: int
@@ -54,21 +93,22 @@ class Limits(Struct, frozen=True):
     @property
     def spots(self) -> tuple[str, ...]:
         """Every spot that the game offers."""
-        return tuple(bet["spot"] for bet in self.bets)
+        return tuple(bet.spot for bet in self.bets)
 
     def range_cents(self, spot: str) -> tuple[int, int]:
         """The least and the most on this spot: the bet's own, or else those of the betting circles or the side bets."""
-        bet = next(bet for bet in self.bets if bet["spot"] == spot)
-        if bet.get("limits") == "circle":
+        bet = next(bet for bet in self.bets if bet.spot == spot)
+        if bet.in_circle:
             least, most = self.circle_minimum_cents, self.circle_maximum_cents
         else:
             least, most = self.side_minimum_cents, self.side_maximum_cents
-        return bet.get("minimum_cents", least), bet.get("maximum_cents", most)
+        own_least, own_most = bet.minimum_cents, bet.maximum_cents
+        return least if own_least is None else own_least, most if own_most is None else own_most
 
     @property
     def prices_cents(self) -> dict[str, int]:
         """What a wager on each progressive bet costs. A progressive bet is a bet with awards."""
-        return {bet["spot"]: bet["price_cents"] for bet in _with_awards(self.bets)}
+        return {bet.spot: bet.price_cents for bet in self.bets if bet.has_awards}
 
 
 class ShoeProcedure(Struct, frozen=True):
@@ -129,28 +169,92 @@ class House(Struct, frozen=True):
         return self.section if self.kind == "baccarat_royal" else None
 
 
+class _Table(Struct, frozen=True):
+    game: str
+    lock_on: str
+    dealt: str | None = None
+    bet_recognition: bool = False
+
+
+class _Shoe(Struct, frozen=True):
+    driver: str
+    port: str
+
+
+class _Pins(Struct, frozen=True):
+    driver: str
+    debounce_ms: int
+    sample_ms: int
+    lamps: dict[str, Any]
+    inputs: dict[str, Any]
+    page: str = ""
+    sensed: str | None = None
+
+
+class _Control(Struct, frozen=True):
+    socket: str
+
+
+class _Seat(Struct, frozen=True):
+    number: int
+    k9: str | None = None
+
+
+class _TableFile(Struct, frozen=True):
+    """What the simulation reads of a table file."""
+
+    table: _Table
+    shoe: _Shoe
+    pins: _Pins
+    control: _Control
+    seats: tuple[_Seat, ...]
+
+
+class _GameShoe(Struct, frozen=True):
+    decks: int
+    cut_card_from_end: int
+    hands_after_cut_card: int
+    fewest_cards_to_open: int
+    drawn_in_error: str
+    burn_counts_first_card: bool
+    hands_after_cut_card_first: int = 1
+
+
+class _GameFile(Struct, frozen=True):
+    """What the simulation reads of a game file; `section` is the one with the name of its kind."""
+
+    kind: str
+    name: str
+    shoe: _GameShoe
+    wagers: dict[str, Any]
+    bets: tuple[Bet, ...]
+    section: dict[str, Any]
+    rounding: Rounding = CENTS_UP
+
+
 def read_house(table_file: Path) -> House:
     """The house that a table file and its game file describe. Raises TableError: `sim_table_file` where the files
     cannot be used, `sim_not_simulated` where the table cannot be simulated."""
     try:
-        table = tomllib.loads(table_file.read_text(encoding="utf-8"))
-        game = tomllib.loads((table_file.parent / table["table"]["game"]).read_text(encoding="utf-8"))
+        table = convert(tomllib.loads(table_file.read_text(encoding="utf-8")), _TableFile)
+        said = tomllib.loads((table_file.parent / table.table.game).read_text(encoding="utf-8"))
+        game = convert({**said, "section": said[said["kind"]]}, _GameFile)
         _check_simulated(table_file, table, game)
         return _house(table, game)
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+    except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise TableError(
             "sim_table_file", f"{table_file} or its game file cannot be used: {error!r}", "see `tablectl check`"
         ) from error
 
 
-def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[str, Any]) -> None:
-    pins, driver, kind = table["pins"], table["shoe"]["driver"], game["kind"]
-    midi = table["table"].get("dealt") == "midi"
-    needs = _BUTTONS | (set() if maker(driver).tells_cut_card else _CUT_CARD) | _CALLS["midi" if midi else kind]
-    simulated = (pins["driver"], table["table"]["lock_on"]) == _SIMULATED and needs <= pins["inputs"].keys()
-    told = kind == "punto_banco" or table["table"].get("bet_recognition", False)
-    turned_by_hand = not midi or game["punto_banco"]["midi_reveal"] == "input"
-    known_shoe = game["shoe"]["drawn_in_error"] != "next_card" and not game["shoe"]["burn_counts_first_card"]
+def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> None:
+    midi = table.table.dealt == "midi"
+    needs = _BUTTONS | (set() if maker(table.shoe.driver).tells_cut_card else _CUT_CARD)
+    needs |= _CALLS["midi" if midi else game.kind]
+    simulated = (table.pins.driver, table.table.lock_on) == _SIMULATED and needs <= table.pins.inputs.keys()
+    told = game.kind == "punto_banco" or table.table.bet_recognition
+    turned_by_hand = not midi or game.section.get("midi_reveal") == "input"
+    known_shoe = game.shoe.drawn_in_error != "next_card" and not game.shoe.burn_counts_first_card
     if not (simulated and told and turned_by_hand and known_shoe):
         raise TableError(
             "sim_not_simulated",
@@ -162,43 +266,41 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
         )
 
 
-def _sensed(table: Mapping[str, Any], game: Mapping[str, Any]) -> str | None:
+def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
     """The spot that the sensors see: the spot in the table file, or else the only bet with awards."""
-    with_awards = _with_awards(game["bets"])
-    only = with_awards[0]["spot"] if len(with_awards) == 1 else None
-    return table["pins"].get("sensed", only) if any("seat_" in name for name in table["pins"]["inputs"]) else None
+    with_awards = [bet.spot for bet in bets if bet.has_awards]
+    only = with_awards[0] if len(with_awards) == 1 else None
+    return (pins.sensed or only) if any("seat_" in name for name in pins.inputs) else None
 
 
-def _with_awards(bets: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [bet for bet in bets if any("award" in row for row in bet.get("rows", []))]
-
-
-def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
-    pins, shoe = table["pins"], game["shoe"]
+def _house(table: _TableFile, game: _GameFile) -> House:
+    pins, shoe = table.pins, game.shoe
+    if not pins.page:
+        raise KeyError("pins.page")
     return House(
-        driver=table["shoe"]["driver"],
-        port=Path(table["shoe"]["port"]),
-        page=Path(pins["page"]),
-        socket=Path(table["control"]["socket"]),
-        lamps=pins["lamps"],
-        inputs=pins["inputs"],
-        debounce_s=(pins["debounce_ms"] + 5 * pins["sample_ms"]) / 1000,
-        seats=tuple(sorted(seat["number"] for seat in table["seats"])),
-        sensors=tuple(sorted(seat["number"] for seat in table["seats"] if f"seat_{seat['number']}" in pins["inputs"])),
-        printed={seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat},
-        tells_wagers=table["table"].get("bet_recognition", False),
-        kind=game["kind"],
-        section=game[game["kind"]],
-        midi=table["table"].get("dealt") == "midi",
-        name=game["name"],
+        driver=table.shoe.driver,
+        port=Path(table.shoe.port),
+        page=Path(pins.page),
+        socket=Path(table.control.socket),
+        lamps=pins.lamps,
+        inputs=pins.inputs,
+        debounce_s=(pins.debounce_ms + 5 * pins.sample_ms) / 1000,
+        seats=tuple(sorted(seat.number for seat in table.seats)),
+        sensors=tuple(sorted(seat.number for seat in table.seats if f"seat_{seat.number}" in pins.inputs)),
+        printed={seat.number: seat.k9 for seat in table.seats if seat.k9 is not None},
+        tells_wagers=table.table.bet_recognition,
+        kind=game.kind,
+        section=game.section,
+        midi=table.table.dealt == "midi",
+        name=game.name,
         shoe=ShoeProcedure(
-            decks=shoe["decks"],
-            cut_card_from_end=shoe["cut_card_from_end"],
-            hands_after_cut_card=shoe["hands_after_cut_card"],
-            hands_after_cut_card_first=shoe.get("hands_after_cut_card_first", 1),
-            fewest_cards_to_open=shoe["fewest_cards_to_open"],
-            slips_are_burned=shoe["drawn_in_error"] == "burn",
+            decks=shoe.decks,
+            cut_card_from_end=shoe.cut_card_from_end,
+            hands_after_cut_card=shoe.hands_after_cut_card,
+            hands_after_cut_card_first=shoe.hands_after_cut_card_first,
+            fewest_cards_to_open=shoe.fewest_cards_to_open,
+            slips_are_burned=shoe.drawn_in_error == "burn",
         ),
-        limits=Limits(**game["wagers"], bets=tuple(game["bets"]), sensed=_sensed(table, game)),
-        rounding=Rounding(**game.get("rounding", {})),
+        limits=Limits(**game.wagers, bets=game.bets, sensed=_sensed(pins, game.bets)),
+        rounding=game.rounding,
     )

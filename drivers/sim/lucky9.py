@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -11,7 +10,7 @@ from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
-from drivers.sim.house import CENTS_UP, Rounding
+from drivers.sim.house import CENTS_UP, Bet, Rounding
 from drivers.sim.wagers import Bets, Wager
 
 
@@ -37,7 +36,7 @@ class Section(Struct, frozen=True):
 class Lucky9(Struct, frozen=True):
     """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
-    bets: Sequence[Mapping[str, Any]]
+    bets: Sequence[Bet]
     says: Section
     rounding: Rounding = CENTS_UP
 
@@ -57,14 +56,14 @@ class Lucky9(Struct, frozen=True):
             ],
             "settlement": cashier.settlement(paid),
         }
-        return Dealt(None, told)
+        return Dealt(None, told, paid=paid)
 
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
         """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or by the hand that the bet
         names."""
-        bet = next(bet for bet in self.bets if bet["spot"] == wager.spot)
+        bet = next(bet for bet in self.bets if bet.spot == wager.spot)
         with_up_card = [*first_two[wager.seat], dealer[0 if self.says.dealer_shows == "first_card" else 1]]
         paid = [
             book.pay(
@@ -72,26 +71,23 @@ class Lucky9(Struct, frozen=True):
                 wager,
                 {"own": hand.cards, "dealer": dealer, "with_up_card": with_up_card},
                 {},
-                number if bet.get("each_hand") and hand.from_split else None,
+                number if bet.each_hand and hand.from_split else None,
                 split=hand.from_split,
                 rounding=self.rounding,
             )
             for number, hand in enumerate(hands, 1)
         ]
-        if bet.get("each_hand"):
+        if bet.each_hand:
             return paid
-        by_hand = bet.get("after_split", "leftmost")
-        if by_hand != "best":
-            return [paid[0 if by_hand == "leftmost" else -1]]
+        if bet.after_split != "best":
+            return [paid[0 if bet.after_split == "leftmost" else -1]]
         rows = [
             book.row_for(
                 bet, {"own": hand.cards, "dealer": dealer, "with_up_card": with_up_card}, split=hand.from_split
             )
             for hand in hands
         ]
-        places = [
-            next((n for n, row in enumerate(bet["rows"]) if row is decides), len(bet["rows"])) for decides in rows
-        ]
+        places = [next((n for n, row in enumerate(bet.rows) if row is decides), len(bet.rows)) for decides in rows]
         return [paid[places.index(min(places))]]
 
 
@@ -103,10 +99,11 @@ def played(
     round_ = [*map("seat_{}".format, going)]
     round_.insert(0 if says.deal_order == "dealer_first" else len(going), "dealer")
     twice = [who for who in round_ for _ in "12"] if says.deal_order == "two_at_once" else round_ * 2
-    lie: dict[str, list[str]] = {who: [] for who in round_}
+    dealer: list[str] = []
+    lie: dict[str, list[str]] = {who: [] for who in round_} | {"dealer": dealer}
     for who in twice:
         lie[who].append(felt.card(who))
-    first_two, dealer = {seat: lie[f"seat_{seat}"] for seat in seats}, lie["dealer"]
+    first_two = {seat: lie[f"seat_{seat}"] for seat in seats}
     acted = {seat: _play(felt, seat, list(first_two[seat]), says) for seat in going}
     hands = {seat: acted[seat] for seat in seats}
     felt.reveal("dealer")

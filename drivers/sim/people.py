@@ -9,12 +9,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from controller.basics.errors import TableError
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Dealt
-from drivers.sim.screen import Screen
+from drivers.sim.screen import Face, Screen
 from drivers.sim.wagers import Bets
 
 # A person's times at speed 1. A round takes some eight seconds.
@@ -260,7 +260,7 @@ class TableCues:
                 self._pause(_WAGERS_S / len(wagers))
             seats = tuple(seat for seat, down in wagers.items() if down)
             return Bets({self._players.sensed: seats} if seats and self._players.sensed else {})
-        self._await(self._shown("phase", "wagers_open"), "the screen, for wagers to open")
+        self._await(lambda _: self._face().phase == "wagers_open", "the screen, for wagers to open")
         self._crowd.come_and_go()
         covered = {seat: down and seat in self._crowd.occupied for seat, down in wagers.items()}
         for seat, down in covered.items():
@@ -282,8 +282,8 @@ class TableCues:
         self._await(turn, f"the lamp of seat {seat}, for its choice")
         self._pause(_THINK_S)
         chosen = self._crowd.choose(options, points)
-        before = self._face()["choice"]
-        self._call(chosen, lambda _: self._face()["choice"] != before)
+        before = self._face().choice
+        self._call(chosen, lambda _: self._face().choice != before)
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
@@ -297,10 +297,10 @@ class TableCues:
         def due(lamps: Lamps) -> bool:
             now_s = self._clock.monotonic()
             flash = not self._speed or all(self._flashes[lamp].seen(now_s) for lamp in lamps_due)
-            return _guides(None)(lamps) and flash and self._face()["reveal"] == list(hands)
+            return _guides(None)(lamps) and flash and self._face().reveal == tuple(hands)
 
         self._await(due, f"flashing lamps, for the cards of {' and '.join(hands)} to be turned up")
-        self._call("reveal", lambda _: self._face()["reveal"] != list(hands))
+        self._call("reveal", lambda _: self._face().reveal != tuple(hands))
 
     def cut_card_out(self) -> None:
         """Press `cut_card`, and hold it for a while: no lamp answers, and the press must count before the next card."""
@@ -314,7 +314,7 @@ class TableCues:
         if dealt.outcome is not None:
             self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
         else:
-            self._await(lambda _: self._face()["phase"] != "round_in_play", "the screen, for the end of the round")
+            self._await(lambda _: self._face().phase != "round_in_play", "the screen, for the end of the round")
         if self._crowd is not None and dealt.outcome is not None:
             self._crowd.hand_over(dealt.outcome)
         self._pause(_PAY_S)
@@ -328,24 +328,21 @@ class TableCues:
         self._press_until(button, taken, f"the screen, for {button} to be taken", again_s=_CALL_AGAIN_S)
 
     def _locked(self, lamps: Lamps) -> bool:
-        return _guides("player")(lamps) if self._crowd is None else self._face()["phase"] == "wagers_locked"
+        return _guides("player")(lamps) if self._crowd is None else self._face().phase == "wagers_locked"
 
-    def _face(self) -> dict[str, Any]:
+    def _face(self) -> Face:
         assert self._screen is not None, "only where there is a screen"
         return self._screen.face()
 
     def _progressive_seats(self) -> set[int]:
         """The seats whose lamp tells of a wager on a progressive bet, or of its hit, while another seat acts."""
         face = self._face()
-        wagered = {seat for bet in face["progressive"] for seat in (*bet["seats"], *bet["refused_seats"])}
-        return wagered | {hit["seat"] for hit in face["hits"]}
+        wagered = {seat for bet in face.progressive for seat in (*bet.seats, *bet.refused_seats)}
+        return wagered | {hit.seat for hit in face.hits}
 
     def _chooses(self) -> int | None:
-        choice = self._face()["choice"]
-        return int(choice["seat"]) if choice else None
-
-    def _shown(self, what: str, as_: str) -> Callable[[Lamps], bool]:
-        return lambda _: self._face()[what] == as_
+        choice = self._face().choice
+        return choice.seat if choice else None
 
     def _press_until(
         self, button: str, seen: Callable[[Lamps], bool], what: str, again_s: float = _PRESS_AGAIN_S

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct, field
 
 from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.felt import Dealt, Felt
-from drivers.sim.house import CENTS_UP, Rounding
+from drivers.sim.house import CENTS_UP, Bet, Rounding, Row
 from drivers.sim.wagers import Bets
 
 
@@ -21,7 +20,7 @@ class PuntoBanco(Struct, frozen=True):
     back. `printed`: the King and the 9 of every seat.
     """
 
-    bets: Sequence[Mapping[str, Any]] = ()
+    bets: Sequence[Bet] = ()
     says: rules.Drawing = rules.USUAL
     midi: bool = False
     printed: Mapping[int, str] = field(default_factory=dict)
@@ -29,44 +28,46 @@ class PuntoBanco(Struct, frozen=True):
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round. `bets` is None for a round without wagers."""
-        hands: dict[str, list[str]] = {"player": [], "banker": []}
-        while (side := rules.next_side(hands["player"], hands["banker"], self.says)) is not None:
+        player: list[str] = []
+        banker: list[str] = []
+        hands = {"player": player, "banker": banker}
+        while (side := rules.next_side(player, banker, self.says)) is not None:
             hands[side].append(felt.card(side))
-            if self.midi and len(hands["banker"]) >= 2:
+            if self.midi and len(banker) >= 2:
                 felt.reveal(*(hands if len(hands[side]) == 2 else (side,)))
-        player, banker = hands["player"], hands["banker"]
         naturals = self.says.natural
         told = two_hands_json(player, banker, naturals)
-        told |= book.awards(self.bets, bets, hands, self.printed, naturals=naturals)
+        won = book.awards(self.bets, bets, hands, self.printed, naturals=naturals)
+        told |= book.awards_json(self.bets, bets, won)
         told |= {
             "dragon_bonus": self._dragon_bonus(hands),
             "actives": None,
             "settlement": None,
         }
         if bets is None or bets.standing is None:
-            return Dealt(rules.outcome(player, banker), told)
+            return Dealt(rules.outcome(player, banker), told, awards=won)
         paid = [
             book.pay(self._bet(wager.spot), wager, hands, self.printed, rounding=self.rounding, naturals=naturals)
             for wager in bets.standing
         ]
-        told["settlement"] = cashier.settlement(paid)
-        return Dealt(rules.outcome(player, banker), told, cashier.owed(paid))
+        told |= {"settlement": cashier.settlement(paid)}
+        return Dealt(rules.outcome(player, banker), told, cashier.owed(paid), won, paid)
 
-    def _bet(self, spot: str) -> Mapping[str, Any]:
-        return next((bet for bet in self.bets if bet["spot"] == spot), {"rows": []})
+    def _bet(self, spot: str) -> Bet:
+        return next((bet for bet in self.bets if bet.spot == spot), Bet(spot))
 
     def _dragon_bonus(self, hands: book.Hands) -> dict[str, object] | None:
         """What the Dragon Bonus of each hand pays; None where the game does not have that bet."""
-        if {"dragon_player", "dragon_banker"} - {bet["spot"] for bet in self.bets}:
+        if {"dragon_player", "dragon_banker"} - {bet.spot for bet in self.bets}:
             return None
         on_player, on_banker = (
-            book.row_for(self._bet(f"dragon_{side}"), hands, naturals=self.says.natural) or {}
+            book.row_for(self._bet(f"dragon_{side}"), hands, naturals=self.says.natural) or Row()
             for side in ("player", "banker")
         )
-        odds = on_player.get("pays") or on_banker.get("pays")
+        odds = on_player.pays or on_banker.pays
         return {
-            "player": "win" if "pays" in on_player else on_player.get("result", "lose"),
-            "banker": "win" if "pays" in on_banker else on_banker.get("result", "lose"),
+            "player": "win" if on_player.pays else on_player.result,
+            "banker": "win" if on_banker.pays else on_banker.result,
             "pays_to_one": int(odds.removesuffix(":1")) if odds else None,
         }
 

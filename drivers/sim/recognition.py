@@ -5,16 +5,35 @@ Written from the contract. The private key is in this file, so the simulated bet
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from typing import Any
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from drivers.sim.signing import canonical, public_hex, signed
+
+
+class _State(msgspec.Struct, frozen=True):
+    """The round for which wagers are seen. A state is told some time after the table went on."""
+
+    table: str | None = None
+    epoch: str | None = None
+    shoe: int | None = None
+    round: int | None = msgspec.field(default=None, name="next_round")
+
+
+class _Refused(msgspec.Struct, frozen=True):
+    """A wager that the table does not take."""
+
+    seat: int
+    back: bool
+    spot: str
+    cents: int
+    code: str
+
 
 _KEY = Ed25519PrivateKey.from_private_bytes(b"the simulated bet recognition's key"[:32])
 _THIEF = Ed25519PrivateKey.from_private_bytes(b"a key that nobody adopted anywhere"[:32])
@@ -32,7 +51,7 @@ class SimulatedRecognition:
     def __init__(self, host: str, port: int, topic: str, on_word: Callable[[str], None]) -> None:
         self._topic = topic
         self._told = on_word
-        self._state: dict[str, Any] = {}
+        self._state = _State()
         self._seq = 0
         self._last: bytes | None = None
         self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
@@ -65,25 +84,20 @@ class SimulatedRecognition:
 
     def _word(self, key: Ed25519PrivateKey, **chips: object) -> bytes:
         gives_up_s = time.monotonic() + _PATIENCE_S
-        while None in (place := self._place()).values():
+        while None in msgspec.structs.astuple(place := self._state):
             if time.monotonic() >= gives_up_s:
                 raise ValueError("the table has no open shoe")
             time.sleep(_POLL_S)
         self._seq = max(self._seq + 1, time.time_ns() // 1_000_000)
-        return canonical(signed({**place, **chips, "seq": self._seq}, key))
-
-    def _place(self) -> dict[str, object]:
-        """The round for which wagers are seen. A state is told some time after the table went on."""
-        state = self._state
-        return {name: state.get(name) for name in ("table", "epoch", "shoe")} | {"round": state.get("next_round")}
+        return canonical(signed({**msgspec.structs.asdict(place), **chips, "seq": self._seq}, key))
 
     def _say(self, word: bytes) -> None:
         self._client.publish(f"{self._topic}/wager", word, qos=1)
 
     def _heard(self, _client: Client, _data: object, message: MQTTMessage) -> None:
-        said = json.loads(message.payload)
         if message.topic.endswith("/state"):
-            self._state = said
+            self._state = msgspec.json.decode(message.payload, type=_State)
         else:
-            seat = f"{said['seat']}{'b' * said['back']}"
-            self._told(f"bet recognition is told: {seat} {said['spot']} {said['cents']}: {said['code']}")
+            said = msgspec.json.decode(message.payload, type=_Refused)
+            seat = f"{said.seat}{'b' * said.back}"
+            self._told(f"bet recognition is told: {seat} {said.spot} {said.cents}: {said.code}")

@@ -107,7 +107,7 @@ def run_table(
         shoe.power_up()
         if stage is not None:  # a story begins at a table that knows of its shoe
             hears = "the table does not hear the simulated shoe"
-            _await(lambda: screen.ask(do="status")["status"]["shoe"]["up"], hears, habits.patience_s, clock)
+            _await(lambda: screen.status().shoe.up, hears, habits.patience_s, clock)
         dealer.play(habits.rounds)
         if stage is not None:
             stage.leave()

@@ -9,9 +9,68 @@ import time
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, convert
+
 from controller.basics.errors import TableError
 
 _POLL_S = 0.02
+
+
+class Fault(Struct, frozen=True):
+    """The standing fault: the name of this stop, and the acts that leave it."""
+
+    id: str
+    exits: tuple[str, ...]
+
+
+class Choice(Struct, frozen=True):
+    """The seat and its hand that may choose."""
+
+    seat: int
+    hand: str = ""
+    options: tuple[str, ...] | None = None
+
+
+class Hit(Struct, frozen=True):
+    """An award of a seat, and how far the pit has got with it."""
+
+    seat: int
+    step: str
+
+
+class Progressive(Struct, frozen=True):
+    """The seats whose wager on a progressive bet plays, and those that were refused."""
+
+    seats: tuple[int, ...]
+    refused_seats: tuple[int, ...]
+
+
+class Face(Struct, frozen=True):
+    """What the people look at on the table's public face."""
+
+    phase: str
+    fault: Fault | None = None
+    choice: Choice | None = None
+    reveal: tuple[str, ...] = ()
+    actives: dict[str, int] = {}
+    progressive: tuple[Progressive, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    commission_owed: dict[str, int] = {}
+
+
+class Link(Struct, frozen=True):
+    """The table's shoe, or its pit."""
+
+    up: bool = False
+    unacknowledged: int = 0
+
+
+class Status(Struct, frozen=True):
+    """What the people look at in the table's status."""
+
+    face: Face
+    shoe: Link = Link()
+    pit: Link = Link()
 
 
 class Screen:
@@ -50,10 +109,13 @@ class Screen:
         self._lines = self._channel.makefile("rb")
         return self._channel.sendall(line)
 
-    def face(self) -> dict[str, Any]:
+    def status(self) -> Status:
+        """The table's status. Raises TableError `sim_no_table`."""
+        return convert(self.ask(do="status").get("status"), Status)
+
+    def face(self) -> Face:
         """The table's public face."""
-        face: dict[str, Any] = self.ask(do="status")["status"]["face"]
-        return face
+        return self.status().face
 
     def close(self) -> None:
         """Let go of the socket."""

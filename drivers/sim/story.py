@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from controller.basics.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
+from drivers.sim.cashier import Paid
 from drivers.sim.crowd import Crowd, wise_choice
 from drivers.sim.deck import Deck, shuffled
 from drivers.sim.felt import Dealt, Game
 from drivers.sim.house import House, Limits
 from drivers.sim.line import Line, PtyLine
 from drivers.sim.people import Clock, Cues, Players, paused_s
-from drivers.sim.screen import Screen
+from drivers.sim.screen import Face, Screen
 from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
@@ -126,7 +127,7 @@ def _stacked(
             cards[side], cards[side + 2] = rng.choice(pairs)
         felt = _Foreseen(cards)
         dealt = game.deal(felt, bets)
-        fits = _shown(dealt, limits) >= _most_shown(limits) if shows else not _told(dealt, "awards")
+        fits = _shown(dealt, limits) >= _most_shown(limits) if shows else not dealt.awards
         if fits and len(felt.drawn) > _MISREAD_CARD:
             break
     return tuple(felt.drawn)
@@ -151,34 +152,22 @@ class _Foreseen:
 
 
 def _most_shown(limits: Limits) -> int:
-    rows = [row for bet in limits.bets for row in bet.get("rows", [])]
-    return 3 if any("meter" in row for row in rows) else 2 if limits.prices_cents else 1
+    rows = [row for bet in limits.bets for row in bet.rows]
+    return 3 if any(row.meter for row in rows) else 2 if limits.prices_cents else 1
 
 
 def _shown(dealt: Dealt, limits: Limits) -> int:
     """How much of the game a round shows: an award of a meter (3), an award (2), another side bet that wins (1)."""
-    awards = [_row(limits, won) for won in _told(dealt, "awards")]
-    if awards:
-        return 3 if any("meter" in row for row in awards) else 2
+    if dealt.awards:
+        return 3 if any(won.row.meter for won in dealt.awards) else 2
     return int(_best_side(dealt, limits) is not None)
 
 
-def _told(dealt: Dealt, what: str) -> list[dict[str, Any]]:
-    told: Any = dealt.told.get(what, [])
-    return list(told)
-
-
-def _row(limits: Limits, won: Mapping[str, Any]) -> Mapping[str, Any]:
-    rows = (row for bet in limits.bets if bet["spot"] == won["spot"] for row in bet["rows"])
-    return next(row for row in rows if row.get("award") == won["tier"])
-
-
-def _best_side(dealt: Dealt, limits: Limits) -> dict[str, Any] | None:
+def _best_side(dealt: Dealt, limits: Limits) -> Paid | None:
     """The side bet that won most for its chips. The tie does not count: every game has that bet."""
-    settlement: Any = dealt.told["settlement"]
-    sides = {bet["spot"] for bet in limits.bets if bet.get("limits") != "circle"} - {"tie"}
-    won = [each for each in settlement["wagers"] if each["spot"] in sides and each["result"] == "won"]
-    return max(won, key=lambda each: each["pays_cents"] / each["cents"], default=None)
+    sides = {bet.spot for bet in limits.bets if not bet.in_circle} - {"tie"}
+    won = [each for each in dealt.paid if each.wager.spot in sides and each.result == "won"]
+    return max(won, key=lambda each: each.pays / each.wager.cents, default=None)
 
 
 def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[int], hand: int) -> Bets:
@@ -192,7 +181,7 @@ def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], hand: int, actives: Actives | None
 ) -> Iterator[Wager]:
     """The wagers on the layout: every seat's main wager; in the first round also the side bets, spread over seats."""
-    others = [bet["spot"] for bet in limits.bets if bet.get("limits") != "circle" and bet["spot"] != limits.sensed]
+    others = [bet.spot for bet in limits.bets if not bet.in_circle and bet.spot != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
         yield Wager(seat, "stake", _least(limits, "stake"))
@@ -365,20 +354,19 @@ class StoryCues:
         self._cues.hand_over(dealt)
         if self._hand != _SHOWN:
             return
-        awards = _told(dealt, "awards")
-        for won in awards:
-            row = _row(self._plan.house.limits, won)
-            wins = f"on the meter {_plain(row['meter'])}" if "meter" in row else _dollars(row["cents"])
-            self._say(f"    Seat {won['seat']} wins {_plain(won['spot'])}, {_plain(won['tier'])}, {wins}.")
-        if awards:
-            self._paid(sorted({won["seat"] for won in awards if "meter" in _row(self._plan.house.limits, won)}))
+        for won in dealt.awards:
+            row = won.row
+            wins = f"on the meter {_plain(row.meter)}" if row.meter else _dollars(row.cents)
+            self._say(f"    Seat {won.seat} wins {_plain(won.spot)}, {_plain(row.award or '')}, {wins}.")
+        if dealt.awards:
+            self._paid(sorted({won.seat for won in dealt.awards if won.row.meter}))
         elif (side := _best_side(dealt, self._plan.house.limits)) is not None:
-            staked, won_cents = _dollars(side["cents"]), _dollars(side["pays_cents"])
-            self._say(f"    Seat {side['seat']} wins {_plain(side['spot'])}: {won_cents} for {staked}.")
+            staked, won_cents = _dollars(side.wager.cents), _dollars(side.pays)
+            self._say(f"    Seat {side.wager.seat} wins {_plain(side.wager.spot)}: {won_cents} for {staked}.")
 
     def shoe_over(self) -> None:
         """The end of the last scene, and of the story."""
-        if self._hand is not None and self._face()["commission_owed"]:
+        if self._hand is not None and self._face().commission_owed:
             self._say("    The shoe is over. Each seat pays the commission that it owes.")
         self._cues.shoe_over()
         if self._hand is None:
@@ -418,18 +406,18 @@ class StoryCues:
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
         """Scene 4: the table has stopped, and a supervisor leaves the fault by the exits that it names."""
-        self._until(lambda: self._face()["fault"] is not None)
+        self._until(lambda: self._face().fault is not None)
         self._say(f"4/6 {what} The table guesses nothing: it stops.")
-        self._until(lambda: bool(self._status()["shoe"]["up"]))
+        self._until(lambda: self._screen.status().shoe.up)
         by = f"--by {_SUPERVISOR}"
         named = False
-        while (fault := self._face()["fault"]) is not None:
-            answers = {"by": _SUPERVISOR, "fault": fault["id"]}
-            if "card" in fault["exits"] and not named:
+        while (fault := self._face().fault) is not None:
+            answers = {"by": _SUPERVISOR, "fault": fault.id}
+            if "card" in fault.exits and not named:
                 self._say(f"    A supervisor reads the felt: tablectl card {card} {by}")
                 self._screen.ask(do="card", card=card, **answers)
                 named = True
-            elif "count" in fault["exits"]:
+            elif "count" in fault.exits:
                 self._say(f"    Nobody heard the shoe, so its cards are counted: tablectl count {cards_left} {by}")
                 self._screen.ask(do="count", left=cards_left, **answers)
             else:
@@ -444,19 +432,15 @@ class StoryCues:
             self._say(f"    Paid. Smith puts seat {seat}'s lamp out: tablectl reset-hit {seat} --by {_SUPERVISOR}")
             self._screen.ask(do="reset_hit", seat=seat, by=_SUPERVISOR)
 
-    def _face(self) -> dict[str, Any]:
+    def _face(self) -> Face:
         return self._screen.face()
 
-    def _status(self) -> dict[str, Any]:
-        status: dict[str, Any] = self._screen.ask(do="status")["status"]
-        return status
-
     def _unacknowledged(self) -> int:
-        return int(self._status()["pit"]["unacknowledged"])
+        return self._screen.status().pit.unacknowledged
 
     def _all_paid(self) -> bool:
         self._stage.pay()
-        return all(hit["step"] == "paid" for hit in self._face()["hits"])
+        return all(hit.step == "paid" for hit in self._face().hits)
 
     def _until(self, so: Callable[[], bool]) -> None:
         gives_up_s = self._clock.monotonic() + _PATIENCE_S

@@ -109,7 +109,7 @@ class Bettors:
 
     def _stakes_differ(self, turns: Collection[_Turn]) -> None:
         """Refuse both stakes of the two active seats where the house asks for equal stakes and these differ."""
-        asked = any(bet.get("unequal_stakes") == "refused" for bet in self._limits.bets)
+        asked = any(bet.unequal_stakes == "refused" for bet in self._limits.bets)
         good = [
             (turn, each) for turn in turns for each in turn.wagers if each.spot == "stake" and each not in turn.codes
         ]
@@ -162,9 +162,9 @@ class Bettors:
         """The side bets, each with the spots on one of which its bettor needs a wager too. Left out are the tie, which
         may be made alone, and the bet that is made where its sensor is covered."""
         return [
-            (bet["spot"], set(bet.get("needs", [])))
+            (bet.spot, set(bet.needs))
             for bet in self._limits.bets
-            if bet.get("limits") != "circle" and bet["spot"] not in ("tie", self._limits.sensed)
+            if not bet.in_circle and bet.spot not in ("tie", self._limits.sensed)
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:

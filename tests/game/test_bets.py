@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from controller.daemon.config import load
 from controller.daemon.config.game_file import MOST_BETS
@@ -23,6 +24,7 @@ from controller.rules.game.bets import Bet
 from controller.rules.game.cards import DECK, Card, PersonalK9
 from controller.rules.game.hands import TwoHands, as_it_lies
 from drivers.sim import bets as simulated
+from drivers.sim.house import Bet as SimulatedBet
 from tests.daemon.test_config import CONFIG, read, written
 from tests.support.bets import NATURAL, bet, bets_of, comes_to
 
@@ -182,6 +184,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
     raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(WHENS)]
     few = [raws[first : first + MOST_BETS] for first in range(0, len(raws), MOST_BETS)]
     bets = [bet_ for each in few for bet_ in loaded(tmp_path, each)]
+    houses = convert(raws, list[SimulatedBet])
     held: Counter[int] = Counter()
     random = Random(7)
     for deal in range(600):
@@ -192,9 +195,9 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
         steps = (next_step(tableau, shoe[:dealt]) for dealt in range(4, 7))
         done = next(step for step in steps if isinstance(step, TwoHands))
         hands = {"player": [*map(str, done.player)], "banker": [*map(str, done.banker)]}
-        for number, (bet_, raw) in enumerate(zip(bets, raws, strict=True)):
+        for number, (bet_, house) in enumerate(zip(bets, houses, strict=True)):
             ours = comes_to(bet_, done, K9S[1], [K9S[2], K9S[3]]) == "1"
-            assert ours == (simulated.row_for(raw, hands, 1, PRINTED) is not None), (raw, hands)
+            assert ours == (simulated.row_for(house, hands, 1, PRINTED) is not None), (house, hands)
             held[number] += ours
     never = [WHENS[number] for number in range(len(WHENS)) if not held[number]]
     assert never == [], "no hand was so: choose another seed"

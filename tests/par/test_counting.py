@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 from msgspec.structs import fields
 
 from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
@@ -22,6 +23,7 @@ from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import Bet, HandIs, When
 from controller.rules.game.cards import Card
 from drivers.sim import bets as simulated
+from drivers.sim.house import Bet as SimulatedBet
 from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
 from tests.support.bets import NATURAL, bet, bets_of
 from tests.support.felt import dealt
@@ -61,11 +63,12 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
 
 def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
     """By bet, the deals that each row decides at seat 1."""
-    found: list[Counter[int | None]] = [Counter() for _ in raws]
+    bets = convert(raws, list[SimulatedBet])
+    found: list[Counter[int | None]] = [Counter() for _ in bets]
     for (player, banker), ways in Counter(map(dealt, permutations(cards, 6))).items():
-        for raw, rows in zip(raws, found, strict=True):
-            row = simulated.row_for(raw, {"player": player, "banker": banker}, 1, PRINTED)
-            rows[None if row is None else raw["rows"].index(row)] += ways
+        for house, rows in zip(bets, found, strict=True):
+            row = simulated.row_for(house, {"player": player, "banker": banker}, 1, PRINTED)
+            rows[None if row is None else house.rows.index(row)] += ways
     return found
 
 

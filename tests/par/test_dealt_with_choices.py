@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from random import Random
-from typing import Any
 
 import pytest
+from msgspec import convert
 
 from controller.people.par import baccarat_royal, lucky9
 from controller.people.par.sheet import subject
@@ -25,6 +25,7 @@ from drivers.sim import baccarat_royal as royal_house
 from drivers.sim import bets as simulated
 from drivers.sim import lucky9 as lucky9_house
 from drivers.sim import rules
+from drivers.sim.house import Bet
 from drivers.sim.wagers import Actives
 from tests.daemon.test_config import read
 from tests.par.test_second_count import ONE_DECK, Cards, farthest_off
@@ -107,7 +108,7 @@ def _hole(cards: Sequence[str]) -> tuple[int, ...]:
 @pytest.mark.parametrize("printed", [True, pytest.param(False, marks=pytest.mark.proof)], ids=["printed", "corrected"])
 def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int, figure: Callable[[str], None]) -> None:
     file = GAMES / ("baccarat_royal.toml" if printed else "baccarat_royal_corrected.toml")
-    of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
+    of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, BaccaratRoyal)
     found = baccarat_royal.solved(of.play, of.bets, fresh(8))
     assert found.play is not None
@@ -131,10 +132,10 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
     figure(farthest_off(hands, outcomes))
 
 
-def _row(bet: Any, hands: simulated.Hands, *, split: bool = False) -> int:
+def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
     """The place of the row that decides; -1: none does."""
     row = simulated.row_for(bet, hands, split=split)
-    return -1 if row is None else bet["rows"].index(row)
+    return -1 if row is None else bet.rows.index(row)
 
 
 # Lucky 9.
@@ -171,7 +172,7 @@ class Lucky9Felt(Felt):
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
     """One seat against the dealer."""
     file = GAMES / "lucky9.toml"
-    of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
+    of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, Lucky9)
     found = lucky9.best(of.play, of.bets, fresh(8))
     felt, says = Lucky9Felt(Random(22), found.seat), lucky9_house.Section(**read(file)["lucky9"])
@@ -196,7 +197,7 @@ def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str]
 
     outcomes = []
     for odds in found.bets:
-        alone = len(bets[odds.spot]["rows"])
+        alone = len(bets[odds.spot].rows)
         together = [each.net for each in odds.outcomes[alone + 1 :]]
         names = [*(f"row {place}" for place in range(alone)), "row -1", *together]
         assert rows[odds.spot].keys() <= {*names}
@@ -205,8 +206,9 @@ def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str]
     figure(farthest_off(hands, outcomes))
 
 
-def _up(bet: Any, place: int) -> Fraction:
-    if place == -1 or bet["rows"][place].get("result") == "lose":
+def _up(bet: Bet, place: int) -> Fraction:
+    pays = bet.rows[place].pays if place != -1 else None
+    if place == -1 or (pays is None and bet.rows[place].result == "lose"):
         return Fraction(-1)
-    to, one = map(int, bet["rows"][place].get("pays", "0:1").split(":"))
+    to, one = map(int, (pays or "0:1").split(":"))
     return Fraction(to, one)

@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from math import sqrt
 from random import Random
-from typing import Any
 
 import pytest
+from msgspec import convert
 
 from controller.people.par.sheet import par, subject
 from controller.people.par.shoe import fresh
 from controller.rules.game.baccarat import PuntoBanco
 from drivers.sim import bets as simulated
 from drivers.sim import rules
+from drivers.sim.house import Bet
 from tests.daemon.test_config import read
 from tests.support.felt import dealt
 from tests.support.tables import TABLES
@@ -75,14 +76,14 @@ class Count:
                 self._examples[view, key] = player, banker
             counted[key] += ways
 
-    def of(self, bet: Mapping[str, Any], seat: int, printed: Mapping[int, str]) -> list[int]:
+    def of(self, bet: Bet, seat: int, printed: Mapping[int, str]) -> list[int]:
         """How many deals each row of the bet decides, and at the end those that lose."""
-        view = VIEWS.get(bet["spot"], by_totals)
-        found = [0] * (len(bet["rows"]) + 1)
+        view = VIEWS.get(bet.spot, by_totals)
+        found = [0] * (len(bet.rows) + 1)
         for key, ways in self.ways[view].items():
             player, banker = self._examples[view, key]
             row = simulated.row_for(bet, {"player": player, "banker": banker}, seat, printed)
-            found[-1 if row is None else bet["rows"].index(row)] += ways
+            found[-1 if row is None else bet.rows.index(row)] += ways
         return found
 
 
@@ -97,13 +98,13 @@ def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[i
             continue
         printed = {seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat}
         sheet = par(of, fresh(decks))
-        for bet in game["bets"]:
-            if VIEWS.get(bet["spot"], by_totals) not in count.ways:
+        for bet in convert(game["bets"], list[Bet]):
+            if VIEWS.get(bet.spot, by_totals) not in count.ways:
                 continue
-            for odds in (odds for odds in sheet.bets if odds.spot == bet["spot"]):
+            for odds in (odds for odds in sheet.bets if odds.spot == bet.spot):
                 for seat in [seat for seat in SEATS if not odds.seats or f"seat {seat}" in odds.seats][:1]:
                     ours = [outcome.ways for outcome in odds.outcomes]
-                    yield f"{house} {bet['spot']} seat {seat}", count.of(bet, seat, printed), ours
+                    yield f"{house} {bet.spot} seat {seat}", count.of(bet, seat, printed), ours
 
 
 @DRAWINGS

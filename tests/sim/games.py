@@ -5,13 +5,15 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from msgspec import convert
+
 from controller.people.cli import programs
-from drivers.sim.house import Limits
+from drivers.sim.house import Bet, Limits
 
 
-def bets_of(game: str) -> list[dict[str, Any]]:
-    """The bets of a game file, as TOML gives them."""
-    return list(_values(game)["bets"])
+def bets_of(game: str) -> list[Bet]:
+    """The bets of a game file."""
+    return convert(_values(game)["bets"], list[Bet])
 
 
 def says_of(game: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from controller.people.cli import programs
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Dealt
-from drivers.sim.house import Limits, read_house
+from drivers.sim.house import Bet, Limits, read_house
 from drivers.sim.people import Players, TableCues
 from drivers.sim.run import Habits, run_table
 from drivers.sim.screen import Screen
@@ -27,7 +27,7 @@ from tests.support.errors import raising
 LAMPS = ("draw_player", "draw_banker", "player", "banker", "tie", "fault", *(f"seat_{seat}" for seat in range(1, 8)))
 DOUBLE_FLASH_S = ((0.0, 0.12), (0.24, 0.36))
 LONG_FLASH_S = ((0.0, 1.5),)
-BETS = ({"spot": "player", "limits": "circle"}, {"spot": "banker", "limits": "circle"}, {"spot": "tie"})
+BETS = (Bet("player", limits="circle"), Bet("banker", limits="circle"), Bet("tie"))
 LIMITS = Limits(BETS, None, 500, 10_000, 100, 5_000, 100, False, False)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from drivers.sim import lucky9
 from drivers.sim.baccarat_royal import BaccaratRoyal, Section, banker_options, player_options
 from drivers.sim.bets import pay
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt
+from drivers.sim.house import Bet
 from drivers.sim.lucky9 import Lucky9, SeatHand
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.wagers import Actives, Bets, Wager
@@ -276,6 +278,6 @@ def test_nobody_hits_a_nine() -> None:
 
 @pytest.mark.parametrize(("said", "back"), [({}, 0), ({"awards_return_stake": True}, 500)])
 def test_an_award_is_the_whole_pay_unless_the_house_returns_the_stake(said: dict[str, bool], back: int) -> None:
-    bet = {"spot": "x", "rows": [{"when": {}, "award": "any", "cents": 2500}], **said}
+    bet = convert({"spot": "x", "rows": [{"when": {}, "award": "any", "cents": 2500}], **said}, Bet)
     paid = pay(bet, Wager(1, "x", 500), {"player": ["KS", "9H"], "banker": ["2C", "3D"]}, {})
     assert (paid.back, paid.pays) == (back, 2500)

@@ -24,6 +24,7 @@ from controller.table.rules import TableRules
 from drivers.sim import baccarat_royal as royal_house
 from drivers.sim import lucky9 as lucky9_house
 from drivers.sim.felt import Game
+from drivers.sim.house import Bet as HousesBet
 from drivers.sim.wagers import Actives as HousesActives
 from drivers.sim.wagers import Bets, Wager
 from tests.sim.games import bets_of, says_of
@@ -86,9 +87,9 @@ def _in_order(said: Any) -> Any:
     return said
 
 
-def written(bets: Sequence[Mapping[str, Any]], spot: str, says: Mapping[str, Any]) -> list[dict[str, Any]]:
+def written(bets: Sequence[HousesBet], spot: str, says: Mapping[str, Any]) -> list[HousesBet]:
     """The bets as the game file would have them with these words in the one on the spot."""
-    return [{**bet, **(says if bet["spot"] == spot else {})} for bet in bets]
+    return [replace(bet, **(says if bet.spot == spot else {})) for bet in bets]
 
 
 def read(bets: Sequence[Bet], spot: str, says: Mapping[str, Any]) -> tuple[Bet, ...]:

@@ -57,7 +57,7 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
     rules = config.rules.wagers
     bets = tuple(replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
     limits = limits_of(game)
-    limits = replace(limits, bets=tuple({**bet, **own.get(bet["spot"], {})} for bet in limits.bets))
+    limits = replace(limits, bets=tuple(replace(bet, **own.get(bet.spot, {})) for bet in limits.bets))
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
