@@ -26,6 +26,7 @@ from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
 from controller.people.cli.setup import listening, wizard
 from controller.people.cli.setup.broker import ask_broker
+from controller.people.cli.setup.draft import Draft
 from controller.people.cli.setup.house import read_id
 from controller.people.cli.setup.listening import Ear
 from controller.people.cli.setup.machine import Machine
@@ -177,17 +178,17 @@ def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> 
 def test_after_an_answer_was_taken_back_a_broker_that_does_not_answer_is_asked_for_again(tmp_path: Path) -> None:
     person = _Scripted("127.0.0.2", "no", "back", "no", "1", "", "no", "127.0.0.1", "no", "1", "", "yes")
     dialogue = Dialogue(person, {}, {}, tmp_path / "kept")
-    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}}
+    values = Draft(table={"id": "royal9-01"})
     with pytest.raises(TakenBackError):
         ask_broker(dialogue, tmp_path, values)
     ask_broker(dialogue, tmp_path, values)
-    assert values["pit"]["host"] == "127.0.0.1"
+    assert values.pit["host"] == "127.0.0.1"
 
 
 def test_where_a_broker_is_asked_for_again_back_takes_the_answer_before_the_broker_back(tmp_path: Path) -> None:
     person = _Scripted("royal9-07", "127.0.0.2", "no", "1", "", "no", "back")
     dialogue = Dialogue(person, {}, {}, tmp_path / "kept")
-    values: dict[str, dict[str, object]] = {"table": {"id": dialogue.ask("table.id", "Name", "", "", read_id)}}
+    values = Draft(table={"id": dialogue.ask("table.id", "Name", "", "", read_id)})
     with pytest.raises(TakenBackError):
         ask_broker(dialogue, tmp_path, values)
     assert not dialogue.answers
@@ -447,10 +448,10 @@ def test_a_broker_that_does_not_answer_is_asked_for_again(tmp_path: Path, capsys
     with socket.create_server(("127.0.0.1", 0)) as broker:
         port = str(broker.getsockname()[1])
         person = _Scripted("127.0.0.1", "no", "1", "", "no", "127.0.0.1", "no", port, "")
-        values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}}
+        values = Draft(table={"id": "royal9-01"})
         told = ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
     assert f"127.0.0.1:{port} answers." in told
-    assert values["pit"]["port"] == int(port)
+    assert values.pit["port"] == int(port)
     assert "127.0.0.1:1 does not answer" in capsys.readouterr().out
 
 
@@ -458,17 +459,17 @@ def test_the_list_of_revoked_certificates_stays_where_tls_does(tmp_path: Path) -
     for name in ("ca", "crt", "key"):
         (tmp_path / name).touch()
     files = [str(tmp_path / name) for name in ("ca", "crt", "key")]
-    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}, "pit": {"crl": "/house.crl"}}
+    values = Draft(table={"id": "royal9-01"}, pit={"crl": "/house.crl"})
     person = _Scripted("127.0.0.1", "yes", "1", *files, "", "yes", "127.0.0.1", "no", "1", "", "yes")
     ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
-    assert values["pit"]["crl"] == "/house.crl"
+    assert values.pit["crl"] == "/house.crl"
     ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
-    assert "crl" not in values["pit"]
+    assert "crl" not in values.pit
 
 
 def test_several_brokers_of_the_tables_file_stay_and_can_become_one(tmp_path: Path) -> None:
     pit: dict[str, object] = {"hosts": ["127.0.0.1", "127.0.0.2"]}
-    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}, "pit": pit, "shoe": {"port": "/dev/shoe"}}
+    values = Draft(table={"id": "royal9-01"}, pit=pit, shoe={"port": "/dev/shoe"})
     person = _Scripted("", "", "1", "", "yes", "127.0.0.1 127.0.0.1", "127.0.0.1", "no", "1", "", "yes")
     told = ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
     assert "127.0.0.1:1 does not answer" in told

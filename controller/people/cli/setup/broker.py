@@ -6,7 +6,7 @@ import ipaddress
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from pwd import getpwnam
@@ -17,6 +17,7 @@ from controller.people.care.links import ACCOUNT, broker, certificates
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row, Verdict
 from controller.people.cli.doctor import row_lines
+from controller.people.cli.setup.draft import Draft
 from controller.people.cli.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
@@ -24,9 +25,9 @@ _CREDENTIALS = "/run/credentials"
 _RESOLVER = Path("/etc/resolv.conf")
 
 
-def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
-    """Ask for `[pit]`, into `values`, and try the broker. Returns what the attempt found, in sentences."""
-    pit = values.setdefault("pit", {})
+def ask_broker(dialogue: Dialogue, folder: Path, draft: Draft) -> str:
+    """Ask for `[pit]`, into the draft, and try the broker. Returns what the attempt found, in sentences."""
+    pit = draft.pit
     while True:
         explains = (
             "The name or address of the MQTT broker between table and pit. With TLS: the name in its certificate. "
@@ -45,15 +46,15 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
             not PitSection(**named).is_local,
         )
         default = "8883" if tls else "1883"
-        pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
+        pit |= {"port": dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)}
         if tls:
-            _ask_files(dialogue, folder / "tls", values)
+            _ask_files(dialogue, folder / "tls", draft)
         else:
             for key in _FILES:
                 pit.pop(key, None)
         explains = "How every topic begins. Table and pit must agree."
-        pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
-        rows = _tried(values["table"]["id"], pit)
+        pit |= {"root": dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)}
+        rows = _tried(draft)
         dialogue.say(*row_lines(rows))
         found = " ".join(row.says for row in rows)
         well = all(row.verdict is not Verdict.FAULT for row in rows)
@@ -64,16 +65,17 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
         dialogue.asks_again("pit.", "setup.tls", "setup.broker_stays")
 
 
-def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
-    own = values["table"]["id"]
+def _ask_files(dialogue: Dialogue, tls: Path, draft: Draft) -> None:
+    own, secret = draft.id, Path()
     for key, says, file in (
         ("ca", "The house's CA", "ca.crt"),
         ("certificate", "The table's certificate", f"{own}.crt"),
         ("private_key", "The key of that certificate", f"{own}.key"),
     ):
         explains = f"A PEM file. The certificate's common name is {own}."
-        values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
-    secret = Path(values["pit"]["private_key"])
+        named = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
+        draft.pit[key] = named
+        secret = Path(named)  # the last of them is the key
     with suppress(KeyError):  # a machine without the package has no such account
         account = getpwnam(ACCOUNT)
         if os.geteuid() == 0 and secret.stat().st_uid != account.pw_uid and not secret.is_relative_to(_CREDENTIALS):
@@ -83,15 +85,15 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
                 secret.chmod(0o600)
 
 
-def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
+def _tried(draft: Draft) -> list[Row]:
     """Try the certificates and a connection to each broker. No MQTT message is sent."""
-    section = PitSection(**{name: pit[name] for name in ("host", "hosts", "port", *_FILES) if name in pit})
-    return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
+    section = PitSection(**{name: draft.pit[name] for name in ("host", "hosts", "port", *_FILES) if name in draft.pit})
+    return [*certificates(Machine(), section, draft.id), *broker(Machine(), section, draft.id)]
 
 
-def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
+def ask_networks(dialogue: Dialogue, draft: Draft) -> list[str]:
     """Ask which networks the table may speak with, beside its own machine. Returns ["any"] for no limit."""
-    default = " ".join(dict.fromkeys(_needed(values))) or "localhost"
+    default = " ".join(dict.fromkeys(_needed(draft))) or "localhost"
     explains = (
         "The kernel then lets the table speak only with these addresses. Write those of the broker, of a serial server "
         "and of a name server that the table needs. Example: 10.20.0.0/16. localhost: only this machine. any: no limit."
@@ -99,11 +101,10 @@ def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
     return dialogue.ask("setup.networks", "Networks that the table may speak with", explains, default, _networks)
 
 
-def _needed(values: Mapping[str, Any]) -> Iterator[str]:
+def _needed(draft: Draft) -> Iterator[str]:
     """The addresses of the brokers, of the serial server and of the name servers, as they are known now."""
-    pit = values["pit"]
-    hosts = [*PitSection(pit.get("host"), pit.get("hosts")).brokers]
-    if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
+    hosts = [*PitSection(draft.pit.get("host"), draft.pit.get("hosts")).brokers]
+    if (server := re.fullmatch(r"socket://(.+):[0-9]+", draft.shoe.get("port", ""))) is not None:
         hosts.append(server[1])
     for host in hosts:
         if is_local(host):

@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from controller.daemon.config import is_game_file, load_game
 from controller.daemon.config.game_file import GameFile
 from controller.daemon.config.problems import ConfigError
 from controller.daemon.config.table_file import mistakes_in_id
+from controller.people.cli.setup.draft import Draft, SeatDraft
 from controller.people.cli.setup.questions import Dialogue
 from controller.rules.game.cards import PersonalK9, Suit
 
 
-def ask_house(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> GameFile:
-    """Ask for `[table]` and the seats, into `values`. `folder` holds the table's file, and the games below it."""
+def ask_house(dialogue: Dialogue, folder: Path, draft: Draft) -> GameFile:
+    """Ask for `[table]` and the seats, into the draft. `folder` holds the table's file, and the games below it."""
     games = sorted(path for path in (folder / "games").glob("*.toml") if is_game_file(path))
     names = ", ".join(path.stem for path in games) or "none"
 
@@ -34,27 +34,29 @@ def ask_house(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> GameF
     explains = f"The rule sheet that the table plays. Here are: {names}. For a game of your own, write its file's path."
     path = dialogue.ask("table.game", "Game", explains, games[0].stem if games else "", game)
     rules, _ = load_game(path)
-    table = values.setdefault("table", {})
-    table["game"] = str(path.relative_to(folder) if path.is_relative_to(folder) else path)
     explains = "The table's name in each message to the pit and in its certificate: a-z, 0-9 and -, such as royal9-01."
     default = re.sub("[^a-z0-9]", "-", path.stem) + "-01"
-    table["id"] = dialogue.ask("table.id", "Name of the table at the pit", explains, default, read_id)
+    named = dialogue.ask("table.id", "Name of the table at the pit", explains, default, read_id)
     explains = "As the screen shows it."
-    table["name"] = dialogue.ask("table.name", "Name of the table for people", explains, f"{rules.name}, table 1", str)
-    _ask_dealing(dialogue, rules, table)
-    _ask_seats(dialogue, rules, values)
+    called = dialogue.ask("table.name", "Name of the table for people", explains, f"{rules.name}, table 1", str)
+    file = str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+    draft.table |= {"game": file, "id": named, "name": called, **_ask_dealing(dialogue, rules)}
+    draft.seats = _ask_seats(dialogue, rules)
     return rules
 
 
-def _ask_dealing(dialogue: Dialogue, rules: GameFile, table: dict[str, Any]) -> None:
+def _ask_dealing(dialogue: Dialogue, rules: GameFile) -> dict[str, object]:
+    said: dict[str, object] = {}
     if rules.section.dealt("midi") is not None:
         explains = "mini: the dealer turns up every card. midi: cards lie face down until they are revealed."
-        table["dealt"] = dialogue.ask("table.dealt", "Dealt as mini or midi", explains, "mini", choice("mini", "midi"))
+        read = choice("mini", "midi")
+        said |= {"dealt": dialogue.ask("table.dealt", "Dealt as mini or midi", explains, "mini", read)}
     explains = "Cameras or chips that tell the table of each wager. Without them the table settles no wager in money."
-    table["bet_recognition"] = dialogue.agrees("table.bet_recognition", "Is there bet recognition", explains, False)
+    recognised = dialogue.agrees("table.bet_recognition", "Is there bet recognition", explains, False)
+    return said | {"bet_recognition": recognised}
 
 
-def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> None:
+def _ask_seats(dialogue: Dialogue, rules: GameFile) -> list[SeatDraft]:
     def numbers(text: str) -> list[int]:
         if not re.fullmatch(r"[0-9]{1,2}( [0-9]{1,2})*", text):
             raise ValueError("Write how many seats there are, such as 7, or the seats' numbers, such as 1 2 3 5.")
@@ -65,15 +67,15 @@ def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> N
         return found
 
     explains = "How many seats the felt has. Where a number is left out (no seat 4), write the numbers: 1 2 3 5."
-    seats = dialogue.ask("seats.numbers", "Seats", explains, str(rules.most_seats), numbers)
-    values["seats"] = [{"number": number} for number in seats]
+    found = dialogue.ask("seats.numbers", "Seats", explains, str(rules.most_seats), numbers)
+    seats = [*map(SeatDraft, found)]
     if not any(hand.seat_pair for bet in rules.bets for row in bet.rows for hand in row.when.hands()):
-        return
+        return seats
     dialogue.say("Each seat has a King and a 9 printed on the felt. Read the felt: a wrong pair pays the wrong seat.")
     free = [
         str(PersonalK9(king, nine)) for king, nine in sorted(product(_SUITS, repeat=2), key=lambda k9: k9[0] != k9[1])
     ]
-    for seat in values["seats"]:
+    for seat in seats:
 
         def k9(text: str) -> str:
             printed = str(PersonalK9.parse(text.upper()))
@@ -82,10 +84,10 @@ def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> N
             return printed
 
         explains = "Rank, then suit: S spades, H hearts, D diamonds, C clubs. Example: KS 9H."
-        key = f"seats.{seat['number']}.k9"
-        default = free[0]
-        seat["k9"] = dialogue.ask(key, f"Printed at seat {seat['number']}", explains, default, k9)
-        free.remove(seat["k9"])
+        key = f"seats.{seat.number}.k9"
+        seat.k9 = dialogue.ask(key, f"Printed at seat {seat.number}", explains, free[0], k9)
+        free.remove(seat.k9)
+    return seats
 
 
 _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)

@@ -12,11 +12,11 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 
 from controller.basics.errors import TableError
+from controller.people.cli.setup.draft import Draft
 from controller.people.cli.setup.house import choice
 from controller.people.cli.setup.questions import Dialogue, Terminal
 from controller.table.facts import CardDrawn, ShoeFact
@@ -47,51 +47,59 @@ def ports() -> list[str]:
     return [*adapters, *([str(_HEADER_PORT)] if _HEADER_PORT.exists() else [])]
 
 
-def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> str:
-    """Find the shoe, into `values`. Returns what was heard of the shoe, in words for the report."""
-    heard: Heard | None = None
-    found = ports()
+def ask_shoe(dialogue: Dialogue, draft: Draft) -> str:
+    """Find the shoe, into the draft. Returns what was heard of the shoe, in words for the report."""
     explains = (
         "find: listen at every port of this machine. Or write a port: /dev/serial/by-id/NAME, socket://HOST:PORT."
     )
     where = dialogue.ask("setup.shoe", "Port of the shoe", explains, "find", _port)
-    if where != "find":
-        found = [where]
-    terminal = dialogue.terminal
-    if terminal is not None and dialogue.known("shoe.port") is None and found:
-        dialogue.say(
-            f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
-            "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
-        )
-        heard = asyncio.run(_listen(terminal, found))
-        if heard is None:
-            dialogue.say(
-                "No shoe was heard. Is the shoe switched on, and is its cable in? A lamp on the adapter shows data."
-            )
-        else:
-            dialogue.keep("setup.heard", f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}")
-    shoe = values.setdefault("shoe", {})
+    found = ports() if where == "find" else [where]
+    heard: Heard | None = None
+    is_known = dialogue.known("shoe.port") is not None
+    if dialogue.terminal is not None and not is_known and found:
+        heard = _listened(dialogue, dialogue.terminal, found)
     if heard:
         for key, text in (("shoe.port", heard.port), ("shoe.driver", heard.driver), ("shoe.baud", str(heard.baud))):
             dialogue.keep(key, text)
-        shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
+        draft.shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
         return dialogue.usual("setup.heard", "")
-    if terminal is None and len(found) != 1 and dialogue.known("shoe.port") is None:
+    if dialogue.terminal is None and len(found) != 1 and not is_known:
         there = f"there are {', '.join(found)}" if found else "there is no serial port"
         do = 'Write shoe.port = "/dev/serial/by-id/…" into the file of answers.'
         raise TableError("answer_missing", f"The shoe's port is not known: {there}.", do)
-    default = found[0] if found else "/dev/ttyUSB0"
+    _ask_line(dialogue, draft, found[0] if found else "/dev/ttyUSB0")
+    return dialogue.noted("setup.heard") or "no shoe was heard: as written in the answers"
+
+
+def _listened(dialogue: Dialogue, terminal: Terminal, found: Sequence[str]) -> Heard | None:
+    """The shoe that was heard at these ports while a person drew cards; None where no shoe was heard."""
+    dialogue.say(
+        f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
+        "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
+    )
+    heard = asyncio.run(_listen(terminal, found))
+    if heard is None:
+        dialogue.say(
+            "No shoe was heard. Is the shoe switched on, and is its cable in? A lamp on the adapter shows data."
+        )
+    else:
+        dialogue.keep("setup.heard", f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}")
+    return heard
+
+
+def _ask_line(dialogue: Dialogue, draft: Draft, default: str) -> None:
+    """Ask for the port, the brand and the speed of a shoe that was not heard, into the draft."""
     explains = (
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )
-    shoe["port"] = dialogue.ask("shoe.port", "The shoe's port", explains, default, str)
+    port = dialogue.ask("shoe.port", "The shoe's port", explains, default, str)
     explains = "The brand is printed on the shoe."
-    shoe["driver"] = dialogue.ask("shoe.driver", "The shoe's brand", explains, shoes.NAMES[0], choice(*shoes.NAMES))
-    bauds = shoes.brand(shoe["driver"]).bauds
+    driver = dialogue.ask("shoe.driver", "The shoe's brand", explains, shoes.NAMES[0], choice(*shoes.NAMES))
+    bauds = shoes.brand(driver).bauds
     explains = f"The speed of the line, set in the shoe: {' or '.join(map(str, bauds))}."
     read = choice(*map(str, bauds))
-    shoe["baud"] = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
-    return dialogue.noted("setup.heard") or "no shoe was heard: as written in the answers"
+    baud = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
+    draft.shoe |= {"port": port, "driver": driver, "baud": baud}
 
 
 def _port(text: str) -> str:

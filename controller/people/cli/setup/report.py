@@ -12,6 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import asdict
+
 from controller import __version__
 from controller.basics.digest import program_digest
 from controller.basics.errors import TableError
@@ -23,46 +26,77 @@ from controller.daemon.clock import stamp_now
 from controller.daemon.config import Config
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row
+from controller.people.cli.setup.draft import Wired
 from drivers.header_map import PHYSICAL
 
 _BEGIN, _END = '<script type="application/json" id="report">', "</script>"
 
 
+class _Running(Struct, frozen=True):
+    """The table as it ran at the setup's end."""
+
+    table_key: str
+    pit_key_offered: str
+    pit_key_pinned: str
+    shoe: str
+    pit: str
+
+
+class Report(Struct, frozen=True):
+    """The results of a setup: the table, its wiring, what was found, how the table runs (None: it does not), and what
+    each check of the machine said."""
+
+    table: str
+    name: str
+    game: str
+    sheet: str
+    by: str
+    at: str
+    version: str
+    configuration_digest: str
+    program_digest: str
+    machine: dict[str, str]
+    seats: dict[str, str]
+    lamps: dict[str, Wired]
+    inputs: dict[str, Wired]
+    found: dict[str, str]
+    warnings: list[str]
+    checks: list[Row]
+    status: _Running | None
+
+
 def made_report(
     config: Config, by: str, found: Mapping[str, str], status: Status | None, rows: Iterable[Row]
-) -> dict[str, Any]:
-    """The results of a setup: the table, its wiring, what was found, the table's `status` (None: the table does not
-    run), and what each check of the machine said."""
+) -> Report:
+    """The report of a setup, of which `status` is the table's at the end (None: the table does not run)."""
     pins = config.file.pins
-    return {
-        "table": config.file.table.id,
-        "name": config.file.table.name,
-        "game": config.game.name,
-        "sheet": config.game.sheet,
-        "by": by,
-        "at": stamp_now().text(),
-        "version": __version__,
-        "configuration_digest": config.digest,
-        "program_digest": program_digest(),
-        "machine": _machine(),
-        "seats": {str(seat.number): str(seat.k9 or "") for seat in config.rules.seats},
-        "lamps": {name: {"bcm": lamp.bcm, "active": lamp.active} for name, lamp in pins.lamps.items()},
-        "inputs": {
-            name: {"bcm": wired.bcm, "active": wired.active, "pull": wired.pull} for name, wired in pins.inputs.items()
-        },
-        "found": dict(found),
-        "warnings": list(config.warnings),
-        "checks": [row.as_json() for row in rows],
-        "status": None
-        if status is None
-        else {
-            "table_key": status.key_fingerprint,
-            "pit_key_offered": status.pit.key.offered or "",
-            "pit_key_pinned": status.pit.key.pinned or "",
-            "shoe": status.shoe.why,
-            "pit": status.pit.standing.code,
-        },
-    }
+    return Report(
+        table=config.file.table.id,
+        name=config.file.table.name,
+        game=config.game.name,
+        sheet=config.game.sheet,
+        by=by,
+        at=stamp_now().text(),
+        version=__version__,
+        configuration_digest=config.digest,
+        program_digest=program_digest(),
+        machine=_machine(),
+        seats={str(seat.number): str(seat.k9 or "") for seat in config.rules.seats},
+        lamps={name: Wired(lamp.bcm, lamp.active) for name, lamp in pins.lamps.items()},
+        inputs={name: Wired(wired.bcm, wired.active, wired.pull) for name, wired in pins.inputs.items()},
+        found=dict(found),
+        warnings=list(config.warnings),
+        checks=list(rows),
+        status=None if status is None else _running(status),
+    )
+
+
+def _running(status: Status) -> _Running:
+    key = status.pit.key
+    return _Running(
+        *(status.key_fingerprint, key.offered or "", key.pinned or ""),
+        *(status.shoe.why, status.pit.standing.code),
+    )
 
 
 def _machine() -> dict[str, str]:
@@ -70,36 +104,37 @@ def _machine() -> dict[str, str]:
     return {"model": model, "name": platform.node(), "kernel": platform.release(), "python": platform.python_version()}
 
 
-def page(report: Mapping[str, Any], signing_key: Path) -> str:
+def page(report: Report, signing_key: Path) -> str:
     """The report as a page that needs no other file. A table that never started has no key: its page is not signed."""
     key = load_or_make_key(signing_key) if signing_key.exists() else None
     signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
     sections = "".join(
         f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>\n" for title, rows in _sections(report, signer) if rows
     )
-    name = escape(f"{report['name']} ({report['table']})")
+    name = escape(f"{report.name} ({report.table})")
     before, after = _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{_END}").split(_BEGIN)
-    whole = {**report, "page_sha256": _digest(before, after)}
+    whole = {**to_builtins(report), "page_sha256": _digest(before, after)}
     if key is not None:
         whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
     return f"{before}{_BEGIN}{_held(whole)}{after}"
 
 
-def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    def wired(pin: Mapping[str, Any]) -> str:
-        pull = f", pull {pin['pull']}" if "pull" in pin else ""
-        return f"BCM {pin['bcm']}, pin {PHYSICAL[pin['bcm']]}, active {pin['active']}{pull}"
+def _sections(report: Report, signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    def wired(pin: Wired) -> str:
+        pull = f", pull {pin.pull}" if pin.pull else ""
+        return f"BCM {pin.bcm}, pin {PHYSICAL[pin.bcm]}, active {pin.active}{pull}"
 
     heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest", "program_digest")
+    as_it_runs = {"status": "the table was not started"} if report.status is None else asdict(report.status)
     return [
-        ("Table", [*((name, str(report[name])) for name in heads), *report["machine"].items()]),
-        ("Seats and what is printed at each", [*report["seats"].items()]),
-        ("Lamps", [(name, wired(each)) for name, each in report["lamps"].items()]),
-        ("Inputs", [(name, wired(each)) for name, each in report["inputs"].items()]),
-        ("Found and looked at", [*report["found"].items()]),
-        ("The table as it runs", [*(report["status"] or {"status": "the table was not started"}).items()]),
-        ("Warnings", [("", warning) for warning in report["warnings"]]),
-        ("Checks", [(each["part"], f"{each['verdict']}: {each['says']}") for each in report["checks"]]),
+        ("Table", [*((name, text) for name, text in asdict(report).items() if name in heads), *report.machine.items()]),
+        ("Seats and what is printed at each", [*report.seats.items()]),
+        ("Lamps", [(name, wired(each)) for name, each in report.lamps.items()]),
+        ("Inputs", [(name, wired(each)) for name, each in report.inputs.items()]),
+        ("Found and looked at", [*report.found.items()]),
+        ("The table as it runs", [*as_it_runs.items()]),
+        ("Warnings", [("", warning) for warning in report.warnings]),
+        ("Checks", [(each.part, f"{each.verdict.value}: {each.says}") for each in report.checks]),
         ("Signed", [("with the key", signer), ("technician", ""), ("supervisor", ""), ("date", "")]),
     ]
 
@@ -118,22 +153,32 @@ def _digest(before: str, after: str) -> str:
     return hashlib.sha256(f"{before}{_BEGIN}{after}".encode()).hexdigest()
 
 
-def verified(path: Path) -> dict[str, Any]:
-    """The report of this page, once its signature was checked, which covers each byte of the page. Raises TableError
-    `report_unreadable`, `report_altered`."""
+class Signed(Struct, frozen=True):
+    """Whose report a page holds, and when and by whom it was made."""
+
+    table: str
+    at: str
+    by: str
+    public_key: str
+
+
+def verified(path: Path) -> Signed:
+    """Whose report this page holds, once its signature was checked, which covers each byte of the page. Raises
+    TableError `report_unreadable`, `report_altered`."""
     try:
         before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
         held, _, after = rest.partition(_END)
         report: dict[str, Any] = json.loads(held)
-        key = bytes.fromhex(report["public_key"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        said = convert(report, Signed)
+        key = bytes.fromhex(said.public_key)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, ValidationError) as error:
         do = "Name the page that `tablectl setup` wrote."
         raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
     whole = report.get("page_sha256") == _digest(before, f"{_END}{after}") and held == _held(report)
     if not whole or not signature_holds(report, key):
         do = "Somebody changed the page. Have the table commissioned again."
         raise TableError("report_altered", f"The signature of {path} does not hold.", do)
-    return report
+    return said
 
 
 _PAGE = """<!doctype html>

@@ -10,18 +10,19 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct, convert, to_builtins
 
 from controller.basics.errors import TableError
 from controller.contract.keys import for_owner
 from controller.daemon.config.game_file import GameFile, play_of
 from controller.daemon.header import take_pins
 from controller.daemon.pins.inputs import deed, to_wire
+from controller.people.cli.setup.draft import Draft, Wired
 from controller.people.cli.setup.house import choice
 from controller.people.cli.setup.questions import Dialogue, Terminal
 from controller.table.lamps import LAMPS
-from drivers import shoe as shoes
-from drivers.devices import InputWiring, LampWiring
+from drivers.devices import InputWiring, LampWiring, Level
 from drivers.gpio import BOARD, GpioPins
 from drivers.header_map import PHYSICAL
 
@@ -33,38 +34,54 @@ _NONE = "none"
 _HEADER_FILE = "/var/lib/table-controller/daemon/header"
 
 
-def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> bool:
-    """Ask for `[pins]` and what locks the wagers, into `values`. Returns whether a person walked the wiring."""
-    pins = values.setdefault("pins", {})
-    explains = "rpi_gpio: the header of a Raspberry Pi. simulated: a file in its place, for a machine without a header."
-    default = "rpi_gpio" if BOARD.exists() and b"raspberrypi" in BOARD.read_bytes() else "simulated"
-    pins["driver"] = dialogue.ask("pins.driver", "The pins", explains, default, choice("rpi_gpio", "simulated"))
-    pins.pop("page", None)
-    if pins["driver"] == "simulated":
-        explains = "The full path of the file that stands in for the header."
-        pins["page"] = dialogue.ask("pins.page", "File in place of the header", explains, _HEADER_FILE, _path)
+class _Header(Struct, frozen=True):
+    """The header that is walked: its driver, and the file in place of a header."""
+
+    driver: str
+    page: str | None
+
+    def take(self, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> GpioPins:
+        """The pins so wired. Raises TableError."""
+        return take_pins(self.driver, self.page, lamps, inputs)
+
+
+def ask_wiring(dialogue: Dialogue, rules: GameFile, draft: Draft) -> bool:
+    """Ask for `[pins]` and what locks the wagers, into the draft. Returns whether a person walked the wiring."""
+    header = _ask_header(dialogue)
     walks = dialogue.terminal is not None and dialogue.agrees(
         "setup.walk",
         "Walk the wiring, lamp by lamp and button by button",
         "Each lamp is lit in turn, and you say which one it is. Then you press each button. With no, the wiring of "
         "docs/wiring.md is written down, and nobody has looked at a lamp. On a simulated header nobody can see one.",
-        pins["driver"] == "rpi_gpio",
+        header.driver == "rpi_gpio",
     )
     if walks:
         try:
-            take_pins(pins["driver"], pins.get("page"), {}, {}).close()
-            if "page" in pins:
-                for_owner(Path(pins["page"]), Path(pins["page"]).parent)
+            header.take({}, {}).close()
+            if header.page is not None:
+                for_owner(Path(header.page), Path(header.page).parent)
         except TableError as error:
             dialogue.say(str(error), "So the wiring cannot be walked, and the usual wiring is written down.")
             walks = False
-    lamps, inputs = _names(rules, values, walks)
-    _ask_pins(dialogue, pins, lamps, inputs, walks)
-    locks = "deal" if "deal" in pins["inputs"] or play_of(rules).tableau is None else "first_card"
+    lamps, inputs = _ask_pins(dialogue, header, *_names(rules, draft, walks), walks)
+    draft.pins.pop("page", None)
+    draft.pins |= {"driver": header.driver} | ({} if header.page is None else {"page": header.page})
+    draft.pins |= {"lamps": to_builtins(lamps), "inputs": to_builtins(inputs)}
+    locks = "deal" if "deal" in inputs or play_of(rules).tableau is None else "first_card"
     explains = "deal: the dealer's button locks the wagers. first_card: a round's first card locks them, and no button."
     read = choice("deal", "first_card")
-    values["table"]["lock_on"] = dialogue.ask("table.lock_on", "What locks the wagers", explains, locks, read)
+    draft.table |= {"lock_on": dialogue.ask("table.lock_on", "What locks the wagers", explains, locks, read)}
     return walks
+
+
+def _ask_header(dialogue: Dialogue) -> _Header:
+    explains = "rpi_gpio: the header of a Raspberry Pi. simulated: a file in its place, for a machine without a header."
+    default = "rpi_gpio" if BOARD.exists() and b"raspberrypi" in BOARD.read_bytes() else "simulated"
+    driver = dialogue.ask("pins.driver", "The pins", explains, default, choice("rpi_gpio", "simulated"))
+    if driver == "rpi_gpio":
+        return _Header(driver, None)
+    explains = "The full path of the file that stands in for the header."
+    return _Header(driver, dialogue.ask("pins.page", "File in place of the header", explains, _HEADER_FILE, _path))
 
 
 def _path(text: str) -> str:
@@ -73,19 +90,22 @@ def _path(text: str) -> str:
     return text
 
 
-def _names(rules: GameFile, values: Mapping[str, Any], walks: bool) -> tuple[list[str], list[str]]:
+def _names(rules: GameFile, draft: Draft, walks: bool) -> tuple[list[str], list[str]]:
     """The lamps and the inputs that such a table can have."""
-    seats = [f"seat_{seat['number']}" for seat in values["seats"]]
-    calls = play_of(rules, values["table"].get("dealt", "mini")).calls
-    of_brand = shoes.brand(values["shoe"]["driver"]).buttons
+    seats = [f"seat_{seat.number}" for seat in draft.seats]
+    calls = play_of(rules, draft.table.get("dealt", "mini")).calls
     sensors = seats if any(bet.progressive for bet in rules.bets) else []
-    return [*seats, *LAMPS], [*sensors, *to_wire(calls, of_brand, walks)]
+    return [*seats, *LAMPS], [*sensors, *to_wire(calls, draft.brand.buttons, walks)]
 
 
-def _ask_pins(dialogue: Dialogue, pins: dict[str, Any], lamps: list[str], inputs: list[str], walks: bool) -> None:
+def _ask_pins(
+    dialogue: Dialogue, header: _Header, lamps: list[str], inputs: list[str], walks: bool
+) -> tuple[dict[str, Wired], dict[str, Wired]]:
+    """Ask for the wiring of the lamps and of the inputs."""
     explains = "high: through a transistor or a driver. low: some relay boards light their lamp at a low level."
     says = "A lamp is lit by a high or a low level"
-    level = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low"))
+    low = dialogue.ask("setup.lamps_lit_by", says, explains, "high", choice("high", "low")) == "low"
+    level: Level = "low" if low else "high"
     usual = [text.split()[0] for name in lamps if (text := dialogue.usual(f"pins.lamps.{name}", _NONE)) != _NONE]
     explains = (
         "The BCM numbers of the pins that lamps are wired to, in any order. The program drives only these pins. "
@@ -93,19 +113,19 @@ def _ask_pins(dialogue: Dialogue, pins: dict[str, Any], lamps: list[str], inputs
     )
     default = " ".join(usual or map(str, _FOR_LAMPS[: len(lamps)]))
     on = dialogue.ask("setup.lamp_pins", "Pins of the lamps", explains, default, _bcms)
-    proposed = [f"{bcm} {level}" for bcm in on]
-    pins["lamps"] = _known(dialogue, "pins.lamps", lamps, proposed, walks)
+    lit = _known(dialogue, "pins.lamps", lamps, [f"{bcm} {level}" for bcm in on], walks)
     if walks and dialogue.terminal is not None:
-        left_pins = [bcm for bcm in on if bcm not in {wiring["bcm"] for wiring in pins["lamps"].values()}]
-        _walk_lamps(dialogue, dialogue.terminal, pins, left_pins, lamps, level)
-    free = [bcm for bcm in (*_FOR_INPUTS, *PHYSICAL) if bcm not in on]
-    proposed = [f"{bcm} low up" for bcm in dict.fromkeys(free)]
-    pins["inputs"] = _known(dialogue, "pins.inputs", inputs, proposed, walks)
+        left = [bcm for bcm in on if bcm not in {wired.bcm for wired in lit.values()}]
+        lit |= _walk_lamps(dialogue, dialogue.terminal, header, left, lamps, level)
+    free = [*dict.fromkeys(bcm for bcm in (*_FOR_INPUTS, *PHYSICAL) if bcm not in on)]
+    pressed = _known(dialogue, "pins.inputs", inputs, [f"{bcm} low up" for bcm in free], walks)
     if walks and dialogue.terminal is not None:
-        _walk_inputs(dialogue, dialogue.terminal, pins, free, inputs)
-    for kind, names in (("lamps", lamps), ("inputs", inputs)):
-        if absent := [name for name in names if name not in pins[kind]]:
+        left = [bcm for bcm in free if bcm not in {wired.bcm for wired in pressed.values()}]
+        pressed |= _walk_inputs(dialogue, dialogue.terminal, header, left, inputs)
+    for kind, names, wired in (("lamps", lamps, lit), ("inputs", inputs, pressed)):
+        if absent := [name for name in names if name not in wired]:
             dialogue.say(f"The table has none of these {kind}: {', '.join(absent)}. A later walk can add them.")
+    return lit, pressed
 
 
 def _bcms(text: str) -> list[int]:
@@ -117,9 +137,9 @@ def _bcms(text: str) -> list[int]:
 
 def _known(
     dialogue: Dialogue, section: str, names: Sequence[str], proposed: Sequence[str], walks: bool
-) -> dict[str, Any]:
+) -> dict[str, Wired]:
     """The wiring that is known without a walk: earlier answers and, where nobody walks the wiring, the usual pins."""
-    wired: dict[str, Any] = {}
+    wired: dict[str, Wired] = {}
     for name, usually in zip(names, [*proposed, *[_NONE] * len(names)], strict=False):
         key = f"{section}.{name}"
         text = dialogue.known(key) if walks else dialogue.known(key) or dialogue.usual(key, usually)
@@ -131,40 +151,42 @@ def _known(
     return wired
 
 
-def _wiring(key: str, text: str) -> dict[str, Any]:
+def _wiring(key: str, text: str) -> Wired:
     found = re.fullmatch(r"([0-9]{1,2}) (high|low)(?: (up|down|off))?", text)
     if found is None:
         do = 'Write the BCM number, the level and, for an input, its pull: "16 high", "11 low up"; or "none".'
         raise TableError("answer_wrong", f"{key} = {text!r} is not a wiring.", do)
     bcm, active, pull = found.groups()
-    return {"bcm": int(bcm), "active": active} | ({} if pull is None else {"pull": pull})
+    return convert({"bcm": int(bcm), "active": active, "pull": pull}, Wired)
 
 
 def _walk_lamps(
-    dialogue: Dialogue, terminal: Terminal, pins: dict[str, Any], on: Sequence[int], names: Sequence[str], level: Any
-) -> None:
-    """Light each of these pins, and write down which lamp the person saw."""
-    left = [name for name in names if name not in pins["lamps"] and dialogue.known(f"pins.lamps.{name}") is None]
+    dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str], level: Level
+) -> dict[str, Wired]:
+    """Light each of these pins, and return which lamp the person saw at which."""
+    left = [name for name in names if dialogue.known(f"pins.lamps.{name}") is None]
+    seen: dict[str, Wired] = {}
     if not left:
-        return
+        return seen
     dialogue.say(
         "The lamps, one by one: answer with the name of the lamp that you see lit, or none.",
         f"The lamps are {', '.join(left)}.",
     )
-    header = take_pins(pins["driver"], pins.get("page"), {str(bcm): LampWiring(bcm, level) for bcm in on}, {})
+    header = on.take({str(bcm): LampWiring(bcm, level) for bcm in bcms}, {})
     try:
-        for bcm in on:
+        for bcm in bcms:
             header.write(str(bcm), True)
             name = _which(terminal, f"BCM {bcm}, pin {PHYSICAL[bcm]}: which lamp is lit", left)
             header.write(str(bcm), False)
             if name != _NONE:
                 left.remove(name)
-                pins["lamps"][name] = {"bcm": bcm, "active": level}
-                dialogue.keep(f"pins.lamps.{name}", f"{bcm} {level}")
+                seen[name] = Wired(bcm, level)
+                dialogue.keep(f"pins.lamps.{name}", seen[name].text())
     finally:
         header.close()
     for name in left:
         dialogue.keep(f"pins.lamps.{name}", _NONE)
+    return seen
 
 
 def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
@@ -181,39 +203,31 @@ def _which(terminal: Terminal, says: str, left: Sequence[str]) -> str:
 
 
 def _walk_inputs(
-    dialogue: Dialogue, terminal: Terminal, pins: dict[str, Any], free: Sequence[int], names: Sequence[str]
-) -> None:
-    """Ask the person to press each input, and write down which pin changed and to what level."""
-    on = [bcm for bcm in dict.fromkeys(free) if bcm not in {each["bcm"] for each in pins["inputs"].values()}]
-    if all(name in pins["inputs"] or dialogue.known(f"pins.inputs.{name}") is not None for name in names):
-        return
+    dialogue: Dialogue, terminal: Terminal, on: _Header, bcms: Sequence[int], names: Sequence[str]
+) -> dict[str, Wired]:
+    """Ask the person to press each input, and return which pin changed for which, and to what level."""
+    left = [name for name in names if dialogue.known(f"pins.inputs.{name}") is None]
+    found: dict[str, Wired] = {}
+    if not left:
+        return found
     dialogue.say("The inputs, one by one: press the button, turn the key, cover the sensor. Enter: there is none.")
-    wiring = {str(bcm): InputWiring(bcm, "low", "up") for bcm in on}
-    header = take_pins(pins["driver"], pins.get("page"), {}, wiring)
+    header = on.take({}, {str(bcm): InputWiring(bcm, "low", "up") for bcm in bcms})
     try:
-        for name in names:
-            key = f"pins.inputs.{name}"
-            if name in pins["inputs"] or dialogue.known(key) is not None:
-                continue
+        for name in left:
             rest = header.read()
             print(f"{deed(name)}: ", end="", flush=True)
             if (pressed := _pressed(terminal, header, rest)) is None:
                 dialogue.say(f"  There is no input {name}.")
-                dialogue.keep(key, _NONE)
+                dialogue.keep(f"pins.inputs.{name}", _NONE)
                 continue
             pin, low = pressed
-            pins["inputs"][name] = {
-                "bcm": int(pin),
-                "active": "low" if low else "high",
-                "pull": "up" if low else "down",
-            }
-            dialogue.say(
-                f"BCM {pin}, pin {PHYSICAL[int(pin)]}, pressed is {'low' if low else 'high'}. Let the button go."
-            )
-            dialogue.keep(key, " ".join(map(str, pins["inputs"][name].values())))
+            wired = found[name] = Wired(int(pin), "low", "up") if low else Wired(int(pin), "high", "down")
+            dialogue.say(f"BCM {pin}, pin {PHYSICAL[wired.bcm]}, pressed is {wired.active}. Let the button go.")
+            dialogue.keep(f"pins.inputs.{name}", wired.text())
             _await_release(terminal, header, pin, low)
     finally:
         header.close()
+    return found
 
 
 def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> tuple[str, bool] | None:

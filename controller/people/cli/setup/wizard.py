@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from msgspec import convert, to_builtins
 
 from controller.basics.errors import TableError
 from controller.contract.face.status import Status
@@ -19,18 +21,18 @@ from controller.people.cli.client import ask, status_of
 from controller.people.cli.doctor import examine_here, row_lines
 from controller.people.cli.files import writing
 from controller.people.cli.setup.broker import ask_broker, ask_networks
+from controller.people.cli.setup.draft import Draft
 from controller.people.cli.setup.house import ask_house
 from controller.people.cli.setup.listening import ask_shoe
 from controller.people.cli.setup.machine import Machine
 from controller.people.cli.setup.plug import ask_plug
 from controller.people.cli.setup.questions import Dialogue, TakenBackError, Terminal, check_answers, flat, read_answers
-from controller.people.cli.setup.report import made_report, page, verified
+from controller.people.cli.setup.report import Report, made_report, page, verified
 from controller.people.cli.setup.table_toml import write_table
 from controller.people.cli.setup.wiring import ask_wiring
 from controller.people.cli.status import status_lines
 from controller.people.cli.versions import BETWEEN_SHOES
 
-_SECTIONS = ("table", "seats", "shoe", "pins", "pit", "journal", "control")
 _PATIENCE_S = 15.0
 _POLL_S = 0.2
 _STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
@@ -44,33 +46,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     """
     machine = machine or Machine()
     table = table.absolute()
-    kept = table.with_name("setup.answers")
-    given = read_answers(answers) if answers is not None else {}
-    if answers is not None and not given:
-        raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
-    if answers is not None:
-        check_answers(given, answers)
-    if terminal is None and not given:
-        do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
-        raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
-    values = _values(table)
-    earlier = read_answers(kept)
-    done = earlier.pop("setup.done", "no") == "yes"
-    for key in ("setup.goes_on", "setup.stop", "setup.replace"):  # the person says these anew each time
-        earlier.pop(key, None)
-    usual = flat(values) | ({} if done else earlier)
-    dialogue = Dialogue(terminal, given, usual, kept)
-    if terminal is not None:
-        dialogue.say(
-            "An empty line takes the answer in brackets, ? explains, and back takes the answer before back. "
-            "Ctrl-C breaks off; no answer is lost."
-        )
-        if earlier and not done:
-            says = "An earlier setup was broken off. Go on with its answers"
-            dialogue.answers = earlier
-            if not dialogue.agrees("setup.goes_on", says, "After a no, its answers are only proposed.", True):
-                dialogue.answers = {}
-            dialogue.settle()
+    dialogue = _begun(table, _given(answers), terminal)
     while True:
         try:
             config, found, networks = _ask_all(dialogue, table, machine)
@@ -87,20 +63,62 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
         dialogue.say("", *status_lines(status, table), "")
     rows = [*examine_here(table)]
     dialogue.say(*row_lines(rows))
-    explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
-    default = str(Path.cwd() / f"commissioning-{config.file.table.id}.html")
-    report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
-    with writing(report):
-        whole = page(made_report(config, by, found, status, rows), Path(config.file.journal.signing_key))
-        write_whole(report, whole.encode())
-    dialogue.keep("setup.done", "yes")
-    dialogue.say(f"The report is {report}. Print it, sign it and file it.")
+    _write_report(dialogue, config, made_report(config, by, found, status, rows))
     if faults := [row.part for row in rows if row.verdict is Verdict.FAULT]:
         dialogue.say(
             f"The table is NOT ready: the check found a fault at {', '.join(faults)}. Each line above says what to do. "
             "Then check again: sudo tablectl doctor"
         )
     return 1 if faults else 0
+
+
+def _given(answers: Path | None) -> dict[str, str]:
+    """The answers of a fleet's file. Raises TableError."""
+    if answers is None:
+        return {}
+    given = read_answers(answers)
+    if not given:
+        raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
+    check_answers(given, answers)
+    return given
+
+
+def _begun(table: Path, given: Mapping[str, str], terminal: Terminal | None) -> Dialogue:
+    """The dialogue, which goes on with an earlier setup's answers where the person says so. Raises TableError."""
+    if terminal is None and not given:
+        do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
+        raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
+    kept = table.with_name("setup.answers")
+    of_file = flat(_values(table))
+    earlier = read_answers(kept)
+    done = earlier.pop("setup.done", "no") == "yes"
+    for key in ("setup.goes_on", "setup.stop", "setup.replace"):  # the person says these anew each time
+        earlier.pop(key, None)
+    dialogue = Dialogue(terminal, given, of_file | ({} if done else earlier), kept)
+    if terminal is None:
+        return dialogue
+    dialogue.say(
+        "An empty line takes the answer in brackets, ? explains, and back takes the answer before back. "
+        "Ctrl-C breaks off; no answer is lost."
+    )
+    if earlier and not done:
+        says = "An earlier setup was broken off. Go on with its answers"
+        dialogue.answers = earlier
+        if not dialogue.agrees("setup.goes_on", says, "After a no, its answers are only proposed.", True):
+            dialogue.answers = {}
+        dialogue.settle()
+    return dialogue
+
+
+def _write_report(dialogue: Dialogue, config: Config, made: Report) -> None:
+    """Write the report where the person says; with that the setup is done."""
+    explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
+    default = str(Path.cwd() / f"commissioning-{made.table}.html")
+    report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
+    with writing(report):
+        write_whole(report, page(made, Path(config.file.journal.signing_key)).encode())
+    dialogue.keep("setup.done", "yes")
+    dialogue.say(f"The report is {report}. Print it, sign it and file it.")
 
 
 def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config, dict[str, str], list[str]]:
@@ -110,41 +128,41 @@ def _ask_all(dialogue: Dialogue, table: Path, machine: Machine) -> tuple[Config,
     and the answers before that one count as given.
     """
     _let_go(dialogue, table, machine)
-    values = _values(table)
-    found: dict[str, str] = {}
-    rules = ask_house(dialogue, table.parent, values)
-    found["shoe"] = ask_shoe(dialogue, values)
-    walked = ask_wiring(dialogue, rules, values)
-    found["wiring"] = (
-        "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
-    )
-    found["plug"] = ask_plug(dialogue, values)
-    found["broker"] = ask_broker(dialogue, table.parent, values)
-    _ask_places(dialogue, values)
-    networks = ask_networks(dialogue, values)
-    found["networks"] = " ".join(networks)
-    return write_table(dialogue, table, {name: values[name] for name in _SECTIONS}), found, networks
+    draft = convert(_values(table), Draft)
+    rules = ask_house(dialogue, table.parent, draft)
+    heard = ask_shoe(dialogue, draft)
+    walked = ask_wiring(dialogue, rules, draft)
+    plug, broker = ask_plug(dialogue, draft), ask_broker(dialogue, table.parent, draft)
+    _ask_places(dialogue, draft)
+    networks = ask_networks(dialogue, draft)
+    found = {
+        "shoe": heard,
+        "wiring": "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers",
+        "plug": plug,
+        "broker": broker,
+        "networks": " ".join(networks),
+    }
+    return write_table(dialogue, table, to_builtins(draft)), found, networks
 
 
 def verify_report(path: Path) -> int:
     """Print whose report this is. Raises TableError where the page is not as the table signed it."""
     report = verified(path)
-    key = fingerprint(bytes.fromhex(report["public_key"]))
-    print(f"{path}: table {report['table']}, {report['at']}, by {report['by']}. Signed with the key {key}.")
+    key = fingerprint(bytes.fromhex(report.public_key))
+    print(f"{path}: table {report.table}, {report.at}, by {report.by}. Signed with the key {key}.")
     return 0
 
 
 def _values(table: Path) -> dict[str, Any]:
     """The values in the table's file, so that the new file keeps the keys that no question asks for."""
-    values: dict[str, Any] = {name: {} for name in _SECTIONS}
-    if table.exists():
-        try:
-            load(table)
-        except ConfigError as error:
-            print(f"{table} has mistakes, so the setup takes nothing from that file. {error}")
-            return values
-        values |= tomllib.loads(table.read_text("utf-8"))
-    return values
+    if not table.exists():
+        return {}
+    try:
+        load(table)
+    except ConfigError as error:
+        print(f"{table} has mistakes, so the setup takes nothing from that file. {error}")
+        return {}
+    return tomllib.loads(table.read_text("utf-8"))
 
 
 def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
@@ -168,18 +186,17 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
         raise TableError("table_runs", "The table runs.", "Stop the table, and run `tablectl setup` again.")
 
 
-def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
-    """Put the usual places of journal, key and socket into `values`. Nobody is asked; a fleet's answers may name other
+def _ask_places(dialogue: Dialogue, draft: Draft) -> None:
+    """Put the usual places of journal, key and socket into the draft. Nobody is asked; a fleet's answers may name other
     places."""
-    own = values["table"]["id"]
-    for section, key, usual in (
-        ("journal", "path", f"{_STATE}/{own}.journal"),
-        ("journal", "signing_key", f"{_STATE}/{own}.key"),
-        ("control", "socket", f"{_RUN}/{own}.sock"),
+    for name, section, usual in (
+        ("journal.path", draft.journal, f"{_STATE}/{draft.id}.journal"),
+        ("journal.signing_key", draft.journal, f"{_STATE}/{draft.id}.key"),
+        ("control.socket", draft.control, f"{_RUN}/{draft.id}.sock"),
     ):
-        name = f"{section}.{key}"
-        values[section][key] = dialogue.known(name) or dialogue.usual(name, usual)
-        dialogue.keep(name, values[section][key])
+        place = dialogue.known(name) or dialogue.usual(name, usual)
+        section[name.partition(".")[2]] = place
+        dialogue.keep(name, place)
 
 
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Status | None:
