@@ -358,6 +358,22 @@ def test_few_values_are_read_by_a_name_in_quotes() -> None:
     assert MOST_SUBSCRIPTS - 60 < by_file.total() <= MOST_SUBSCRIPTS, by_file.most_common(10)
 
 
+MOST_LINES, MOST_LONG_FUNCTIONS = 40, 8
+"""A function of more lines is long. So many are: a table that reads as one, and what only sets up."""
+
+
+def test_few_functions_are_long() -> None:
+    functions = [
+        (node.end_lineno - node.lineno + 1, f"{module}.{node.name}")
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
+    ]
+    long = sorted(each for each in functions if each[0] > MOST_LINES)
+    assert len(functions) > 1000
+    assert len(long) <= MOST_LONG_FUNCTIONS, long
+
+
 CONSUMER = """\
 import msgspec
 from controller.contract.face.feed import FeedLine

@@ -21,6 +21,7 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_tls import client_context
 from controller.daemon.clock import boot_id
 from controller.daemon.config import Config, load
+from controller.daemon.config.table_file import ShoeSection, TableFile
 from controller.daemon.control.server import serving
 from controller.daemon.counted_log import EVERY_ONE, CountedLog
 from controller.daemon.header import take_pins
@@ -29,6 +30,7 @@ from controller.daemon.record.journal import Journal
 from controller.daemon.record.replay import replay_open_shoe
 from controller.daemon.runtime import Runtime
 from controller.daemon.shoe_heard import Mark
+from controller.table.facts import Report
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.mqtt import MqttBroker, Will
 
@@ -58,44 +60,19 @@ def run_table(path: Path) -> int:
 
 
 async def _run(config: Config, log: CountedLog) -> None:
-    file = config.file
-    kept = file.journal
+    file, kept = config.file, config.file.journal
     key, journal = open_journal(Path(kept.path), Path(kept.signing_key), file.table.id, kept.archives)
     _log.info("the table's key is %s; the pit must show the same before it adopts this table", fingerprint(key.public))
     try:
         table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
         program = program_digest()
         _log.info("the digest of program and configuration is %s", digest(program, config.digest))
-        topics = Topics(file.pit.root, file.table.id)
-        will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
         runtime = Runtime(
-            config,
-            journal,
-            key.public,
-            table,
-            differs,
-            program,
+            *(config, journal, key.public, table, differs, program),
             mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
-            shoe=ShoeOnLine(
-                file.shoe.driver,
-                file.shoe.port,
-                file.shoe.baud,
-                table.last_report,
-                file.shoe.ask,
-                file.shoe.answers_within_ms,
-                file.shoe.present,
-            ),
-            broker=MqttBroker(
-                file.pit.brokers,
-                file.pit.port,
-                f"table-{file.table.id}",
-                file.pit.keepalive_s,
-                will,
-                # The key first: it judges the others.
-                [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],
-                tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
-            ),
+            shoe=_shoe(file.shoe, table.last_report),
+            broker=_broker(file, journal),
             alive=lambda: notify("WATCHDOG=1"),
         )
         telling = asyncio.create_task(log.keep_telling())
@@ -105,10 +82,7 @@ async def _run(config: Config, log: CountedLog) -> None:
         try:
             async with serving(runtime, Path(file.control.socket)):
                 _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
-                gc.collect()
-                gc.freeze()  # objects made at the start stay: no collection during a round goes through them
-                gc.enable()
-                sys.setswitchinterval(_SWITCH_S)
+                _settle_down()
                 notify("READY=1")
                 await asyncio.wait([running])
         finally:
@@ -120,6 +94,31 @@ async def _run(config: Config, log: CountedLog) -> None:
             running.result()  # raises what ended it
     finally:
         _close(journal)
+
+
+def _shoe(shoe: ShoeSection, last_report: Report | None) -> ShoeOnLine:
+    asking = shoe.ask, shoe.answers_within_ms, shoe.present
+    return ShoeOnLine(shoe.driver, shoe.port, shoe.baud, last_report, *asking)
+
+
+def _broker(file: TableFile, journal: Journal) -> MqttBroker:
+    pit, own = file.pit, file.table.id
+    topics = Topics(pit.root, own)
+    return MqttBroker(
+        *(pit.brokers, pit.port, f"table-{own}", pit.keepalive_s),
+        Will(topics.state, offline_state(own, journal.epoch, journal.boot)),
+        # The key first: it judges the others.
+        [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],
+        tls=None if pit.tls is None else partial(client_context, pit.tls, own),
+    )
+
+
+def _settle_down() -> None:
+    """The start is over: what it made stays, and no collection during a round goes through that."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    sys.setswitchinterval(_SWITCH_S)
 
 
 def _close(journal: Journal) -> None:

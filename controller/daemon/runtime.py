@@ -111,8 +111,7 @@ class Runtime:
         self._inbox_has = asyncio.Event()
         self._lots = random.SystemRandom()
         self._started_s = clock.monotonic_s()
-        pit, kept, wiring = config.file.pit, config.file.journal, config.file.pins
-        self._sample_s = wiring.sample_ms / 1000
+        self._sample_s = config.file.pins.sample_ms / 1000
         self._beats = Beats(self._beat, self._sample_s)
         self._watch = watch
         self._commits = Commits(journal, alive, self._show, self._put)
@@ -120,13 +119,25 @@ class Runtime:
         driver = config.file.shoe.driver.name
         self.shoe_line = ShoeLine(shoe, driver, mark, last.text() if last else None, self._put, lambda: self._table)
         self._folding = Folding(self.shoe_line.is_fact, self._answered)
-        self.stream = PitStream(
-            Topics(pit.root, config.file.table.id),
-            config.file.table.id,
+        self.stream = self._new_stream(broker)
+        keep = config.file.journal.keep_shoes, config.file.journal.most_bytes
+        self._archivist = Archivist(journal, *keep, self._commits.on_journal, self._quiet, self._put)
+        self._presses = self._new_presses()
+        sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
+        self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self._live()))
+        self._note_start(program, differs)
+        self.shoe_line.note_unheard(clock.since_boot_ms())
+
+    def _new_stream(self, broker: Broker) -> PitStream:
+        config, table = self._config, self._table
+        own, pit = config.file.table.id, config.file.pit
+        return PitStream(
+            Topics(pit.root, own),
+            own,
             pit.stale_after_s,
             pit.most_unacknowledged,
             pit.trust_first_key,
-            journal,
+            self._journal,
             broker,
             self._commits.on_journal,
             tell=self._put,
@@ -135,27 +146,26 @@ class Runtime:
             game_file=config.file.table.game,
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
-            recognition=RecognitionTrust(config.file.table.id, table.recognition_key),
+            recognition=RecognitionTrust(own, table.recognition_key),
         )
-        self._archivist = Archivist(
-            journal, kept.keep_shoes, kept.most_bytes, self._commits.on_journal, self._quiet, self._put
-        )
-        self._presses = Presses(
-            wiring.inputs,
+
+    def _new_presses(self) -> Presses:
+        return Presses(
+            self._config.file.pins.inputs,
             ask=self._put,
             table=lambda: self._table,
             moment=self._moment,
             settled=lambda: self._panel.settled,
             testing=lambda: isinstance(self._panel.test, InputsTested),
         )
-        sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
-        self._panel = Panel(pins, wiring, sensors, self._presses, lambda: (self.face, self._live()))
-        self._measured = ProgramMeasured(__version__, program, config.digest)
-        if self._measured != table.measured:
+
+    def _note_start(self, program: str, differs: int | None) -> None:
+        """Journal what this start found: another program than before, and a replay that differed."""
+        self._measured = ProgramMeasured(__version__, program, self._config.digest)
+        if self._measured != self._table.measured:
             self._put(self._measured)
         if differs is not None:
             self._put(ReplayDiffered(differs))
-        self.shoe_line.note_unheard(clock.since_boot_ms())
 
     async def run(self) -> None:
         """Run the table until cancelled, then darken the lamps. Raises what the shell cannot handle."""

@@ -228,8 +228,18 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         config_digest=fact.config_digest,
         version=fact.version,
     )
-    opened = Table(
-        rules,
+    opened = _opened(fact)
+    made = (*made, event)
+    for carried in fact.carried:
+        opened, more = it_came(opened, carried)
+        made = (*made, *more)
+    return opened, made
+
+
+def _opened(fact: ShoeOpened) -> Table:
+    """The table with a new shoe, made from the fact alone."""
+    return Table(
+        fact.rules,
         FirstCardDue(),
         Shoe(fact.shoe),
         shoes_opened=fact.shoe,
@@ -247,11 +257,6 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         recognition_key=fact.recognition_key,
         wager_seq=fact.wager_seq,
     )
-    made = (*made, event)
-    for carried in fact.carried:
-        opened, more = it_came(opened, carried)
-        made = (*made, *more)
-    return opened, made
 
 
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:

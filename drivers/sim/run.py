@@ -27,7 +27,7 @@ from drivers.sim.pins import SimulatedPins
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.screen import Screen
 from drivers.sim.shoe import CardShoe, maker
-from drivers.sim.story import Stage, StoryCues, StoryShoe, cast_for, planned
+from drivers.sim.story import Cast, Stage, StoryCues, StoryShoe, cast_for, planned
 from drivers.sim.wagers import Bettors
 
 _LISTENING_POLL_S = 0.02
@@ -69,37 +69,19 @@ def run_table(
         at_the_end.callback(screen.close)
         account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
         shoe: CardShoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
-        game, seed = game_of(house), habits.seed
-        decks: Iterable[Deck] = shuffled_decks(seed, house.shoe.decks, house.shoe.cut_card_from_end)
-        players = Players(seed, house.sensors, house.limits.sensed)
-        crowd = _crowd(house, screen, account, seed) if house.tells_wagers else None
-        cast = None
-        if stage is not None:
-            cast = cast_for(planned(house, game, seed), seed, screen, account)
-            players, crowd = cast.players, cast.crowd
-            decks = chain([cast.plan.deck(seed)], decks)
-        cues: Cues = TableCues(
-            pins,
-            players,
-            debounce_s=house.debounce_s,
-            speed=habits.speed,
-            watch_lamps=habits.watch_lamps,
-            patience_s=habits.patience_s,
-            clock=clock,
-            screen=screen,
-            crowd=crowd,
-        )
-        if stage is not None and cast is not None:
-            cues = told = StoryCues(cues, cast, stage, screen, speed=habits.speed, clock=clock)
+        company = _company(house, habits, screen, account, story=stage is not None)
+        cues: Cues = _cues(house, habits, pins, screen, company, clock)
+        if stage is not None and company.cast is not None:
+            cues = told = StoryCues(cues, company.cast, stage, screen, speed=habits.speed, clock=clock)
             shoe = StoryShoe(shoe, told)
         dealer = Dealer(
             shoe,
-            islice(decks, habits.shoes),
+            islice(company.decks, habits.shoes),
             cues,
             account,
-            game=game,
+            game=company.game,
             procedure=house.shoe,
-            seed=seed,
+            seed=habits.seed,
             error_rate=habits.error_rate,
         )
         if habits.watch_lamps:
@@ -111,6 +93,42 @@ def run_table(
         dealer.play(habits.rounds)
         if stage is not None:
             stage.leave()
+
+
+class _Company(Struct, frozen=True):
+    """The game and its cards, and the people of the table; for a story, with their parts."""
+
+    game: Game
+    decks: Iterable[Deck]
+    players: Players
+    crowd: Crowd | None
+    cast: Cast | None = None
+
+
+def _company(house: House, habits: Habits, screen: Screen, account: Account, *, story: bool) -> _Company:
+    game, seed = game_of(house), habits.seed
+    decks: Iterable[Deck] = shuffled_decks(seed, house.shoe.decks, house.shoe.cut_card_from_end)
+    if story:
+        cast = cast_for(planned(house, game, seed), seed, screen, account)
+        return _Company(game, chain([cast.plan.deck(seed)], decks), cast.players, cast.crowd, cast)
+    crowd = _crowd(house, screen, account, seed) if house.tells_wagers else None
+    return _Company(game, decks, Players(seed, house.sensors, house.limits.sensed), crowd)
+
+
+def _cues(
+    house: House, habits: Habits, pins: SimulatedPins, screen: Screen, company: _Company, clock: Clock
+) -> TableCues:
+    return TableCues(
+        pins,
+        company.players,
+        debounce_s=house.debounce_s,
+        speed=habits.speed,
+        watch_lamps=habits.watch_lamps,
+        patience_s=habits.patience_s,
+        clock=clock,
+        screen=screen,
+        crowd=company.crowd,
+    )
 
 
 def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:

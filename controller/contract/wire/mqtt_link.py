@@ -126,6 +126,10 @@ class Link(Client):
         self.closed_by_broker = False
         """Whether the broker itself ended the connection without a reason, as an older Mosquitto does where another
         client takes our place. Over TLS that is told from a line that was cut."""
+        self._hear()
+
+    def _hear(self) -> None:
+        """Have paho tell what happens on the connection."""
         self.connect_timeout = CONNECT_TIMEOUT_S
         self.max_inflight_messages_set(_IN_FLIGHT)
         self.on_socket_open = self._opened

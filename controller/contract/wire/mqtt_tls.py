@@ -80,8 +80,6 @@ def _unreadable(files: TlsFiles) -> Iterator[Wrong]:
 
 def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
     from cryptography import x509  # only here: a table without TLS need not load this
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     now = datetime.now(UTC)
     trusted: list[x509.Certificate] = []
@@ -108,6 +106,16 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
     except ValueError:
         yield "certificate", f"{files.certificate} is not a PEM certificate", "Name the certificate made for this key."
         return
+    yield from _unusable_certificate(files, own, revoked, name, now)
+    yield from _unusable_key(files, own)
+
+
+def _unusable_certificate(
+    files: TlsFiles, own: Certificate, revoked: CertificateRevocationList | None, name: str | None, now: datetime
+) -> Iterator[Wrong]:
+    """What is wrong with the certificate of this end, which is to be for `name`."""
+    from cryptography.x509 import NameOID
+
     if now > own.not_valid_after_utc:
         do = "Have the certificate renewed. A running table takes the new certificate by itself."
         yield "certificate", f"{files.certificate} expired on {own.not_valid_after_utc:%Y-%m-%d}", do
@@ -117,10 +125,17 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
     if revoked is not None and revoked.get_revoked_certificate_by_serial_number(own.serial_number) is not None:
         do = "Have a new certificate made. Find out why this certificate was revoked: somebody may hold a copy."
         yield "certificate", f"{files.certificate} was revoked: {files.crl} lists it", do
-    names = [str(name.value) for name in own.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
+    names = [str(name.value) for name in own.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     if name is not None and names != [name]:
         do = f"Name the certificate whose common name (CN) is {name}: the broker's access list goes by it."
         yield "certificate", f"{files.certificate} is for {' and '.join(names) or 'nobody'}, not for {name}", do
+
+
+def _unusable_key(files: TlsFiles, own: Certificate) -> Iterator[Wrong]:
+    """What is wrong with the key of this end's certificate."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     try:
         key = load_pem_private_key(files.private_key.read_bytes(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: the key asks for a pass phrase

@@ -48,51 +48,64 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
 
     Raises TableError `control_socket` where a socket cannot be made.
     """
-    connections = Connections()
-    watchers = Watchers(lambda: (_line(Answer(ok=True, status=runtime.status())),))
-    fed = Watchers(feed_lines(runtime))
-    kept = runtime.config.file.journal
-    past = Past(Path(kept.path), kept.archives)
-    conversations: set[asyncio.Task[None]] = set()
+    served = _Served(runtime)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(_end, served.conversations)
+        stopped = "The table's program was stopped, so this view has ended."
+        last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
+        stack.callback(served.watchers.end, last_word)
+        for at, serve, mode in (
+            (path, served.requests, 0o660),
+            (feed_of(path), served.feed, 0o666),
+            (past_of(path), served.events, 0o666),
+        ):
+            server = await asyncio.start_unix_server(served.begin(serve), sock=_bound(at, mode), limit=_LONGEST_LINE)
+            stack.callback(server.close)
+        yield
 
-    async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with connections.of(writer) as connection:
+
+class _Served:
+    """Who is served at the sockets of a running table, and how."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        kept = runtime.config.file.journal
+        self._runtime = runtime
+        self._connections = Connections()
+        self._fed = Watchers(feed_lines(runtime))
+        self._past = Past(Path(kept.path), kept.archives)
+        self.watchers = Watchers(lambda: (_line(Answer(ok=True, status=runtime.status())),))
+        self.conversations: set[asyncio.Task[None]] = set()
+
+    async def feed(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with self._connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError):
                 if connection is not None:
-                    await fed.watch(writer)
+                    await self._fed.watch(writer)
 
-    async def events(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with connections.of(writer) as connection:
+    async def events(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with self._connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError, TimeoutError, ValueError, TableError):
                 if connection is not None:
-                    await past.tell(reader, writer)
+                    await self._past.tell(reader, writer)
 
-    async def requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with connections.of(writer) as connection:
+    async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with self._connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError):
                 if connection is None:
                     full = _refusal("too_many_connections", "Too many requests are being done at once.", "Try later.")
                     writer.write(_line(full))
                 else:
-                    await _converse(runtime, past, watchers, connection, reader)
+                    await _converse(self._runtime, self._past, self.watchers, connection, reader)
 
-    def begin(serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    def begin(self, serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        """Have each connection served in a task of its own."""
+
         def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             conversation = asyncio.get_running_loop().create_task(serve(reader, writer))
-            conversations.add(conversation)
-            conversation.add_done_callback(conversations.discard)
+            self.conversations.add(conversation)
+            conversation.add_done_callback(self.conversations.discard)
 
         return with_task
-
-    async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(_end, conversations)
-        stopped = "The table's program was stopped, so this view has ended."
-        last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
-        stack.callback(watchers.end, last_word)
-        for at, serve, mode in ((path, requests, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
-            server = await asyncio.start_unix_server(begin(serve), sock=_bound(at, mode), limit=_LONGEST_LINE)
-            stack.callback(server.close)
-        yield
 
 
 async def _end(conversations: Collection[asyncio.Task[None]]) -> None:

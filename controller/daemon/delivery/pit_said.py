@@ -157,6 +157,10 @@ class PitSaid:
         own_chain = None if own is None else str(own.says["chain"])
         if is_over() or (own is None and ours and ack.seq > 0):
             return  # the event of this ack is altered, so the ack cannot be judged
+        self._follow(ack, own_chain, payload, retained)
+
+    def _follow(self, ack: AckWord, own_chain: str | None, payload: bytes, retained: bool) -> None:
+        """Take over how far the pit says that it has got, unless the ack's time speaks against it."""
         now_s = clock.monotonic_s()
         if self._delivery.certainly_later(ack, own_chain):
             self.clock.heard(ack.at, now_s)

@@ -92,12 +92,9 @@ class PitStream:
         self._most_unacknowledged = most_unacknowledged
         self._stale_after_s = stale_after_s
         alarms = self._alarms = Alarms(tell)
-        delivery = self._delivery = Delivery(
-            journal.epoch, journal.acked_seq, journal.head_seq, stale_after_s, behind_at
-        )
-        sending = self._sending = Sending(
-            topics.event, journal, broker, on_journal, tell, delivery, most_unacknowledged
-        )
+        delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, stale_after_s, behind_at)
+        sending = Sending(topics.event, journal, broker, on_journal, tell, delivery, most_unacknowledged)
+        self._delivery, self._sending = delivery, sending
         self._said = PitSaid(
             topics, table_id, trust_first_key, self._trust, delivery, levels, sending, tell, ask, alarms
         )
@@ -105,6 +102,10 @@ class PitStream:
             topics, journal.epoch, recognition, broker, lambda: self._connected, ask, alarms
         )
         self._heard = self._said.heard
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing was heard of any broker yet."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard

@@ -179,20 +179,10 @@ class Journal:
                     for place, event in enumerate(entry.events, 1)
                 ]
                 head = chain_head(head, stamped(entry.stamp, entry.via, fact), messages, salt)
+                at, name = entry.stamp, type(entry.fact).__name__
                 self._db.execute(
                     "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        row,
-                        entry.stamp.at_ms,
-                        entry.stamp.synchronised,
-                        type(entry.fact).__name__,
-                        fact,
-                        salt,
-                        head,
-                        entry.stamp.boot_id,
-                        entry.stamp.since_boot_ms,
-                        entry.via,
-                    ),
+                    (row, at.at_ms, at.synchronised, name, fact, salt, head, at.boot_id, at.since_boot_ms, entry.via),
                 )
                 for body in messages:
                     seq += 1

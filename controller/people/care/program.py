@@ -44,15 +44,7 @@ def running(status: Status | TableError) -> Iterator[Row]:
         yield warning("shoe", "shoe_noise", f"The shoe's line brought {count} bad bytes since the start.", do)
     else:
         yield ok("shoe", f"The line is open: {status.shoe.why}.")
-    code = status.pit.standing.code
-    if code in ("well", "listening"):
-        yield ok("pit", "The table hears its pit.")
-    elif code == "meter_unknown":
-        says = "The pit has no such meter as the game's file names: {meters}. Progressive bets are refused."
-        do = "Write [meters.NAME] into the pit's settings and start the pit again; or correct the name in {game}."
-        yield fault("pit", code, *(each.format(**status.pit.standing.details) for each in (says, do)))
-    else:
-        yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
+    yield _pit(status)
     if status.journal.error:
         do = 'Look at the rows "disk" of this list. Do not switch the table off: rows that wait are only in memory.'
         yield fault("journal", "journal_failed", f"The journal cannot be written: {status.journal.error}.", do)
@@ -62,6 +54,18 @@ def running(status: Status | TableError) -> Iterator[Row]:
         says = "No key of bet recognition is adopted at the table, so no wager from the network counts."
         do = "If bet recognition watches the table, two people adopt its key: tablectl recognition-key"
         yield warning("wagers", "recognition_key_due", says, do)
+
+
+def _pit(status: Status) -> Row:
+    """How the table finds its pit."""
+    code = status.pit.standing.code
+    if code in ("well", "listening"):
+        return ok("pit", "The table hears its pit.")
+    if code == "meter_unknown":
+        says = "The pit has no such meter as the game's file names: {meters}. Progressive bets are refused."
+        do = "Write [meters.NAME] into the pit's settings and start the pit again; or correct the name in {game}."
+        return fault("pit", code, *(each.format(**status.pit.standing.details) for each in (says, do)))
+    return warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
 
 
 def measured(config: Config, status: Status | None, noted: ProgramMeasured | None) -> Iterator[Row]:

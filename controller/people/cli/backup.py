@@ -216,12 +216,7 @@ def restore(
         with _unpacked(source, unsigned=unsigned) as backup:
             says = backup.says
             if says.moved_by is None and by is None:
-                what = f"The backup of {says.at} is a copy: table {says.table} may have gone on after it."
-                do = (
-                    "Is the old machine's memory card still good? Put the card into the new machine instead. Is it "
-                    "lost? Run the same command with --by NAME: then a new epoch begins, which the pit must adopt."
-                )
-                raise TableError("restore_begins_anew", what, do)
+                raise _begins_anew(says)
             secrets = backup.secrets(None if says.salt is None else Seal(known_passphrase(passphrase_file), says.salt))
             with Placing() as placing:
                 laid = _place(placing, backup, secrets, table, told)
@@ -239,6 +234,15 @@ def restore(
     print("Check this machine: sudo tablectl doctor. Then start the table:")
     print("  sudo systemctl enable --now table-controller")
     return 0
+
+
+def _begins_anew(says: Backup) -> TableError:
+    what = f"The backup of {says.at} is a copy: table {says.table} may have gone on after it."
+    do = (
+        "Is the old machine's memory card still good? Put the card into the new machine instead. Is it "
+        "lost? Run the same command with --by NAME: then a new epoch begins, which the pit must adopt."
+    )
+    return TableError("restore_begins_anew", what, do)
 
 
 def _place_of_table() -> Path:

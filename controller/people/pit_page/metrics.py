@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from controller.contract.pit_words import moment_ms
 from controller.people.exposition import Exposition
 from controller.people.pit_page.look import DrawnUp, Look, code_in, count_in, ms_in
+from controller.people.pit_page.subscriber import HeardState
 from controller.pit.reference.standing import Standing
 
 STEPS = ("pending", "verified")
@@ -95,6 +96,11 @@ def _of_tables(metrics: Exposition, look: Look) -> None:
         "1 while the table's own link to its shoe or its disk is well.",
         [(of | {"link": link}, well) for of, heard in online for link, well in heard.state.get("links", {}).items()],
     )
+    _of_streams(metrics, look, online)
+
+
+def _of_streams(metrics: Exposition, look: Look, online: Sequence[tuple[dict[str, str], HeardState]]) -> None:
+    """What the tables at the broker say of their events that wait, and of their faults."""
     metrics.add(
         "pit_table_unacknowledged_events",
         "gauge",

@@ -130,84 +130,107 @@ def _same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:
 def application(screen: Screen, control: Path | None = None, key: str | None = None) -> ASGIApp:
     """The pages, and their streams. With a `key`, the technician's page is only for whoever has that key, and finished
     hands are asked for at the socket `control`."""
+    pages, technician = _Pages(screen), _TechniciansPages(screen, control, key)
+    return Starlette(
+        routes=[
+            Route("/", pages.page),
+            Route("/events", pages.events),
+            *technician.routes(),
+            Route("/help", pages.help),
+            Route("/metrics", pages.metrics),
+            Route("/alive/{kiosk}", pages.alive),
+            Route("/alive/{kiosk}/age", pages.age),
+            Route("/favicon.ico", pages.icon),
+            Mount("/pages", StaticFiles(directory=_PAGES)),
+        ]
+    )
 
-    def for_technicians(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+
+class _Pages:
+    """What everybody may see."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def page(self, _request: Request) -> Response:
+        return HTMLResponse(_PLAYERS)
+
+    async def events(self, _request: Request) -> Response:
+        return StreamingResponse(self._screen.players.events(), media_type="text/event-stream")
+
+    async def alive(self, request: Request) -> Response:
+        self._screen.kiosks.painted(request.path_params["kiosk"])
+        return Response(status_code=204)
+
+    async def age(self, request: Request) -> Response:
+        return JSONResponse({"age_s": self._screen.kiosks.age_s(request.path_params["kiosk"])})
+
+    async def metrics(self, _request: Request) -> Response:
+        return PlainTextResponse(self._screen.metrics(), media_type=CONTENT_TYPE)
+
+    async def icon(self, _request: Request) -> Response:
+        return FileResponse(web.ICON)
+
+    async def help(self, request: Request) -> Response:
+        chosen = request.query_params.get("lang", "both")
+        shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
+        return HTMLResponse(rules_page(self._screen.feed.said.placard, shown))
+
+
+class _TechniciansPages:
+    """What only whoever has the `key` may see, where there is one."""
+
+    def __init__(self, screen: Screen, control: Path | None, key: str | None) -> None:
+        self._screen = screen
+        self._control = control
+        self._key = key
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(f"/technician{path}", self._guarded(answer))
+            for path, answer in (
+                ("", self._page),
+                ("/events", self._events),
+                ("/rounds.csv", self._rounds),
+                ("/rounds.json", self._rounds),
+                ("/hand", self._hand),
+            )
+        ]
+
+    def _guarded(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
-            if key is not None and not secrets.compare_digest(
-                request.query_params.get("key", "").encode(), key.encode()
-            ):
+            said = request.query_params.get("key", "").encode()
+            if self._key is not None and not secrets.compare_digest(said, self._key.encode()):
                 return PlainTextResponse("Use the address that `tablectl screen --supervisor` printed.\n", 403)
             return await answer(request)
 
         return guarded
 
-    async def page(_request: Request) -> Response:
-        return HTMLResponse(_PLAYERS)
-
-    async def events(_request: Request) -> Response:
-        return StreamingResponse(screen.players.events(), media_type="text/event-stream")
-
-    async def technician(_request: Request) -> Response:
+    async def _page(self, _request: Request) -> Response:
         return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
 
-    async def technician_events(_request: Request) -> Response:
-        return StreamingResponse(screen.technicians.events(), media_type="text/event-stream")
+    async def _events(self, _request: Request) -> Response:
+        return StreamingResponse(self._screen.technicians.events(), media_type="text/event-stream")
 
-    async def rounds(request: Request) -> Response:
-        await screen.look_back()
-        rows = rounds_of(screen.past.events)
+    async def _rounds(self, request: Request) -> Response:
+        await self._screen.look_back()
+        rows = rounds_of(self._screen.past.events)
         if request.url.path.endswith(".csv"):
             return PlainTextResponse(rounds_csv(rows), media_type="text/csv")
         return JSONResponse(to_builtins(rows))
 
-    async def hand(request: Request) -> Response:
-        if control is None or key is None:
+    async def _hand(self, request: Request) -> Response:
+        if self._control is None or self._key is None:
             do = "A supervisor can see a hand with its frames on another screen: tablectl screen TABLE.toml"
             return PlainTextResponse(f"{do} --supervisor\n", 403)
         try:
-            answer = await _asked(control, {"do": "replay", "round": request.query_params.get("round", "")})
+            answer = await _asked(self._control, {"do": "replay", "round": request.query_params.get("round", "")})
         except (OSError, ValueError, TimeoutError) as error:
             return PlainTextResponse(f"The table does not answer: {error}\n", 503)
         if answer.hand is None:
             return PlainTextResponse(f"{answer.what} {answer.do}\n", 404)
         inline = web.HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
         return HTMLResponse(hand_page(answer.hand), headers={"Content-Security-Policy": inline})
-
-    async def alive(request: Request) -> Response:
-        screen.kiosks.painted(request.path_params["kiosk"])
-        return Response(status_code=204)
-
-    async def age(request: Request) -> Response:
-        return JSONResponse({"age_s": screen.kiosks.age_s(request.path_params["kiosk"])})
-
-    async def metrics(_request: Request) -> Response:
-        return PlainTextResponse(screen.metrics(), media_type=CONTENT_TYPE)
-
-    async def icon(_request: Request) -> Response:
-        return FileResponse(web.ICON)
-
-    async def help_(request: Request) -> Response:
-        chosen = request.query_params.get("lang", "both")
-        shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
-        return HTMLResponse(rules_page(screen.feed.said.placard, shown))
-
-    return Starlette(
-        routes=[
-            Route("/", page),
-            Route("/events", events),
-            Route("/technician", for_technicians(technician)),
-            Route("/technician/events", for_technicians(technician_events)),
-            Route("/technician/rounds.csv", for_technicians(rounds)),
-            Route("/technician/rounds.json", for_technicians(rounds)),
-            Route("/technician/hand", for_technicians(hand)),
-            Route("/help", help_),
-            Route("/metrics", metrics),
-            Route("/alive/{kiosk}", alive),
-            Route("/alive/{kiosk}/age", age),
-            Route("/favicon.ico", icon),
-            Mount("/pages", StaticFiles(directory=_PAGES)),
-        ]
-    )
 
 
 async def _asked(control: Path, request: dict[str, str]) -> Answer:

@@ -142,36 +142,14 @@ def audit(
     is what head office has seen of this house before. `approved` are the terms of each meter that head office approved.
     """
     house = House(name)
-    stated = None
-    for line in _lines(files):
-        if "statement" in line:
-            stated = line
+    stated = _last_statement(files)
     if stated is None:
         house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
     keys = _keys(house, stated or {}, pins)
     decisions = _decisions(house, stated, approved)
     reading = _Reading(house, keys, decisions)
-    digests = {0: reading.digest()}
-    to_compare = None if decisions is None else stated
-    for line in _lines(files):
-        match line:
-            case {"position": int(position), "event": dict(event), **more} if isinstance(
-                more.get("set_aside_as"), str | None
-            ):
-                if position <= house.position:
-                    _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
-                if to_compare is not None and position > to_compare["position"]:
-                    _compare(house, to_compare, reading)
-                    to_compare = None
-                reading.event(position, event, more.get("set_aside_as"))
-                if (stated and position == stated.get("position")) or (remembered and position == remembered.position):
-                    digests[position] = reading.digest()
-            case {"statement": _}:
-                pass
-            case _:
-                _find(house, "a line is neither an event nor a statement")
-    if to_compare is not None:
-        _compare(house, to_compare, reading)
+    noted = [stated and stated.get("position"), remembered and remembered.position]
+    digests = _read_all(files, house, reading, None if decisions is None else stated, noted)
     for what in reading.replay.findings:
         _find(house, what)
     house.hits = [_hit(award) for award in reading.replay.awards.values()]
@@ -183,6 +161,48 @@ def audit(
     for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
         _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
     return house
+
+
+def _last_statement(files: Sequence[Path]) -> dict[str, Any] | None:
+    stated = None
+    for line in _lines(files):
+        if "statement" in line:
+            stated = line
+    return stated
+
+
+def _read_all(
+    files: Sequence[Path],
+    house: House,
+    reading: _Reading,
+    to_compare: dict[str, Any] | None,
+    noted: Sequence[object],
+) -> dict[int, str]:
+    """Read every event of the log, and compare with the statement `to_compare` once its position is read.
+
+    Returns the digests of what was read through each of the positions that are `noted`.
+    """
+    digests = {0: reading.digest()}
+    for line in _lines(files):
+        match line:
+            case {"position": int(position), "event": dict(event), **more} if isinstance(
+                more.get("set_aside_as"), str | None
+            ):
+                if position <= house.position:
+                    _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
+                if to_compare is not None and position > to_compare["position"]:
+                    _compare(house, to_compare, reading)
+                    to_compare = None
+                reading.event(position, event, more.get("set_aside_as"))
+                if position in noted:
+                    digests[position] = reading.digest()
+            case {"statement": _}:
+                pass
+            case _:
+                _find(house, "a line is neither an event nor a statement")
+    if to_compare is not None:
+        _compare(house, to_compare, reading)
+    return digests
 
 
 def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str], before: Seen | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
@@ -151,14 +151,60 @@ _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_un
 
 def _given_by_events(db: Store) -> dict[str, Fraction]:
     """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
-    given: dict[str, Fraction] = {}
-    price: dict[tuple[Any, ...], int] = {}
-    open_wagers: set[tuple[Any, ...]] = set()
-    feedings, won = _feedings(db), _won(db)
+    gifts = _Gifts(db)
+    taken_back = _taken_back(db)
+    for number, table, epoch, body in db.stream(
+        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    ):
+        while taken_back and taken_back[-1][0] <= number:
+            before, *stream = taken_back.pop()
+            gifts.take_back(tuple(stream), before)
+        event = as_now(json.loads(body))
+        for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
+            if not bet["seats"]:
+                continue  # a bet without wagers need not have a price
+            stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
+            if event["type"] == "void":
+                gifts.void(stake, seats, number)
+            else:
+                gifts.lock(stake, seats, bet["price_cents"], number)
+    while taken_back:
+        before, *stream = taken_back.pop()
+        gifts.take_back(tuple(stream), before)
+    return gifts.given
 
-    def give(stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
-        for meter, generation, contribution, reserve in feedings.get(stake, ()):
-            locks = won.get(meter, [])
+
+class _Gifts:
+    """What wagers gave to each account so far. A stake is a table, an epoch, a shoe, a round and a spot."""
+
+    def __init__(self, db: Store) -> None:
+        self.given: dict[str, Fraction] = {}
+        self._price: dict[tuple[Any, ...], int] = {}
+        self._open: set[tuple[Any, ...]] = set()
+        self._feedings, self._won = _feedings(db), _won(db)
+
+    def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, number: int) -> None:
+        """The wagers of these seats play. A stake is locked once."""
+        if stake not in self._price:
+            self._price[stake] = price_cents
+            self._open |= {(stake, seat) for seat in seats}
+            self._give(stake, len(seats) * price_cents, number)
+
+    def void(self, stake: tuple[Any, ...], seats: Sequence[int], number: int) -> None:
+        """The wagers of these seats are taken back, as far as they play."""
+        voided = {(stake, seat) for seat in seats} & self._open
+        self._open -= voided
+        self._give(stake, -len(voided) * self._price.get(stake, 0), number)
+
+    def take_back(self, stream: tuple[Any, ...], number: int) -> None:
+        """All wagers of a table's epoch are taken back: its adoption was wrong."""
+        for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
+            self._open.discard((stake, seat))
+            self._give(stake, -self._price[stake], number)
+
+    def _give(self, stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
+        for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
+            locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
             of_meter, of_reserve = left_after(share for _, event, share in since if event < number)
             for account, part, left in (
@@ -167,37 +213,7 @@ def _given_by_events(db: Store) -> dict[str, Fraction]:
             ):
                 for bearer, bears in ((account, left), ("house", 1 - left)):
                     if bears:
-                        given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * part * bears
-
-    def take_back(stream: tuple[Any, ...], number: int) -> None:
-        for stake, seat in [(stake, seat) for stake, seat in open_wagers if stake[:2] == stream]:
-            open_wagers.discard((stake, seat))
-            give(stake, -price[stake], number)
-
-    taken_back = _taken_back(db)
-    for number, table, epoch, body in db.stream(
-        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
-    ):
-        while taken_back and taken_back[-1][0] <= number:
-            before, *stream = taken_back.pop()
-            take_back(tuple(stream), before)
-        event = as_now(json.loads(body))
-        for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
-            if not bet["seats"]:
-                continue  # a bet without wagers need not have a price
-            stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
-            if event["type"] == "void":
-                voided = {(stake, seat) for seat in seats} & open_wagers
-                open_wagers -= voided
-                give(stake, -len(voided) * price.get(stake, 0), number)
-            elif stake not in price:
-                price[stake] = bet["price_cents"]
-                open_wagers |= {(stake, seat) for seat in seats}
-                give(stake, len(seats) * bet["price_cents"], number)
-    while taken_back:
-        before, *stream = taken_back.pop()
-        take_back(tuple(stream), before)
-    return given
+                        self.given[bearer] = self.given.get(bearer, Fraction(0)) + stake_cents * part * bears
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:

@@ -191,18 +191,11 @@ class Awards:
         Returns False where people had decided on the level before this hit came. The award is then 0 cents, and people
         settle the hit by hand.
         """
-        meter, lock, cents, settled = None, None, 0, False
+        meter, lock, cents = None, None, None
         if isinstance(won, tuple):
             meter, share = won
             lock, level = self._books.win(event, hand, meter, share)
-            shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
-            sharers = shared.fetchall()
-            settled = any(step != "pending" for _, step in sharers)
-            if not settled:
-                *others, cents = split(level, len(sharers) + 1)
-                for (number, _), part in zip(sharers, others, strict=True):
-                    self._db.execute("UPDATE award SET cents = ? WHERE number = ?", (part, number))
-                    self._take(number, "pending", "pit")
+            cents = self._shared(lock, level)
         else:
             cents = won
             self._books.owe(event, cents)
@@ -211,11 +204,23 @@ class Awards:
         (number,) = self._db.execute(
             "INSERT INTO award (id, table_id, event, hit, hand, spot, seat, tier, meter, lock, cents, step)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending') RETURNING number",
-            (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents),
+            (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents or 0),
         ).fetchone()
         self._doubts.tell(number, event, doubts)
         self._take(number, "pending", "pit")
-        return not settled
+        return cents is not None
+
+    def _shared(self, lock: int, level: int) -> int | None:
+        """The part of a level that one more award of this lock has; None where people decided on the level already."""
+        shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
+        sharers = shared.fetchall()
+        if any(step != "pending" for _, step in sharers):
+            return None
+        *others, cents = split(level, len(sharers) + 1)
+        for (number, _), part in zip(sharers, others, strict=True):
+            self._db.execute("UPDATE award SET cents = ? WHERE number = ?", (part, number))
+            self._take(number, "pending", "pit")
+        return cents
 
     def take(self, id_: str, step: Step, by: str, witness: str | None = None) -> Award:
         """A person takes the award's next step. Returns the award as it stands then.
@@ -386,16 +391,8 @@ class Awards:
                 "INSERT INTO telling (event, award, step, cents, by_whom) VALUES (?, ?, ?, ?, ?)",
                 (event, number, step, cents, by),
             )
-        return TableError(
-            "award_told",
-            f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}. This ledger does not have that"
-            " step.",
-            "The ledger is an older copy. Look at `award list`. If the step is true, let the ledger take the step over:"
-            f" `award recall {id_} --by NAME`. If nobody took the step, two people dismiss what the table told:"
-            f" `award dismiss {id_} --by NAME --witness NAME`."
-            if holds
-            else f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand.",
-        )
+        told = f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}."
+        return TableError("award_told", f"{told} This ledger does not have that step.", _what_to_do(id_, stands, holds))
 
     def _waits_before(self, table: str, seq: int) -> bool:
         """Whether a step with a lower number waits for the table."""
@@ -577,4 +574,15 @@ def _disputed(table: str, award: str, cents: int) -> TableError:
         f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
         "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
         f" tablectl accept-award {award} {cents} --by NAME. If not, reject the award: award reject {award} --by NAME.",
+    )
+
+
+def _what_to_do(id_: str, stands: str, holds: bool) -> str:
+    """What people do about a step that a table tells of. `holds`: the award can still take the step."""
+    if not holds:
+        return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
+    return (
+        "The ledger is an older copy. Look at `award list`. If the step is true, let the ledger take the step over:"
+        f" `award recall {id_} --by NAME`. If nobody took the step, two people dismiss what the table told:"
+        f" `award dismiss {id_} --by NAME --witness NAME`."
     )

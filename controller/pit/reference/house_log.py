@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from controller.contract.canonical import parse_object
@@ -25,7 +26,7 @@ from controller.contract.old_events import as_now
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.account import draw_up
 from controller.pit.reference.adoptions import Adoptions
-from controller.pit.reference.awards import Awards
+from controller.pit.reference.awards import Award, Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.opening import Place, read_only
@@ -105,27 +106,23 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "public_key": public_key.hex(),
         "heads": heads,
         "adoptions": [dict(zip(names, (*row[:2], bytes(row[2]).hex(), *row[3:]), strict=True)) for row in adopted],
-        "meters": [
-            {name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(each).items()}
-            for each in account.meters
-        ],
+        "meters": [_meter(each) for each in account.meters],
         "decisions": decisions,
-        "awards": [
-            {
-                "award": each.id,
-                "hit": each.hit,
-                "meter": each.meter,
-                "cents": each.cents,
-                "house_cents": each.house_cents,
-                "step": each.step,
-            }
-            for each in awards
-        ],
+        "awards": [_award(each) for each in awards],
         "owed_cents": account.owed_cents,
         "paid_cents": account.paid_cents,
         "findings": list(account.findings),
     }
     return signed(body, signer)
+
+
+def _meter(said: Struct) -> dict[str, object]:
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(said).items()}
+
+
+def _award(award: Award) -> dict[str, object]:
+    names = ("hit", "meter", "cents", "house_cents", "step")
+    return {"award": award.id, **{name: getattr(award, name) for name in names}}
 
 
 def _decisions(db: Store, awards: Mapping[int, str]) -> list[dict[str, object]]:

@@ -58,18 +58,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
                 f"What came on the event topic of {table!r} is no event in canonical JSON.",
                 "Find out who publishes there: only the table may.",
             )
-    if name != table:
-        raise RefusedError(
-            "event_of_another_table",
-            f"An event of table {name} came on the topic of {table!r}.",
-            "Find out who publishes there, and check the broker's access list.",
-        )
-    if id_ != f"{name}/{epoch}/{seq}":
-        raise RefusedError(
-            "event_id_differs",
-            f"An event of {table} is {table}/{epoch}/{seq} by its fields, and has another id.",
-            "Find out which machine speaks for the table. No table controller makes such an event.",
-        )
+    _refuse_of_others(table, name, f"{name}/{epoch}/{seq}", id_)
     if contract not in CONTRACTS_READ:
         raise RefusedError(
             "contract_unknown",
@@ -78,6 +67,22 @@ def read_event(table: str, payload: bytes) -> TableEvent:
             "Run the version of the pit that goes with the table's version.",
         )
     return TableEvent(epoch, seq, type_, message)
+
+
+def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:
+    """Raises RefusedError where the event is of another table than its topic's, or has another id than its fields."""
+    if name != table:
+        raise RefusedError(
+            "event_of_another_table",
+            f"An event of table {name} came on the topic of {table!r}.",
+            "Find out who publishes there, and check the broker's access list.",
+        )
+    if id_ != by_fields:
+        raise RefusedError(
+            "event_id_differs",
+            f"An event of {table} is {by_fields} by its fields, and has another id.",
+            "Find out which machine speaks for the table. No table controller makes such an event.",
+        )
 
 
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:

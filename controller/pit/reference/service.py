@@ -24,6 +24,7 @@ import secrets
 import ssl
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn, TextIO
 
@@ -100,6 +101,10 @@ class Pit:
         self._every_table = Topics(root, "+")
         self._run = new_run()
         self._our_words = user_properties(PacketTypes.PUBLISH, **{RUN: self._run})
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing has come yet, and nothing was said."""
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads that nobody has looked at
         self._arrived_bytes = 0
         self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
@@ -274,29 +279,21 @@ class Pit:
             if place and not before_speaking and time.monotonic() >= until_s:
                 self._arrived = arrived[place:]
                 break
-            if table is None or kind not in ("event", "state", "ack"):
-                what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
-                do = "Find out which broker this is: Mosquitto sends no such message."
-                self._alarm("", RefusedError("topic_unknown", what, do))
-            elif len(table) > _LONGEST_TOLD:
-                what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
-                do = "Find out who publishes there: no table has such a name. Check the broker's access list."
-                self._alarm("", RefusedError("name_too_long", what, do))
-            elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
-                what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
-                do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
-                self._alarm(table, RefusedError("message_too_long", what, do))
-            elif kind == "event":
-                events.append((table, payload))
+            if (refused := _refused_unread(table, kind, topic, payload)) is not None:
+                self._alarm(*refused)
             elif kind == "ack":
-                self._hear_own_ack(table, payload)
+                self._hear_own_ack(table or "", payload)
             else:
-                states.append((table, payload))
+                (events if kind == "event" else states).append((table or "", payload))
         if states:
             self._meet(states)
         self._tell_alarms()
-        if not events:
-            return
+        if events:
+            self._commit(events)
+            self._tell_alarms()
+
+    def _commit(self, events: Sequence[tuple[str, bytes]]) -> None:
+        """Take events to the ledger, and acknowledge what is committed."""
         received = self._ledger.receive(events, _BATCH_S)
         self._left = [*received.left]
         for table, ack in received.acks.items():
@@ -309,7 +306,6 @@ class Pit:
                 self._alarm(event.table, alarm)
         for table, refusal in received.refused:
             self._alarm(table, refusal)
-        self._tell_alarms()
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
         """Judge what the broker retains on an ack topic: an ack over a newer ledger perhaps, or not by this pit."""
@@ -568,3 +564,20 @@ def _print(line: str, to: TextIO) -> None:
     with suppress(OSError):
         to.write(f"{line}\n")
         to.flush()
+
+
+def _refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
+    """Why a message on this topic is not looked at, and of which table people are told; None where the pit reads it."""
+    if table is None or kind not in ("event", "state", "ack"):
+        what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
+        do = "Find out which broker this is: Mosquitto sends no such message."
+        return "", RefusedError("topic_unknown", what, do)
+    if len(table) > _LONGEST_TOLD:
+        what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
+        do = "Find out who publishes there: no table has such a name. Check the broker's access list."
+        return "", RefusedError("name_too_long", what, do)
+    if len(payload) > MOST_PAYLOAD_BYTES[kind]:
+        what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
+        do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
+        return table, RefusedError("message_too_long", what, do)
+    return None

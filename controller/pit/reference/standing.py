@@ -5,17 +5,20 @@ Nothing here writes, and whoever runs it needs no more than the right to read th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.pit.reference import alarms
 from controller.pit.reference.account import Account, draw_up
-from controller.pit.reference.adoptions import Adoptions
+from controller.pit.reference.adoptions import Adoption, Adoptions
 from controller.pit.reference.alarms import KeptAlarm
 from controller.pit.reference.awards import Award, Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.opening import Place, read_only
 from controller.pit.reference.session import Session
+from controller.pit.reference.store import Store
 
 _MOST_ALARMS = 50
 
@@ -59,11 +62,7 @@ def read_standing(at: Place) -> Standing:
     """What the ledger says now. Raises TableError as opening a ledger does."""
     with read_only(at) as db:
         adopted = Adoptions(db).heard()
-        undecidable = None
-        try:
-            Session(db).refuse_decisions(adopted)
-        except TableError as refusal:
-            undecidable = refusal
+        undecidable = _undecidable(db, adopted)
         books = Books(db)
         heads = {
             (table, epoch): seq
@@ -97,6 +96,15 @@ def read_standing(at: Place) -> Standing:
             tuple(alarms.kept(db, _MOST_ALARMS)),
             alarms.by_code(db),
         )
+
+
+def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | None:
+    """Why nobody may decide on an award now; None where people may decide."""
+    try:
+        Session(db).refuse_decisions(adopted)
+    except TableError as refusal:
+        return refusal
+    return None
 
 
 def read_account(at: Place) -> Account:

@@ -355,12 +355,7 @@ def holds(when: When, finished: Finished) -> bool:
     def named(name: str) -> Callable[[HandIs], list[bool]]:
         return of(*[hand for names, hand in ((firsts, player), (seconds, banker)) if name in names])
 
-    if done.outcome is Outcome.PLAYER:
-        winners, won, lost = firsts, [player], [banker]
-    elif done.outcome is Outcome.BANKER:
-        winners, won, lost = seconds, [banker], [player]
-    else:
-        winners, won, lost = ("tie",), [], []
+    winners, won, lost = _won_by(finished)
     return (
         (when.winner is None or any(name in when.winner for name in winners))
         and (when.natural is None or done.natural is when.natural)
@@ -383,6 +378,16 @@ def holds(when: When, finished: Finished) -> bool:
         and (when.first_four is None or cards_hold(when.first_four, (*player[:2], *banker[:2])))
         and (when.with_up_card is None or cards_hold(when.with_up_card, finished.with_up_card))
     )
+
+
+def _won_by(finished: Finished) -> tuple[Collection[str], list[Sequence[Card]], list[Sequence[Card]]]:
+    """The names of the winner, the hand that won and the hand that lost; no hand did in a tie."""
+    done, (firsts, seconds) = finished.done, finished.names
+    if done.outcome is Outcome.PLAYER:
+        return firsts, [done.player], [done.banker]
+    if done.outcome is Outcome.BANKER:
+        return seconds, [done.banker], [done.player]
+    return ("tie",), [], []
 
 
 def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bool:
