@@ -87,6 +87,28 @@ def test_every_order_of_a_few_cards(text: str, words: tuple[list[dict[str, Any]]
     assert {sum(rows.values()) for rows in one_by_one} == {perm(len(cards), 6)}
 
 
+COMPARE_SUITS = [
+    {"identical": True, "player": {"suited": False}},
+    {"winner": "banker", "player": {"same_suit": True}, "banker": {"of_one_suit": 2}},
+    {"all_cards": {"of_one_suit": [3, 4]}, "player": {"pair": False, "cards": 3}},
+    {"first_four": {"of_one_suit": 2, "different_ranks": 2}, "banker": {"suited": True}},
+    {"all_cards": {"cards": 6, "of_one_suit": 2}, "either": {"same_suit": True}},
+]
+
+
+@pytest.mark.parametrize(
+    "text", ["2S 2H 2D 2C 3S 3H 3D 3C", pytest.param("KS KH KD KC 7S 7H 7D 7C", marks=pytest.mark.proof)]
+)
+def test_suits_that_are_only_compared_are_counted_once_from_a_shoe_with_as_many_cards_of_each(
+    text: str, tmp_path: Path
+) -> None:
+    raws = [{"spot": "suits", "rows": [*map(_when, COMPARE_SUITS)]}]
+    shoe = Counter(map(Card.parse, text.split()))
+    one_by_one = counted_one_by_one(text.split(), raws)
+    assert [counted(bet_, shoe) for bet_ in loaded(tmp_path, raws)] == one_by_one
+    assert any(rows[0] > 0 for rows in one_by_one)
+
+
 def test_no_word_is_left_out() -> None:
     """What the counting does not know of, it would take for something that no bet looks at."""
     assert {field.name for field in fields(HandIs)} == HAND_WORDS

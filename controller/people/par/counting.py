@@ -12,7 +12,7 @@ each card has in either class. So no list of all deals is ever made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations_with_replacement, product
 from operator import mul
@@ -23,30 +23,18 @@ from msgspec.structs import asdict, replace
 
 from controller.people.par.shoe import Shoe
 from controller.rules.game.baccarat import Tableau, next_step
-from controller.rules.game.bets import Bet, CardsAre, Finished, HandIs, When, deciding, hand_holds, seen_of
-from controller.rules.game.cards import DECK, WORTH, Card, PersonalK9, total
+from controller.rules.game.bets import Bet, CardsAre, Finished, HandIs, When, cards_hold, deciding, hand_holds, seen_of
+from controller.rules.game.cards import DECK, WORTH, Card, PersonalK9, Rank, total
 from controller.rules.game.hands import Hand, as_it_lies
 from controller.rules.game.play import Draw
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
-_SEEN_BY_RANK = frozenset(
-    {
-        "pair",
-        "first_two",
-        "third",
-        "same_rank",
-        "seat_pair",
-        "ranks",
-        "of_one_rank",
-        "different_ranks",
-        "straight",
-        "has",
-    }
-)
-_SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair", "suit", "of_one_suit", "has"})
-_SEEN_BY_COLOR = frozenset({"color", "colored"})
 _SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"})
-HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_BY_RANK | _SEEN_BY_SUIT | _SEEN_BY_COLOR | _SEEN_ON_THE_FIRST_TWO | {"points"}
+_SEEN_BY_CARD = frozenset(
+    {"points", "third", "same_rank", "ranks", "of_one_rank", "different_ranks", "straight", "has"}
+    | {"same_suit", "suit", "of_one_suit", "color"}
+)
+HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_ON_THE_FIRST_TWO | _SEEN_BY_CARD
 """Every word about a single hand that the counting can tell apart."""
 
 _BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
@@ -150,11 +138,12 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
 Seen = tuple[object, ...]
 """What a bet sees of one finished round."""
 
-Alike = tuple[Seen, Seen, bool]
-"""What a bet sees of Player's hand and of Banker's, and whether their first two cards are identical."""
+Alike = tuple[Seen, Seen, bool, int]
+"""What a bet sees of Player's hand and of Banker's, whether their first two cards are identical, and the number of what
+the bet sees of the cards of both hands together."""
 
 
-_Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
+_Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...], int]
 
 
 class Two(Struct, frozen=True):
@@ -167,6 +156,10 @@ class Two(Struct, frozen=True):
     bare: Seen
     drawn: tuple[Seen, ...]
     """What the bet sees with each kind of third card."""
+
+    looks: int
+    """How the two cards look to the conditions on the cards of both hands: the sum of what `Kinds.looks` has of each
+    card."""
 
     example: tuple[Card, ...]
     another: tuple[Card, ...] | None
@@ -191,21 +184,34 @@ class Kinds:
     """The kinds of card that a sight tells apart, and the classes of the first two cards, for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], by_points: bool) -> None:
-        words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in words_in(word)}
         self.sight = seen
         self.naturals = tuple(naturals)
         of_hands = {name for word in seen.hands for name in words_in(word)}
         self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
         self.sides_alike = self.first_two_only and not (seen.hands or seen.identical)
-        by_rank = seen.identical or bool(words & _SEEN_BY_RANK)
-        by_suit = seen.identical or bool(words & _SEEN_BY_SUIT)
-        by_color = bool(words & _SEEN_BY_COLOR) and not by_suit
         kinds: dict[object, list[Card]] = {}
         for card in DECK:
-            told = card.rank if by_rank else card.points, card.suit if by_suit else card.color if by_color else None
-            kinds.setdefault(told, []).append(card)
+            kinds.setdefault(_told_apart(seen, card), []).append(card)
         self.cards = [*kinds.values()]
         self.points = [cards[0].points for cards in self.cards]
+        first_of = [cards[0] for cards in self.cards]
+        self._suits = _by_suit(self.cards) if _compares_suits(seen) else []
+        self._of_both = seen.first_four + seen.all_cards
+        self.looks = dict(
+            zip(
+                first_of, _numbers(tuple(seen_of(are, card) for are in self._of_both) for card in first_of), strict=True
+            )
+        )
+        """By the first card of each kind, a number for each look. A sum of up to six such numbers tells how many cards
+        have each look."""
+
+        self._third_looks = [*self.looks.values()]
+        self._looks_to = [
+            dict(zip(first_of, _numbers(seen_of(are, card) for card in first_of), strict=True)) for are in self._of_both
+        ]
+        self._truth: dict[tuple[int, int], bool] = {}
+        self._together: dict[tuple[int, int], int] = {}
+        self._numbered: dict[tuple[bool, ...], int] = {}
         self._rows_of: dict[tuple[Bet, Names], dict[Alike, int | None]] = {}
         self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
         self._classify(by_points)
@@ -216,11 +222,12 @@ class Kinds:
         placed: dict[tuple[int, int], _Class] = {}
         for one, other in combinations_with_replacement(range(len(first_of)), 2):
             two = first_of[one], first_of[other]
+            looks = sum(map(self.looks.__getitem__, two))
             if self.first_two_only:
-                told: _Class = (0, (), self._see(two), ())
+                told: _Class = (0, (), self._see(two), (), looks)
             else:
                 points = tuple(sorted(card.points for card in two)) if by_points else ()
-                told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of)
+                told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of), looks
             placed[one, other] = placed[other, one] = told
             examples.setdefault(told, []).append(two)
         number = {told: place for place, told in enumerate(examples)}
@@ -229,27 +236,58 @@ class Kinds:
         self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
 
     def _see(self, hand: tuple[Card, ...]) -> Seen:
-        if self.sides_alike:
-            return tuple(sorted(tuple(seen_of(are, card) for are in self.sight.first_four) for card in hand))
         told: Seen = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
-        if self.sight.first_four or self.sight.all_cards:
-            of_both = self.sight.first_four + self.sight.all_cards
-            cards = [tuple(seen_of(are, card) for are in of_both) for card in hand[:2]]
-            third = tuple(seen_of(are, card) for are in self.sight.all_cards for card in hand[2:])
-            told = (*told, tuple(sorted(cards)), third, len(hand) if self.sight.all_cards else 0)
         return (len(hand), total(hand), *told) if self.sight.totals else told
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
         """How many cards of each kind are in the shoe."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
+    def thirds(self, counts: Sequence[int]) -> Iterator[tuple[int, int, Iterable[tuple[int, int]]]]:
+        """Each kind of a third card, how many kinds it stands for, and the kinds of the other third card, each with
+        how many pairs of kinds it stands for then. Each pair of kinds comes once, whichever hand draws which card.
+
+        Where suits are only compared with each other, and the shoe has as many cards of each suit, a spade stands for
+        a card of any suit, and a spade with a heart for any two suits.
+        """
+        every = range(len(counts))
+        if not self._suits or any(counts[kind] != counts[spade] for spade, *kinds in self._suits for kind in kinds):
+            yield from ((third, 1, ((other, 1) for other in range(third + 1))) for third in every)
+            return
+        for place, (third, *_) in enumerate(self._suits):
+            before = [other for spade, heart, *_ in self._suits[:place] for other in ((spade, 4), (heart, 12))]
+            yield third, 4, (*before, (third, 4), (self._suits[place][1], 6))
+
     def seen(self, deal: Deal) -> Alike:
-        """All that the bet sees of such a deal: where the sides are alike to it, the first four cards together."""
-        if self.sides_alike:
-            return tuple(sorted(deal.player.bare + deal.banker.bare, key=str)), (), False
+        """All that the bet sees of such a deal."""
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
-        return player, banker, deal.identical
+        return player, banker, deal.identical, self._both(deal) if self._of_both else 0
+
+    def _both(self, deal: Deal) -> int:
+        """The number of what the bet sees of the cards of both hands together. Cards that look alike are asked once."""
+        four = deal.player.looks + deal.banker.looks
+        every = four
+        for third in (deal.player_third, deal.banker_third):
+            if third is not None:
+                every += self._third_looks[third]
+        key = four if self.sight.first_four else 0, every
+        if key not in self._together:
+            thirds = [self.cards[third][0] for third in (deal.player_third, deal.banker_third) if third is not None]
+            first_four = (*deal.player.example, *deal.banker.example)
+            of_four = len(self.sight.first_four)
+            truths = tuple(
+                self._holds(number, are, first_four if number < of_four else (*first_four, *thirds))
+                for number, are in enumerate(self._of_both)
+            )
+            self._together[key] = self._numbered.setdefault(truths, len(self._numbered))
+        return self._together[key]
+
+    def _holds(self, number: int, are: CardsAre, cards: tuple[Card, ...]) -> bool:
+        key = number, sum(map(self._looks_to[number].__getitem__, cards))
+        if key not in self._truth:
+            self._truth[key] = cards_hold(are, cards)
+        return self._truth[key]
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
         """By what the bet sees of a deal, the number of the row that decides the bet; each of the examples is there.
@@ -275,6 +313,50 @@ class Kinds:
         done = as_it_lies(self.naturals, player, banker)
         decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others, names))
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
+
+
+def _told_apart(seen: Sight, card: Card) -> object:
+    """By what the sight tells the card from others. Any two cards for which this is equal are the same to the bet."""
+    return (
+        card.points,
+        card if seen.identical else None,
+        *(_looks_in_hand(word, card) for word in seen.hands),
+        *(seen_of(are, card) for are in seen.first_four + seen.all_cards),
+    )
+
+
+def _looks_in_hand(word: HandIs, card: Card) -> object:
+    """What the words about one hand see of one of its cards."""
+    return (
+        *seen_of(word, card),
+        card.rank if word.pair is not None or word.seat_pair else None,
+        card.suit if word.suited is not None or word.seat_pair else None,
+        card.color if word.colored is not None else None,
+        *(card.letter in letters for letters in word.first_two or ()),
+        word.third is not None and card.letter in word.third,
+    )
+
+
+def _compares_suits(seen: Sight) -> bool:
+    """Whether the sight compares suits with each other, and tells no suit from another."""
+    words = (*seen.hands, *seen.first_four, *seen.all_cards)
+    told = {name for word in words for name in words_in(word)}
+    by_name = told & {"suit", "color", "colored", "seat_pair"} or any(word.has for word in words)
+    return not by_name and bool(seen.identical or told & {"suited", "same_suit", "of_one_suit"})
+
+
+def _by_suit(kinds: Sequence[Sequence[Card]]) -> list[list[int]]:
+    """The kinds by what they are beside their suit: for each, the numbers of its four kinds, one of each suit."""
+    found: dict[Rank, list[int]] = {}
+    for number, cards in enumerate(kinds):
+        found.setdefault(cards[0].rank, []).append(number)
+    return [*found.values()]
+
+
+def _numbers(looks: Iterable[object]) -> list[int]:
+    """A number for each look, so that the sum of up to seven numbers tells how often each look is among them."""
+    known: dict[object, int] = {}
+    return [8 ** known.setdefault(look, len(known)) for look in looks]
 
 
 @cache
@@ -336,18 +418,18 @@ def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
     for player, banker in plan.neither:
         yield from _alike(of, fours, player, None, banker, None, (cards - 4) * (cards - 5))
     points = of.points
-    for third, left in enumerate(counts):
-        if not left:
+    for third, times, others in of.thirds(counts):
+        if not (left := counts[third]):
             continue
         without = list(counts)
         without[third] -= 1
         fours = _FourCards(of, without)
         for player, banker in plan.player_alone[points[third]]:
-            yield from _alike(of, fours, player, third, banker, None, left * (cards - 5))
+            yield from _alike(of, fours, player, third, banker, None, times * left * (cards - 5))
         for player, banker in plan.banker_alone:
-            yield from _alike(of, fours, player, None, banker, third, left * (cards - 5))
-        for other in range(third + 1):
-            if not (ways := left * without[other]):
+            yield from _alike(of, fours, player, None, banker, third, times * left * (cards - 5))
+        for other, both in others:
+            if not (ways := both * left * without[other]):
                 continue
             fours = _FourCards(of, [many - (kind == other) for kind, many in enumerate(without)])
             for player, banker in plan.both[points[third]]:
@@ -390,13 +472,20 @@ class _Plan(Struct, frozen=True):
 
 
 def _plan(of: Kinds, draws: Draws) -> _Plan:
-    every = list(product(enumerate(of.twos), repeat=2))
+    alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for number, two in enumerate(of.twos):
+        alike.setdefault((two.total, two.points), []).append(number)
+    pairs = [
+        (of.twos[players[0]], of.twos[bankers[0]], [*product(players, bankers)])
+        for players, bankers in product(alike.values(), repeat=2)
+    ]
 
     def chosen(player_draws: bool, third: int | None, banker_draws: bool) -> _Classes:
         return [
-            (number, other)
-            for (number, player), (other, banker) in every
+            each
+            for player, banker, classes in pairs
             if player_draws in draws.player(player, banker) and banker_draws in draws.banker(player, banker, third)
+            for each in classes
         ]
 
     return _Plan(

@@ -429,7 +429,7 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
     """What these words see of one card. Cards that look alike give the same answer."""
     return (
         str(card.points) if are.total is not None or are.points is not None else "",
-        card.letter if sees_ranks(are) or are.same_rank is not None else "",
+        card.letter if _compares_ranks(are) or (are.ranks and card.letter in are.ranks) else "",
         card.suit.value if are.suit or are.of_one_suit or are.same_suit is not None else "",
         card.color if are.color else "",
         str(_is_of(card, are.has.of)) if are.has else "",
@@ -439,6 +439,11 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 def sees_ranks(are: CardsAre) -> bool:
     """Whether these words tell each rank from every other: a single ten from a King, too."""
     return bool(are.ranks or are.of_one_rank or are.different_ranks or are.straight is not None)
+
+
+def _compares_ranks(are: CardsAre) -> bool:
+    """Whether these words compare the cards' ranks with each other."""
+    return bool(are.of_one_rank or are.different_ranks or are.straight is not None or are.same_rank is not None)
 
 
 def _is_of(card: Card, of: Collection[str]) -> bool:
