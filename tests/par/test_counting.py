@@ -17,7 +17,7 @@ import pytest
 from msgspec import convert
 from msgspec.structs import fields
 
-from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
+from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, Kinds, by_row, kinds, sight, tableau_draws
 from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import Bet, HandIs, When
@@ -87,7 +87,7 @@ def test_every_order_of_a_few_cards(text: str, words: tuple[list[dict[str, Any]]
     assert {sum(rows.values()) for rows in one_by_one} == {perm(len(cards), 6)}
 
 
-COMPARE_SUITS = [
+COMPARE_SUITS: list[dict[str, Any]] = [
     {"identical": True, "player": {"suited": False}},
     {"winner": "banker", "player": {"same_suit": True}, "banker": {"of_one_suit": 2}},
     {"all_cards": {"of_one_suit": [3, 4]}, "player": {"pair": False, "cards": 3}},
@@ -96,17 +96,26 @@ COMPARE_SUITS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "text", ["2S 2H 2D 2C 3S 3H 3D 3C", pytest.param("KS KH KD KC 7S 7H 7D 7C", marks=pytest.mark.proof)]
-)
-def test_suits_that_are_only_compared_are_counted_once_from_a_shoe_with_as_many_cards_of_each(
-    text: str, tmp_path: Path
-) -> None:
-    raws = [{"spot": "suits", "rows": [*map(_when, COMPARE_SUITS)]}]
+@pytest.mark.proof
+@pytest.mark.parametrize("text", ["2S 2H 2D 2C 3S 3H 3D 3C", "KS KH KD KC 7S 7H 7D 7C"])
+def test_suits_that_are_only_compared_from_a_few_cards_of_each(text: str, tmp_path: Path) -> None:
+    raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS]}]
     shoe = Counter(map(Card.parse, text.split()))
     one_by_one = counted_one_by_one(text.split(), raws)
     assert [counted(bet_, shoe) for bet_ in loaded(tmp_path, raws)] == one_by_one
-    assert any(rows[0] > 0 for rows in one_by_one)
+    assert len(one_by_one[0]) > 3, "most rows decide"
+
+
+@pytest.mark.proof
+def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(tmp_path: Path) -> None:
+    """The same cards, counted suit by suit: what every order of a few cards proves above."""
+    raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS[1:2]]}]
+    (compared,) = loaded(tmp_path, raws)
+    for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
+        one_by_one = Kinds(sight(compared), NATURAL, by_points=False)
+        one_by_one._suits = []
+        (rows,) = by_row([compared], one_by_one, shoe, tableau_draws(TABLEAU))
+        assert counted(compared, shoe) == rows
 
 
 def test_no_word_is_left_out() -> None:
