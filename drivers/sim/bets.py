@@ -100,8 +100,8 @@ def pay(
         part = row.commission_taken or row.commission_owed
         to, one = map(int, row.pays.split(":"))
         charged = Fraction(*map(int, part.split(":"))) if part else None
-        later = row.commission_owed is not None
-        return cashier.win(wager, to, one, commission=charged, later=later, hand=number, rounding=rounding)
+        later, most = row.commission_owed is not None, bet.pays_at_most_cents
+        return cashier.win(wager, to, one, most, commission=charged, later=later, hand=number, rounding=rounding)
     match row.result:
         case "push":
             return cashier.push(wager, number)

@@ -34,14 +34,18 @@ def win(
     wager: Wager,
     to: int,
     one: int = 1,
+    most: int | None = None,
     *,
     commission: Fraction | None = None,
     later: bool = False,
     hand: int | None = None,
     rounding: Rounding = CENTS_UP,
 ) -> Paid:
-    """The wager wins `to` for each `one`. The house takes the part `commission` of the win."""
+    """The wager wins `to` for each `one`, and at most `most` cents. The house takes the part `commission` of the
+    win."""
     pays = _rounded(Fraction(wager.cents * to, one), rounding.unit_cents, rounding.pays)
+    if most is not None and pays > most:
+        pays = most
     charged = _rounded(pays * (commission or Fraction()), rounding.unit_cents, rounding.commission)
     return Paid(wager, "won", wager.cents, pays, charged, hand, later=later)
 

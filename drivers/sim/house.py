@@ -52,6 +52,7 @@ class Bet(Struct, frozen=True):
     minimum_cents: int | None = None
     maximum_cents: int | None = None
     price_cents: int = 0
+    pays_at_most_cents: int | None = None
     awards_return_stake: bool = False
     unequal_stakes: str | None = None
     needs: tuple[str, ...] = ()

@@ -102,6 +102,9 @@ class PlacardBet(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
     """The same bettor must have a wager on at least one of these spots too."""
 
+    pays_at_most_cents: int | None = None
+    """The most that one wager wins by a row that pays to one."""
+
 
 class Placard(msgspec.Struct, frozen=True):
     """The rules that players go by. Money is cents, odds are text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from math import ceil
 from typing import Any, Literal, cast
 
 from msgspec import Struct, defstruct
@@ -226,6 +227,26 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
             yield key, f"{what}, so no wager can be made", "Change the increment or the limits."
 
 
+def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    """The most that a wager wins leaves the least wager its odds, and stands where a row pays to one."""
+    for place, bet in enumerate(bets):
+        if (most_cents := bet.pays_at_most_cents) is None:
+            continue
+        key, pays = f"bets.{place}.pays_at_most_cents", [row.pays for row in bet.rows if row.pays is not None]
+        least = wagers.least_wager_cents(bet)
+        if bet.each_hand or bet.between_actives:
+            why = "the seats' hands are several" if bet.each_hand else "two seats play each other"
+            yield key, f"{bet.spot} has no such limit: {why}", "Remove it, and lower maximum_cents."
+        elif not pays:
+            yield key, f"no row of {bet.spot} pays to one, so nothing is ever cut", "Remove it."
+        elif most_cents < max(1, ceil(max(pays) * least)):
+            what = f"{most_cents} cuts the pay of even the least wager: {ratio_text(max(pays))} for {least} is more"
+            yield key, what, "Raise it, or write in the row what is paid."
+        elif rounding.unit_cents > 0 and most_cents % rounding.unit_cents:
+            what = f"{most_cents} is no multiple of rounding.unit_cents ({rounding.unit_cents})"
+            yield key, what, "Write an amount that can be paid."
+
+
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and not 1 <= bet.price_cents <= MOST_WAGER_CENTS:
@@ -329,7 +350,7 @@ def check_reach(game: GameFile) -> Iterable[Mistake]:
 
 GAME_CHECKS = (
     *(_check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
-    *(_check_placeable, _check_limits, _check_money, _check_awards, _check_words),
+    *(_check_placeable, _check_limits, _check_most_paid, _check_money, _check_awards, _check_words),
 )
 """Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
 is the section of the file's kind."""

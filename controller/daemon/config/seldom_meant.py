@@ -6,6 +6,7 @@ A mistake leaves a table that cannot be played. What stands here can be played, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from controller.daemon.config.game_file import GameFile, play_of
 from controller.rules.game.baccarat import Tableau
@@ -27,6 +28,7 @@ def seldom_meant(game: GameFile) -> Iterator[str]:
     if tableau is not None and (otherwise := ", ".join(differences(tableau, USUAL))):
         yield f"{otherwise}: punto banco is dealt otherwise everywhere else"
     for bet in game.bets:
+        yield from _most_paid_is_never_reached(game.wagers, bet)
         yield from _awards_out_of_order(bet)
         yield from _ties_that_lose(bet)
 
@@ -77,6 +79,13 @@ def _difference(key: str, says: Iterable[int], usual: Iterable[int]) -> Iterator
         yield f"tableau.{key} {' and '.join(parts)}"
 
 
+def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
+    most, pays = wagers.most_wager_cents(bet), max((row.pays for row in bet.rows if row.pays is not None), default=0)
+    if bet.pays_at_most_cents is not None and pays * most <= bet.pays_at_most_cents:
+        wins = f"the greatest wager, {_dollars(most)}, wins {_dollars(pays * most)}"
+        yield f"{bet.spot}: pays_at_most_cents = {bet.pays_at_most_cents} cuts no pay: {wins}"
+
+
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:
     """The first row that holds decides, so an award beside a greater one below it may pay less than was won."""
     for place, row in enumerate(bet.rows):
@@ -95,5 +104,5 @@ def _ties_that_lose(bet: Bet) -> Iterator[str]:
         yield f'{bet.spot}: a tie loses, since no row says what a tie does: add {push}, or result = "lose"'
 
 
-def _dollars(cents: int) -> str:
-    return f"${cents / 100:,.2f}"
+def _dollars(cents: int | Fraction) -> str:
+    return f"${float(cents) / 100:,.2f}"

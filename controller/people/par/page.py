@@ -8,11 +8,13 @@ from html import escape
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from controller.people.par.capped import Capped, capped
 from controller.people.par.long_run import LongRun
 from controller.people.par.odds import Levels, Odds, Outcome
 from controller.people.par.sheet import Par
+from controller.rules.game.bets import bet_on
 
 
 class OnTerms(Struct, frozen=True):
@@ -44,6 +46,7 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str
         for outcome in bet.outcomes:
             often = percent(Fraction(outcome.ways, bet.deals))
             yield f"  {outcome.ways:>{width},}  {often:>11}  {outcome.result}: {outcome.when}"
+        yield from (f"  {line}" for line in _capped_lines(of, bet))
         yield from (f"  {line}" for line in (*_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)))
     yield ""
     yield from of.play
@@ -116,7 +119,7 @@ def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, 
         "cards": of.cards,
         "deals": of.deals,
         "meters_cents": dict(levels),
-        "bets": [_bet_json(bet, levels, on_terms.of(bet)) for bet in of.bets],
+        "bets": [_bet_json(bet, levels, on_terms.of(bet)) | _capped_json(of, bet) for bet in of.bets],
         "hands": [
             {
                 "seats": hands.seats,
@@ -164,6 +167,24 @@ def _bet_json(bet: Odds, levels: Levels, run: LongRun | None) -> dict[str, Any]:
     }
 
 
+def _capped(of: Par, odds: Odds) -> Capped | None:
+    bet = bet_on(of.subject.bets, odds.spot)
+    return capped(bet, odds, of.subject.wagers) if bet is not None else None
+
+
+def _capped_json(of: Par, odds: Odds) -> dict[str, Any]:
+    if (found := _capped(of, odds)) is None:
+        return {}
+    return {"pays_at_most": {**asdict(found), "edge": str(found.edge)}}
+
+
+def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
+    if (found := _capped(of, odds)) is not None:
+        in_full = f"a wager up to {_dollars(found.in_full_to_cents)} is paid in full"
+        yield f"a wager wins at most {_dollars(found.pays_at_most_cents)}: {in_full}"
+        yield f"at the greatest wager, {_dollars(found.greatest_cents)}, the house edge is {percent(found.edge)}"
+
+
 def _run_json(run: LongRun) -> dict[str, Any]:
     return {
         "edge": str(run.edge),
@@ -177,7 +198,7 @@ def _run_json(run: LongRun) -> dict[str, Any]:
 
 def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
     """A page to print."""
-    bets = "\n".join(_bet_html(bet, levels, on_terms) for bet in of.bets)
+    bets = "\n".join(_bet_html(of, bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
         + (f"{_number(f'{bet.deviation(levels):.5f}')}{_number(percent(bet.hit_frequency))}" if bet.outcomes else "")
@@ -219,9 +240,9 @@ def _number(text: str) -> str:
     return f'<td class="number">{text}'
 
 
-def _bet_html(bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
+def _bet_html(of: Par, bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
-    said = *_bounds(bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
+    said = *_bounds(bet), *_capped_lines(of, bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
     notes = "".join(f"<p>{escape(line)}</p>" for line in said)
     exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
     head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'

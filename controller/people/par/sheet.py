@@ -19,6 +19,7 @@ from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.bets import Bet
 from controller.rules.game.cards import DECK
 from controller.rules.game.games import Game
+from controller.rules.game.wagers import WagerRules
 from controller.table.rules import Seat, ShoeRules
 from controller.table.shoe_life import cards_to_burn
 
@@ -35,6 +36,7 @@ class Subject(Struct, frozen=True):
     most_seats: int
     shoe: ShoeRules
     play: Game
+    wagers: WagerRules
     bets: tuple[Bet, ...]
 
 
@@ -90,11 +92,13 @@ def subject(path: Path) -> Subject:
     """The rules in a table's file or a game file. Raises ConfigError, which names every mistake."""
     if is_game_file(path):
         game, digest = load_game(path)
-        return Subject(game.name, game.sheet, digest, (), game.most_seats, game.shoe, play_of(game), game.bets)
+        named = game.name, game.sheet, digest
+        return Subject(*named, (), game.most_seats, game.shoe, play_of(game), game.wagers, game.bets)
     config = load(path)
     rules = config.rules
     seats = rules.seats
-    return Subject(rules.game, config.game.sheet, config.digest, seats, len(seats), rules.shoe, rules.play, rules.bets)
+    named = rules.game, config.game.sheet, config.digest
+    return Subject(*named, seats, len(seats), rules.shoe, rules.play, rules.wagers, rules.bets)
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:

@@ -89,6 +89,8 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
         if spots := [_name("spot", bet.spot) for bet in of_kind if bet not in own and bet not in priced]:
             told.append((joined(spots, ", ") if kind == "circle" else say("limit", kind), _range(least, most)))
     told += [(_name("spot", bet.spot), dollars(bet.price_cents or 0)) for bet in priced]
+    capped = ((bet.spot, bet.pays_at_most_cents) for bet in placard.bets)
+    told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), dollars(most)) for spot, most in capped if most]
     return [{"label": label, "text": same(text)} for label, text in told]
 
 

@@ -251,6 +251,9 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
     price_cents: int | None = None
     """The single price of a wager, instead of limits and increments. Only the seated player may make such a bet."""
 
+    pays_at_most_cents: int | None = None
+    """The most that one wager wins by a row that `pays`, before commission: what is above stays with the house."""
+
     needs: tuple[str, ...] = ()
     """The bettor must have a wager on at least one of these spots too."""
 

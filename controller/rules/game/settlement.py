@@ -164,6 +164,8 @@ def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: i
     if row is None or row.pays is None:
         return Settled(wager, hand, result, back, 0)
     pays = rounding.pay(wager.cents * row.pays)
+    if bet.pays_at_most_cents is not None:
+        pays = min(pays, bet.pays_at_most_cents)
     taken, owed = (rounding.charge(pays * (part or Fraction())) for part in (row.commission_taken, row.commission_owed))
     return Settled(wager, hand, result, back, pays, taken, owed)
 

@@ -91,6 +91,20 @@ class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
             return bet.minimum_cents
         return self.circle_minimum_cents if bet.limits == "circle" else self.side_minimum_cents
 
+    def least_wager_cents(self, bet: Bet) -> int:
+        """The least wager that can be made on the bet's spot: its price, or the least multiple of the increment that
+        meets its minimum."""
+        if bet.price_cents is not None:
+            return bet.price_cents
+        return -(-self.minimum_cents(bet) // self.increment_cents) * self.increment_cents
+
+    def most_wager_cents(self, bet: Bet) -> int:
+        """The greatest wager that can be made on the bet's spot: its price, or the greatest multiple of the increment
+        within its maximum."""
+        if bet.price_cents is not None:
+            return bet.price_cents
+        return self.maximum_cents(bet) // self.increment_cents * self.increment_cents
+
     def maximum_cents(self, bet: Bet) -> int:
         """The most on the bet's spot, for a bet without a price of its own."""
         if bet.maximum_cents is not None:

@@ -1,0 +1,118 @@
+"""Limits of a house on what a wager wins, and on which wagers it takes: each against a statement in other words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import convert
+
+from controller.daemon.config import load
+from controller.daemon.config.problems import ConfigError
+from controller.daemon.config.seldom_meant import seldom_meant
+from controller.people.par.page import json_of, lines
+from controller.people.par.sheet import par, subject
+from controller.rules.game.bets import Bet, Finished
+from controller.rules.game.hands import as_it_lies
+from controller.rules.game.settlement import Rounding, settle
+from controller.rules.game.wagers import Wager
+from drivers.sim import bets as simulated
+from drivers.sim.house import Bet as SimulatedBet
+from drivers.sim.house import Rounding as SimulatedRounding
+from drivers.sim.wagers import Wager as SimulatedWager
+from tests.daemon.test_config import CONFIG, read, written
+from tests.game.test_bets import loaded
+from tests.game.test_settlement import cards
+from tests.support.bets import NATURAL
+from tests.support.tables import TABLES
+
+
+def house(folder: Path, *, wagers: dict[str, Any] | None = None, **of_tie: Any) -> Path:
+    """A table of Even Draw whose tie bet has these words too."""
+    table, game = read(CONFIG / "tables" / "even_draw.toml"), read(CONFIG / "games" / "even_draw.toml")
+    table["table"]["game"] = "game.toml"
+    bets = [bet | of_tie if bet["spot"] == "tie" else bet for bet in game["bets"]]
+    return written(folder, table, game | {"bets": bets, "wagers": game["wagers"] | (wagers or {})})
+
+
+def mistakes(folder: Path, **of: Any) -> str:
+    with pytest.raises(ConfigError) as raised:
+        load(house(folder, **of))
+    return str(raised.value)
+
+
+# The most that a wager wins.
+
+PAID = [
+    # stake, the most, what the tie pays and what goes back beside it
+    (500, None, 4000, 500),
+    (500, 4000, 4000, 500),
+    (500, 3999, 3999, 500),
+    (50_000, 4000, 4000, 50_000),
+]
+
+
+@pytest.mark.parametrize(("stake", "most", "pays", "back"), PAID)
+def test_a_wager_wins_at_most_what_the_house_says(stake: int, most: int | None, pays: int, back: int) -> None:
+    bet = Bet("tie", pays_at_most_cents=most, rows=load(TABLES / "royal9.toml").rules.bets[2].rows)
+    seen = [Finished(as_it_lies(NATURAL, cards("KS 9H"), cards("4S 5H")), NATURAL)]
+    wagers = [Wager(1, "tie", stake), Wager(2, "tie", stake), Wager(2, "tie", stake, back=True)]
+    settlement = settle([bet], Rounding(), lambda _: seen, wagers)
+    assert [(one.pays_cents, one.stake_back_cents) for one in settlement.settled] == [(pays, back)] * 3
+    assert settlement.totals.house == -3 * pays
+
+
+def test_commission_is_of_what_is_paid_and_the_simulated_house_pays_the_same(tmp_path: Path) -> None:
+    rows = [{"when": {"winner": "banker"}, "pays": "3:2", "commission_taken": "1:20"}]
+    raw = {"spot": "b1", "pays_at_most_cents": 12_345, "rows": rows}
+    (bet,) = loaded(tmp_path, [raw])
+    seen = [Finished(as_it_lies(NATURAL, cards("KS 2H 4C"), cards("4S 3H")), NATURAL)]
+    hands = {"player": ["KS", "2H", "4C"], "banker": ["4S", "3H"]}
+    cut, house_ = 0, convert(raw, SimulatedBet)
+    for stake in Random(3).sample(range(500, 20_000), 200):
+        (ours,) = settle([bet], Rounding(), lambda _: seen, [Wager(1, "b1", stake)]).settled
+        theirs = simulated.pay(house_, SimulatedWager(1, "b1", stake), hands, {}, rounding=SimulatedRounding())
+        assert (ours.pays_cents, ours.commission_cents) == (theirs.pays, theirs.commission)
+        in_full = -(-stake * 3 // 2)
+        assert ours.pays_cents == (in_full if in_full < 12_345 else 12_345)
+        assert ours.commission_cents == -(-ours.pays_cents // 20)
+        cut += in_full > 12_345
+    assert 0 < cut < 200
+
+
+def test_par_tells_the_edge_of_the_greatest_wager(tmp_path: Path) -> None:
+    """The tie wins in `ties` deals. Of a $500 wager it then pays $2,000 and not $4,500: four for one."""
+    of = par(subject(house(tmp_path, pays_at_most_cents=200_000)))
+    (tie,) = (bet for bet in of.bets if bet.spot == "tie")
+    ties, deals = tie.outcomes[0].ways, tie.deals
+    told = next(bet for bet in json_of(of, {})["bets"] if bet["spot"] == "tie")
+    assert Fraction(told["edge"]) == Fraction(deals - ties - 9 * ties, deals)
+    edge = Fraction(deals - ties - 4 * ties, deals)
+    most = {"pays_at_most_cents": 200_000, "in_full_to_cents": 22_222, "greatest_cents": 50_000, "edge": str(edge)}
+    assert told["pays_at_most"] == most
+    said = "\n".join(lines(of, {}))
+    assert "a wager wins at most $2,000.00: a wager up to $222.22 is paid in full" in said
+    assert f"at the greatest wager, $500.00, the house edge is {100 * float(edge):.5f}%" in said
+
+
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        ({"pays_at_most_cents": 4499}, "4499 cuts the pay of even the least wager: 9:1 for 500 is more"),
+        ({"pays_at_most_cents": 0}, "0 cuts the pay of even the least wager"),
+        ({"pays_at_most_cents": 100_000, "rows": [{"when": {}, "result": "push"}]}, "so nothing is ever cut"),
+        ({"pays_at_most_cents": "5000"}, "'5000' is not a whole number"),
+    ],
+)
+def test_a_most_that_cannot_be_meant(tmp_path: Path, of: dict[str, Any], says: str) -> None:
+    assert says in mistakes(tmp_path, **of)
+
+
+def test_a_most_that_no_wager_reaches_is_a_warning(tmp_path: Path) -> None:
+    warned = [*seldom_meant(load(house(tmp_path, pays_at_most_cents=450_000)).game)]
+    assert "tie: pays_at_most_cents = 450000 cuts no pay: the greatest wager, $500.00, wins $4,500.00" in warned
+    others = [*seldom_meant(load(house(tmp_path, pays_at_most_cents=449_999)).game)]
+    assert not any("cuts no pay" in said for said in others)
