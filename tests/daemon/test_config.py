@@ -551,7 +551,36 @@ WRONG_IN_GAME: dict[str, Case] = {
         "punto_banco.tableau.banker_draws_on_third_card.3.0",
         "-1 is not a choice",
     ),
-    "a row missing": (lambda v: _third_cards(v).pop("3"), "punto_banco.tableau", "one row of third cards"),
+    "a row missing": (
+        lambda v: _third_cards(v).pop("3"),
+        "punto_banco.tableau",
+        "banker_draws_on_third_card has no row for the total 3",
+    ),
+    "a row for a natural": (
+        lambda v: _third_cards(v).update({"8": [1]}),
+        "punto_banco.tableau",
+        "banker_draws_on_third_card has a row for 8, a natural",
+    ),
+    "a 4 that was written for a 5": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on=[0, 1, 2, 3, 4, 4]),
+        "punto_banco.tableau",
+        "player_draws_on says 4 twice",
+    ),
+    "a third card twice": (
+        lambda v: _third_cards(v).update({"6": [6, 6]}),
+        "punto_banco.tableau",
+        "banker_draws_on_third_card.6 says 6 twice",
+    ),
+    "a natural that draws": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on=[0, 1, 2, 3, 4, 5, 8]),
+        "punto_banco.tableau",
+        "player_draws_on says 8, a natural, on which nobody draws",
+    ),
+    "a natural that another total beats": (
+        lambda v: v["punto_banco"]["tableau"].update(natural=[6, 9]),
+        "punto_banco.tableau",
+        "natural says 6 and not 8, a better total",
+    ),
     "a row named otherwise": (
         lambda v: _third_cards(v).update(three=[1]),
         "punto_banco.tableau.banker_draws_on_third_card",
@@ -879,6 +908,32 @@ def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, 
         bet["each_hand"] = bet["spot"] in spots
     (told,) = (each for each in problems(at_a_table(tmp_path, game)) if each.key == "bets")
     assert told.what == f"{count} bets lie on a seat's own hand, and exactly one bet must"
+
+
+@pytest.mark.parametrize(
+    ("says", "key", "words"),
+    [
+        ({"player_chooses_on": [3, 4, 5, 8]}, "", "player_chooses_on says 8, a natural, on which nobody draws"),
+        ({"player_draws_on": [0, 1, 11]}, ".player_draws_on.2", "11 is not a choice"),
+    ],
+)
+def test_a_total_that_no_player_of_baccarat_royal_can_have_is_told(
+    says: Values, key: str, words: str, tmp_path: Path
+) -> None:
+    game = read(CONFIG / "games" / "baccarat_royal.toml")
+    game["baccarat_royal"] |= says
+    (told,) = problems(at_a_table(tmp_path, game))
+    assert (told.key, words in told.what) == (f"baccarat_royal{key}", True), told
+
+
+@pytest.mark.parametrize(
+    ("says", "words"), [({"free_choice_on": [0, 1, 8, 10]}, "10 is not a choice"), ({"hole_cards": [3]}, "total 4")]
+)
+def test_a_mistake_in_the_bankers_table_of_baccarat_royal_is_told(says: Values, words: str, tmp_path: Path) -> None:
+    game = read(CONFIG / "games" / "baccarat_royal.toml")
+    game["baccarat_royal"]["banker"][1] |= says
+    (told,) = problems(at_a_table(tmp_path, game))
+    assert words in told.what, told
 
 
 @pytest.mark.parametrize("name", ["lucky9.toml", "baccarat_royal.toml"])

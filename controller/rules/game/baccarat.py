@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import WORTH, Card, Points, total
-from controller.rules.game.drawing import BankerDraws, Does, Drawing
+from controller.rules.game.drawing import BankerDraws, Does, Drawing, check_draws, check_once
 from controller.rules.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.rules.game.play import Call, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
@@ -25,7 +25,8 @@ from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
 class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
     """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
 
-    Raises ValueError unless the naturals are the highest totals and every lower total has its row of third cards.
+    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total has its
+    row of third cards, and no row says a number twice.
     """
 
     natural: tuple[Points, ...]
@@ -41,8 +42,10 @@ class Tableau(Struct, frozen=True, forbid_unknown_fields=True):
     """Where Player drew: by Banker's two-card total, the values of Player's third card on which Banker draws."""
 
     def __post_init__(self) -> None:
-        if [*sorted(self.banker_draws_on_third_card), *sorted(self.natural)] != list(range(10)):
-            raise ValueError("the tableau needs one row of third cards for each Banker total below the naturals")
+        stands, rows = "banker_draws_on_when_player_stands", self.banker_draws_on_third_card
+        totals = {"player_draws_on": self.player_draws_on, stands: self.banker_draws_on_when_player_stands}
+        check_draws(self.natural, totals, "banker_draws_on_third_card", [*rows])
+        check_once({f"banker_draws_on_third_card.{total}": third_cards for total, third_cards in rows.items()})
 
 
 class Section(Struct, frozen=True):

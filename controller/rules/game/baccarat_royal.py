@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, Self
 from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
-from controller.rules.game.cards import WORTH, Card, total
-from controller.rules.game.drawing import BankerDraws, Does, Drawing
+from controller.rules.game.cards import WORTH, Card, Points, total
+from controller.rules.game.drawing import BankerDraws, Does, Drawing, check_draws, check_once
 from controller.rules.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
 from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves
@@ -29,10 +29,10 @@ Step = Draw | Choose | Reveal | TwoHands
 class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of the banker's drawing table: what Banker does with these totals."""
 
-    hole_cards: tuple[int, ...]
+    hole_cards: tuple[Points, ...]
     """The totals of Banker's hole cards that the row is for."""
 
-    free_choice_on: tuple[int, ...]
+    free_choice_on: tuple[Points, ...]
     """The values of Player's third card, 0 to 9, on which Banker chooses freely."""
 
     all_other_cases: Literal["draw", "stand"]
@@ -51,20 +51,20 @@ class BankerRow(Struct, frozen=True, forbid_unknown_fields=True):
 class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=True):
     """The rules of a house. Totals are 0 to 9.
 
-    Raises ValueError unless the naturals are the highest totals, every lower total stands in one row of the banker's
-    table, and no total of Player's both must draw and may choose.
+    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, every lower total stands in
+    one row of the banker's table, no list says a number twice, and no total of Player's both must draw and may choose.
     """
 
     deal_order: DealOrder
     """How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
 
-    natural: tuple[int, ...]
+    natural: tuple[Points, ...]
     """Totals of either hand's hole cards on which the round is over."""
 
-    player_draws_on: tuple[int, ...]
+    player_draws_on: tuple[Points, ...]
     """Totals of Player's hole cards that must take a third card."""
 
-    player_chooses_on: tuple[int, ...]
+    player_chooses_on: tuple[Points, ...]
     """Totals of Player's hole cards that may take a third card. All other totals below the naturals stand."""
 
     banker: tuple[BankerRow, ...]
@@ -80,8 +80,10 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
     seat; where the winner sits there, the two seats change roles. `"both"`: both roles move as after a tie."""
 
     def __post_init__(self) -> None:
-        if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):
-            raise ValueError("the banker's table needs each total below the naturals in one row")
+        totals = {"player_draws_on": self.player_draws_on, "player_chooses_on": self.player_chooses_on}
+        check_draws(self.natural, totals, "banker", [total for row in self.banker for total in row.hole_cards])
+        for row in self.banker:
+            check_once({"free_choice_on": row.free_choice_on})
         if set(self.player_draws_on) & set(self.player_chooses_on):
             raise ValueError("a total on which Player must draw cannot be a free choice")
 

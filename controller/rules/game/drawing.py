@@ -5,6 +5,8 @@ Each game makes this table of its rules, for people to read. Nothing is dealt by
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -29,3 +31,35 @@ class Drawing(Struct, frozen=True):
     player: tuple[Does, ...] = ()
     banker: tuple[BankerDraws, ...] = ()
     dealer: tuple[Does, ...] = ()
+
+
+def check_draws(natural: Collection[int], lists: Mapping[str, Collection[int]], rows: str, of: Sequence[int]) -> None:
+    """Check a house's rules of drawing: the naturals, the `lists` of totals on which a hand draws or chooses, and which
+    totals have a row in Banker's table `rows`, each by the key that the file gives it.
+
+    Raises ValueError unless the naturals are the highest totals, nobody draws on a natural, and every lower total has
+    one row.
+    """
+    check_once({"natural": natural, **lists})
+    below = range(10 - len(natural))
+    if beaten := sorted(set(natural) & set(below)):
+        better = next(total for total in range(9, 0, -1) if total not in natural)
+        raise ValueError(f"natural says {beaten[0]} and not {better}, a better total")
+    for key, totals in lists.items():
+        if on_natural := sorted(set(totals) & set(natural)):
+            raise ValueError(f"{key} says {on_natural[0]}, a natural, on which nobody draws")
+    for total in below:
+        if total not in of:
+            raise ValueError(f"{rows} has no row for the total {total}")
+    for place, total in enumerate(of):
+        if total not in below:
+            raise ValueError(f"{rows} has a row for {total}, a natural, on which nobody draws")
+        if total in of[:place]:
+            raise ValueError(f"{rows} has two rows for the total {total}")
+
+
+def check_once(lists: Mapping[str, Collection[int]]) -> None:
+    """Raises ValueError where a list, here by its key in the file, says a number twice: another number was meant."""
+    for key, numbers in lists.items():
+        if twice := [number for number, times in Counter(numbers).items() if times > 1]:
+            raise ValueError(f"{key} says {twice[0]} twice")

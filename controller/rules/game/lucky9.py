@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card, Points, total
-from controller.rules.game.drawing import Drawing
+from controller.rules.game.drawing import Drawing, check_once
 from controller.rules.game.hands import (
     ANY_SHAPE,
     DEALER,
@@ -63,6 +63,7 @@ class Lucky9(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
             raise ValueError("most_splits must be 0 or more")
         if 9 in self.dealer_draws_on:
             raise ValueError("dealer_draws_on may hold totals from 0 to 8")
+        check_once({"dealer_draws_on": self.dealer_draws_on})
 
     roles_play: ClassVar[bool] = False
     on_win: ClassVar[WinMoves] = "loser_to_free_seat"
