@@ -21,7 +21,7 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo ha-demo test proof bench package release pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof coverage bench package release pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -36,8 +36,17 @@ ha-demo: .venv/.dev  ## a pit on three machines of the loopback: the leader's ma
 test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 	$(VENV)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
-proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
+proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md, and the coverage
 	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
+	$(if $(ARGS),,$(MAKE) coverage)
+
+# Not a part of `.ci/run`: watched line by line, these tests take some minutes. They run in one process, which is watched.
+PURE := tests/table tests/game tests/roads tests/sheets tests/scripts tests/sim/test_sim_settings.py \
+	$(addprefix tests/daemon/test_,delivery.py control_socket.py commands.py feed.py picture.py hand_record.py) \
+	tests/care/test_self_tests.py tests/screen/test_views.py
+coverage: .venv/.dev  ## which branches of the pure rooms their tests take; fails below the figure in pyproject.toml
+	$(VENV)/python -m coverage run -m pytest -n 0 -q $(PURE)
+	$(VENV)/python -m coverage report
 
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 prints small samples
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)

@@ -92,7 +92,7 @@ def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict
     match test:
         case HitTested(seat):
             return shown | {f"seat_{seat}": SeatSign.HIT.value}
-        case LampsTested(lamp=lamp):
+        case LampsTested(lamp=lamp):  # pragma: no branch: the last test
             return {name: _steady(lamp in (None, name)) for name in shown}
 
 

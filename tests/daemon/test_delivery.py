@@ -347,6 +347,33 @@ def test_nothing_is_sent_from_an_altered_event_on_until_the_next_connection() ->
     assert list(delivery.due(201.0)) == [2, 3, 4], "it is read anew"
 
 
+def test_an_altered_event_ends_a_refused_stream_too_and_changes_nothing_where_no_stream_is() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.published(1, 0x87, 0.0)
+    delivery.altered(1.0)
+    assert delivery.phase is Phase.ALTERED
+    offline = Delivery(EPOCH, 0, 3, STALE_S)
+    offline.altered(1.0)
+    assert offline.phase is Phase.OFFLINE, "the next connection reads the journal again"
+
+
+def test_a_pit_that_comes_where_nothing_is_sent_yet_has_nothing_sent_again() -> None:
+    offline = Delivery(EPOCH, 0, 3, STALE_S)
+    offline.pit_came(1.0)
+    assert (offline.phase, list(offline.due(1.0))) == (Phase.OFFLINE, [])
+
+
+def test_events_wait_from_the_last_progress_on() -> None:
+    delivery = streaming(head=2, now_s=1.0)
+    delivery.due(1.0)
+    assert delivery.waits_s(3.5) == pytest.approx(2.5)
+    delivery.acked(word(1), chain(1), 4.0)
+    assert delivery.waits_s(5.0) == pytest.approx(1.0)
+    delivery.acked(word(2), chain(2), 6.0)
+    assert delivery.waits_s(9.0) == 0.0
+
+
 def test_an_altered_event_that_the_pit_has_after_all_is_no_longer_needed() -> None:
     delivery = streaming(head=3)
     delivery.due(0.0)

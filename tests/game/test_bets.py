@@ -20,8 +20,8 @@ from msgspec import convert
 from controller.daemon.config import load
 from controller.daemon.config.game_file import MOST_BETS
 from controller.rules.game.baccarat import Tableau, next_step
-from controller.rules.game.bets import Bet
-from controller.rules.game.cards import DECK, Card, PersonalK9
+from controller.rules.game.bets import Bet, Finished, HandIs, Has, Row, When, deciding_of
+from controller.rules.game.cards import DECK, Card, PersonalK9, Points
 from controller.rules.game.hands import TwoHands, as_it_lies
 from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
@@ -384,3 +384,35 @@ def test_bets_of_houses_that_nobody_named_are_written_with_the_same_words(tablea
     for spot, rows, _ in OTHER_HOUSES:
         results = {f"{Fraction(row['pays'].replace(':', '/'))}" if "pays" in row else row["result"] for row in rows}
         assert {became for of, became in seen if of == spot} >= results, f"no hand was so: choose another seed ({spot})"
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda: Has(("KX",)), "'KX' is not a rank, a suit or a card"),
+        (lambda: HandIs(first_two=(("K",),)), "first_two needs two ranks"),
+        (lambda: When(total_sum=(19,)), "19 cannot be the sum of two totals"),
+        (lambda: Row(When()), "exactly one of pays, result and award"),
+        (lambda: Row(When(), pays=Fraction(1), award="all"), "exactly one of pays, result and award"),
+        (lambda: Row(When(), award="all"), "an award needs either a meter or cents"),
+        (lambda: Row(When(), award="all", cents=1, share=Fraction(1, 2)), "share needs a meter"),
+        (lambda: Row(When(), result="push", commission_owed=Fraction(1, 20)), "commission needs pays"),
+    ],
+)
+def test_what_no_row_can_say_is_refused_where_it_is_said(made: Callable[[], object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        made()
+
+
+@pytest.mark.parametrize(("after_split", "pays"), [("leftmost", 3), ("rightmost", 1), ("best", 5)])
+def test_a_wager_on_a_split_seat_is_decided_by_the_hand_that_the_bet_names(after_split: Any, pays: int) -> None:
+    """The hands have 5, 9 and 7 points, from the left; the rows pay the most first."""
+    odds: tuple[tuple[Points, int], ...] = ((9, 5), (5, 3), (7, 1))
+    rows = tuple(Row(When(either=HandIs(total=(points,))), pays=Fraction(odd)) for points, odd in odds)
+    seen = [
+        Finished(as_it_lies((), (Card.parse("2H"), Card.parse(rank + "H")), (Card.parse("KS"), Card.parse("KD"))), ())
+        for rank in "375"
+    ]
+    row = deciding_of(Bet("tie", rows=rows, after_split=after_split), seen)
+    assert row is not None
+    assert row.pays == pays

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from controller.rules.game.cards import DECK, Card, Rank, Suit, total
@@ -50,3 +52,10 @@ def test_text_that_names_no_card_is_refused(text: str) -> None:
 )
 def test_a_hand_is_the_last_digit_of_its_points(cards: str, points: int) -> None:
     assert total(map(Card.parse, cards.split())) == points
+
+
+def test_a_card_does_not_change_and_a_copy_is_the_same_card() -> None:
+    card = Card.parse("KS")
+    with pytest.raises(AttributeError, match="KS does not change"):
+        card.rank = Rank.ACE
+    assert pickle.loads(pickle.dumps(card)) == card

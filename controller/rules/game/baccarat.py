@@ -169,7 +169,7 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
                         open_ += [((*player, each), banker) for each in WORTH]
                     case Hand.BANKER:
                         open_ += [(player, (*banker, each)) for each in WORTH]
-                    case None:
+                    case None:  # pragma: no branch: a hand, or none
                         found.append((shape(player), shape(banker)))
         return found
 
@@ -213,7 +213,7 @@ def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tu
                 player += (card,)
             case Hand.BANKER:
                 banker += (card,)
-            case None:
+            case None:  # pragma: no branch: a hand, or none
                 raise ValueError(f"the round was complete before {card}")
     return player, banker
 

@@ -235,7 +235,7 @@ def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[
     if total(player) in game.natural or total(banker) in game.natural:
         layout.face_up = (PLAYER, BANKER)
         yield layout.done(natural=True)
-        return
+        return  # pragma: no cover: nobody asks for a step after the last
 
     third = None
     call = yield Choose(PLAYER, actives.player, game.player_options(player), secret=True)

@@ -340,7 +340,7 @@ def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
             return deciding(bet, seen[0])
         case "rightmost":
             return deciding(bet, seen[-1])
-        case "best":
+        case "best":  # pragma: no branch: the last choice
             return next((row for row in bet.rows if any(deciding(bet, one) is row for one in seen)), None)
 
 

@@ -232,7 +232,7 @@ def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
             return [*seats, None] * 2
         case "dealer_first":
             return [None, *seats] * 2
-        case "two_at_once":
+        case "two_at_once":  # pragma: no branch: the last choice
             return [to for each in (*seats, None) for to in (each, each)]
 
 

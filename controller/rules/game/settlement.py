@@ -159,7 +159,7 @@ def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: i
             back = 0
         case Result.HALF_LOST:
             back = rounding.pay(Fraction(wager.cents, 2))
-        case Result.WON | Result.PUSHED | Result.RETURNED:
+        case Result.WON | Result.PUSHED | Result.RETURNED:  # pragma: no branch: the last result
             back = wager.cents
     if row is None or row.pays is None:
         return Settled(wager, hand, result, back, 0)

@@ -1,0 +1,53 @@
+"""What comes to a table beside its round: the pit's next key, a taken place at the broker, and facts of no fault."""
+
+from __future__ import annotations
+
+from controller.rules.game.cards import Card
+from controller.table.face_down import comes_face_down, hides_cards
+from controller.table.facts import (
+    CardDrawn,
+    CardKept,
+    ClientIdTaken,
+    JournalFoundBehindPit,
+    PitKeyRotated,
+    Target,
+)
+from controller.table.faults import raised_by
+from controller.table.legality import Row
+from controller.table.stops import behind_pit_at
+from tests.support.tables import MIDI, TableUnderTest, between
+
+_AT = "2026-01-01T00:00:01.000Z"
+
+
+def test_the_pits_next_key_is_pinned_without_a_person() -> None:
+    table = between().believe(PitKeyRotated("ab" * 32, "cd" * 32))
+    assert (table.table.pit_key, table.fault) == ("ab" * 32, None)
+
+
+def test_a_place_at_the_broker_that_another_took_is_an_alarm_and_no_fault() -> None:
+    table = between()
+    table.told()
+    table.believe(ClientIdTaken())
+    assert [(event["type"], event["code"]) for event in table.told()] == [("alarm", "client_id_taken")]
+    assert table.fault is None
+
+
+def test_a_card_raises_no_fault_by_itself() -> None:
+    assert raised_by(CardDrawn(Card.parse("7C"))) is None
+
+
+def test_a_card_that_waits_beside_an_ack_that_does_not_fit_takes_no_ack_back() -> None:
+    table = between().believe(JournalFoundBehindPit(9, 4, chain_differs=False, at=_AT)).draw("5D")
+    assert table.face.fault is not None
+    assert table.face.fault.held_cards == 1
+    assert behind_pit_at(table.table) == _AT
+
+
+def test_the_first_card_of_a_shoe_is_turned_up_and_a_kept_card_is_seen_by_nobody() -> None:
+    announced = TableUnderTest(MIDI).new_shoe_by_supervisor()
+    assert not comes_face_down(announced.table, Row.CARD)
+    playing = TableUnderTest(MIDI).open_shoe().lock().draw("4S TH")
+    playing.believe(CardKept(Card.parse("7H"), Target.PLAYER, 1))
+    assert playing.table.kept
+    assert hides_cards(playing.table)
