@@ -11,15 +11,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 _VERSION = re.compile(r'^__version__ = "(\d+\.\d+\.\d+)"$', re.MULTILINE)
 _SECTION = re.compile(r"^## (\S+)(?: \((\S+)\))?$", re.MULTILINE)
+_UNRELEASED = re.compile(r"^## Unreleased$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def amiss(version: str, changelog: str, tags: list[str], changed: list[str]) -> Iterator[str]:
     """Yield everything that keeps this version from being released. `changed` are the files that are not committed."""
-    sections = [(name, date) for name, date in _SECTION.findall(changelog)]
+    sections = [(name, date) for name, date in _SECTION.findall(changelog) if name != "Unreleased"]
     names = [name for name, _ in sections]
+    unreleased = _UNRELEASED.search(changelog)
     if version not in names:
         yield f"CHANGELOG.md has no section `## {version} (YEAR-MONTH-DAY)`: let `## Unreleased` become that section."
-    elif names[0] == "Unreleased":
+    elif unreleased is not None and unreleased[1].strip():
         yield "CHANGELOG.md has changes under `## Unreleased`: they belong to this version, or the version is older."
     elif names[0] != version:
         yield f"The first section of CHANGELOG.md is {names[0]}, and controller/__init__.py says {version}."
@@ -27,7 +29,7 @@ def amiss(version: str, changelog: str, tags: list[str], changed: list[str]) -> 
         yield f"The section {version} of CHANGELOG.md has no date: write `## {version} (YEAR-MONTH-DAY)`."
     if f"v{version}" in tags:
         yield f"The tag v{version} is there already: set the next version in controller/__init__.py."
-    if missing := [name for name in names if name not in ("Unreleased", version) and f"v{name}" not in tags]:
+    if missing := [name for name in names if name != version and f"v{name}" not in tags]:
         yield f"CHANGELOG.md tells of releases without a tag: {', '.join(missing)}."
     if changed:
         yield f"Not committed: {', '.join(changed)}."
