@@ -300,6 +300,7 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
 DARK = {
     *("controller", "controller.people", "controller.people.cli", "controller.basics.colours"),
     *("controller.people.cli.command", "controller.people.cli.commands", "controller.people.cli.files"),
+    *(f"controller.people.cli.commands.{part}" for part in ("looking", "record", "table", "without_hardware")),
     *("controller.people.cli.main", "controller.basics", "controller.basics.errors"),
     *("controller.basics.command", "controller.basics.near"),
     *("controller.daemon", "controller.daemon.header"),
@@ -356,6 +357,11 @@ def test_few_values_are_read_by_a_name_in_quotes() -> None:
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
                 by_file[module] += isinstance(node.slice.value, str)
     assert MOST_SUBSCRIPTS - 60 < by_file.total() <= MOST_SUBSCRIPTS, by_file.most_common(10)
+
+
+def test_no_file_is_longer_than_six_hundred_lines() -> None:
+    lines = {module: len(path.read_text("utf-8").splitlines()) for module, path in MODULES.items()}
+    assert {module: count for module, count in lines.items() if count > 600} == {}
 
 
 MOST_LINES, MOST_LONG_FUNCTIONS = 40, 8

@@ -1,0 +1,80 @@
+"""The commands that read the record.
+
+Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from controller.basics.command import Command
+from controller.people.cli.command import File
+from controller.people.cli.commands.table import add_passphrase
+
+
+def _add_archive(parser: ArgumentParser) -> None:
+    where = "the folder of the archives (default: the folder that the journal names, or the folder beside the journal)"
+    parser.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
+
+
+def _add_verify(parser: ArgumentParser) -> None:
+    against = "compare the journal with a pit's log too: the events that the pit committed, one JSON line each"
+    parser.add_argument("--against", type=Path, metavar="LOG", help=against)
+    _add_archive(parser)
+    add_passphrase(parser, "of a backup: try whether the first line of this file opens the keys inside")
+
+
+def _verify(options: Namespace) -> int:
+    from controller.daemon.record.backup import is_backup
+    from controller.people.cli.history import verify_journal
+
+    if is_backup(options.journal):
+        from controller.people.cli.backup import verify_backup
+
+        return verify_backup(options.journal, options.passphrase_file)
+    return verify_journal(options.journal, options.against, options.archive)
+
+
+def _rounds(options: Namespace) -> int:
+    from controller.people.cli.history import rounds
+
+    return rounds(options.journal, options.archive)
+
+
+def _add_replay(parser: ArgumentParser) -> None:
+    parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
+    page = "write the round as one HTML page: cards, frames, lamps, times, events"
+    parser.add_argument("--html", type=Path, metavar="FILE", help=page)
+    _add_archive(parser)
+
+
+def _replay(options: Namespace) -> int:
+    from controller.people.cli.history import replay_round
+
+    return replay_round(options.journal, options.round, options.archive, options.html)
+
+
+_RECORD = "The record"
+
+OF_RECORD: tuple[Command, ...] = (
+    Command("rounds", _RECORD, "every round in a journal, a line each", "", _rounds, _add_archive, File.JOURNAL),
+    Command(
+        "replay",
+        _RECORD,
+        "one finished round, step by step from the shoe's own frames",
+        "3/12",
+        _replay,
+        _add_replay,
+        File.JOURNAL,
+    ),
+    Command(
+        "verify",
+        _RECORD,
+        "check every row of a journal or of a backup, and name the first bad row",
+        "--against LOG",
+        _verify,
+        _add_verify,
+        File.JOURNAL,
+    ),
+)
