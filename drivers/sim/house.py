@@ -113,17 +113,20 @@ class Limits(Struct, frozen=True):
 
 
 class ShoeProcedure(Struct, frozen=True):
-    """How a shoe is dealt out. The defaults are those of the Royal 9 sheet.
-
-    `slips_are_burned`: a card drawn in error is burned; otherwise that card opens a simulated hand.
-    """
+    """How a shoe is dealt out. The defaults are those of the Royal 9 sheet."""
 
     decks: int = 8
     cut_card_from_end: int = 14
     hands_after_cut_card: int = 1
     hands_after_cut_card_first: int = 1
     fewest_cards_to_open: int = 6
-    slips_are_burned: bool = False
+    drawn_in_error: str = "simulated_hand"
+    burn_counts_first_card: bool = False
+
+    @property
+    def slips_are_burned(self) -> bool:
+        """Whether a card drawn in error is burned; otherwise that card opens a simulated hand."""
+        return self.drawn_in_error == "burn"
 
 
 class Rounding(Struct, frozen=True):
@@ -211,22 +214,12 @@ class _TableFile(Struct, frozen=True):
     seats: tuple[_Seat, ...]
 
 
-class _GameShoe(Struct, frozen=True):
-    decks: int
-    cut_card_from_end: int
-    hands_after_cut_card: int
-    fewest_cards_to_open: int
-    drawn_in_error: str
-    burn_counts_first_card: bool
-    hands_after_cut_card_first: int = 1
-
-
 class _GameFile(Struct, frozen=True):
     """What the simulation reads of a game file; `section` is the one with the name of its kind."""
 
     kind: str
     name: str
-    shoe: _GameShoe
+    shoe: ShoeProcedure
     wagers: dict[str, Any]
     bets: tuple[Bet, ...]
     section: dict[str, Any]
@@ -275,7 +268,7 @@ def _sensed(pins: _Pins, bets: Iterable[Bet]) -> str | None:
 
 
 def _house(table: _TableFile, game: _GameFile) -> House:
-    pins, shoe = table.pins, game.shoe
+    pins = table.pins
     if not pins.page:
         raise KeyError("pins.page")
     return House(
@@ -294,14 +287,7 @@ def _house(table: _TableFile, game: _GameFile) -> House:
         section=game.section,
         midi=table.table.dealt == "midi",
         name=game.name,
-        shoe=ShoeProcedure(
-            decks=shoe.decks,
-            cut_card_from_end=shoe.cut_card_from_end,
-            hands_after_cut_card=shoe.hands_after_cut_card,
-            hands_after_cut_card_first=shoe.hands_after_cut_card_first,
-            fewest_cards_to_open=shoe.fewest_cards_to_open,
-            slips_are_burned=shoe.drawn_in_error == "burn",
-        ),
+        shoe=game.shoe,
         limits=Limits(**game.wagers, bets=game.bets, sensed=_sensed(pins, game.bets)),
         rounding=game.rounding,
     )
