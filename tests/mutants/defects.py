@@ -213,14 +213,14 @@ MUTANTS = (
         "the word that the broker kept counts as one of a living pit",
         (
             _LEVELS,
-            "if self._heard_on_connection and self.said_lately(said, now):",
-            "if self.said_lately(said, now):",
+            "if self._heard_on_connection and self.said_lately(word, now):",
+            "if self.said_lately(word, now):",
         ),
     ),
     _mutant(
         "old_levels_taken",
         "a word on the levels that is older than one already seen is taken",
-        (_LEVELS, "        if said.seq < self._seq:\n", "        if said.seq < 0:\n"),
+        (_LEVELS, "        if word.seq < self._seq:\n", "        if word.seq < 0:\n"),
     ),
     _mutant(
         "royal9_locked_without_levels",
