@@ -19,7 +19,6 @@ port or Pi is absent is skipped, and says which; with `--bench-strict`, and wher
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import itertools
 import json
@@ -34,14 +33,14 @@ from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 import pytest
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 
 from controller import __version__
 from controller.basics.errors import TableError
 from controller.basics.near import meant
+from controller.bench.broker_address import Address, broker_address
 from controller.bench.broker_certs import TABLE, BrokerCerts
 from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
 from controller.bench.far_pit import Event, FarPit
@@ -60,7 +59,6 @@ PATIENCE_S = 60.0
 """How long a test waits for a condition. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
 _numbers = itertools.count(1)
-_PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
 _certs = pytest.StashKey[BrokerCerts | None]()
 _shim = pytest.StashKey[Path]()
@@ -74,14 +72,6 @@ _ABSENT = ("mosquitto_missing", "broker_silent", "sim_port", "gpio_missing", "gp
 """The error codes of parts that a bench may lack: their tests are skipped. With any other code a test fails."""
 
 _LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
-
-
-class Address(Struct, frozen=True):
-    """Where a broker is, and whether it is reached over TLS."""
-
-    host: str
-    port: int
-    tls: bool
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -112,25 +102,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     bench_.addoption(
         "--broker-certs", metavar="FOLDER", help="as `tablectl certs FOLDER HOST hil pit bets` writes it, for mqtts://"
     )
-
-
-def broker_address(url: str) -> Address:
-    """The address in `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT`.
-
-    Raises ArgumentTypeError for any other text. The error does not repeat the text, which may hold a password.
-    """
-    try:
-        parts = urlsplit(url if "://" in url else f"mqtt://{url}")
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is not an address of a broker: {error}") from None
-    if "@" in parts.netloc:
-        raise argparse.ArgumentTypeError("the bench has no passwords: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
-    if parts.scheme not in _PORTS or not host or port == 0 or parts.path.strip("/") or parts.query or parts.fragment:
-        raise argparse.ArgumentTypeError(
-            "this is not an address of a broker: write mqtt://HOST[:PORT], mqtts://HOST[:PORT] or HOST:PORT"
-        )
-    return Address(host, port or _PORTS[parts.scheme], parts.scheme == "mqtts")
 
 
 def pytest_configure(config: pytest.Config) -> None:
