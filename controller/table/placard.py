@@ -46,6 +46,7 @@ def _bet(bet: Bet) -> PlacardBet:
         unequal_stakes=bet.unequal_stakes,
         rows=tuple(map(_row, bet.rows)),
         needs=bet.needs,
+        maximum_of_needed=_ratio(bet.maximum_of_needed),
         pays_at_most_cents=bet.pays_at_most_cents,
     )
 

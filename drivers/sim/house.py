@@ -56,6 +56,7 @@ class Bet(Struct, frozen=True):
     awards_return_stake: bool = False
     unequal_stakes: str | None = None
     needs: tuple[str, ...] = ()
+    maximum_of_needed: str | None = None
     each_hand: bool = False
     after_split: str = "leftmost"
 

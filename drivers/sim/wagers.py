@@ -104,6 +104,7 @@ class Bettors:
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
             turns = [_Turn([self._main(min(occupied), "hand")])]  # without any wager there is no round
         self._stakes_differ(turns)
+        self._over_needed(turns)
         made = [wager for turn in turns for wager in turn.wagers]
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
@@ -116,6 +117,18 @@ class Bettors:
         if asked and len({wager.cents for _, wager in good}) > 1:
             for turn, wager in good:
                 turn.codes[wager] = Refusal(wager, "stakes_differ")
+
+    def _over_needed(self, turns: Collection[_Turn]) -> None:
+        """Refuse each wager that is too large beside what the same bettor has on the spots that its bet needs."""
+        limited = {bet.spot: bet for bet in self._limits.bets if bet.maximum_of_needed is not None}
+        for turn in turns:
+            good = [each for each in turn.wagers if each not in turn.codes]
+            for wager in (each for each in good if each.spot in limited):
+                bet = limited[wager.spot]
+                times, one = map(int, (bet.maximum_of_needed or "").split(":"))
+                beside = [each.cents for each in good if each.back == wager.back and each.spot in bet.needs]
+                if wager.cents * one > times * sum(beside):
+                    turn.codes[wager] = Refusal(wager, "over_needed")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
         """By progressive bet, the seats that have a wager on it. A bet without wagers is left out."""

@@ -18,14 +18,14 @@ from controller.people.par.sheet import par, subject
 from controller.rules.game.bets import Bet, Finished
 from controller.rules.game.hands import as_it_lies
 from controller.rules.game.settlement import Rounding, settle
-from controller.rules.game.wagers import Wager
+from controller.rules.game.wagers import Wager, WagerRules, stand
 from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
 from drivers.sim.house import Rounding as SimulatedRounding
 from drivers.sim.wagers import Wager as SimulatedWager
 from tests.daemon.test_config import CONFIG, read, written
 from tests.game.test_bets import loaded
-from tests.game.test_settlement import cards
+from tests.game.test_settlement import cards, some
 from tests.support.bets import NATURAL
 from tests.support.tables import TABLES
 
@@ -116,3 +116,49 @@ def test_a_most_that_no_wager_reaches_is_a_warning(tmp_path: Path) -> None:
     assert "tie: pays_at_most_cents = 450000 cuts no pay: the greatest wager, $500.00, wins $4,500.00" in warned
     others = [*seldom_meant(load(house(tmp_path, pays_at_most_cents=449_999)).game)]
     assert not any("cuts no pay" in said for said in others)
+
+
+# A limit as a part of the wager that the bet needs.
+
+MAIN = ("player", "banker")
+
+
+def over(wagers: str, share: str) -> set[str]:
+    """The wagers that are refused as too large beside the wager that the tie needs."""
+    limits = WagerRules(500, 500_000, 500, 500_000, 500, tie_only_meets_minimum=False, back_bettors=True)
+    bets = [Bet("player", limits="circle"), Bet("tie", needs=MAIN, maximum_of_needed=Fraction(share))]
+    placed = some(wagers)
+    _, refused = stand(limits, bets, range(1, 8), placed)
+    assert {each.code for each in refused} <= {"over_needed"}
+    return {f"{one.wager.seat}{'b' * one.wager.back} {one.wager.spot} {one.wager.cents // 100}" for one in refused}
+
+
+@pytest.mark.parametrize(
+    ("wagers", "share", "refused"),
+    [
+        ("1 player 50, 1 tie 25", "1/2", set[str]()),
+        ("1 tie 25, 1 player 50", "1/2", set[str]()),
+        ("1 player 50, 1 tie 30", "1/2", {"1 tie 30"}),
+        ("1 player 5, 1 tie 50", "10", set[str]()),
+        ("1 player 5, 1 tie 55", "10", {"1 tie 55"}),
+        ("1 player 50, 1b player 50, 1 tie 30", "1/2", {"1 tie 30"}),  # each bettor's own wager alone
+        ("1 player 50, 1b player 100, 1b tie 50, 1 tie 25", "1/2", set[str]()),
+        ("1 player 100, 2 player 50, 2 tie 50", "1/2", {"2 tie 50"}),
+    ],
+)
+def test_a_wager_is_limited_by_the_wager_that_it_needs(wagers: str, share: str, refused: set[str]) -> None:
+    assert over(wagers, share) == refused
+
+
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        ({"maximum_of_needed": "1:2"}, "tie needs no other wager, so there is none to go by"),
+        ({"maximum_of_needed": "50%", "needs": MAIN}, 'is "1:2" meant?'),
+        ({"maximum_of_needed": "0:1", "needs": MAIN}, "is 0, and the least wager here is 500"),
+        ({"maximum_of_needed": "1:9999", "needs": MAIN}, "is 100, and the least wager here is 500"),
+        ({"maximum_of_needed": "1:2", "needs": MAIN, "price_cents": 500}, "stands beside price_cents"),
+    ],
+)
+def test_a_part_of_another_wager_that_cannot_be_meant(tmp_path: Path, of: dict[str, Any], says: str) -> None:
+    assert says in mistakes(tmp_path, **of)

@@ -30,7 +30,7 @@ CODES = {
     "baccarat_royal": {"not_active", "active_seat", "both_sides", "no_back_bettors"},
     "ez_baccarat": {"needs_another", "both_sides", "no_back_bettors"},
     "punto_2000": {"needs_another", "both_sides", "no_back_bettors"},
-    "even_draw": {"needs_another", "both_sides", "no_back_bettors"},
+    "even_draw": {"needs_another", "over_needed", "both_sides", "no_back_bettors"},
     "pairs": {"needs_another", "both_sides", "no_back_bettors"},
     "grand_fortune": {"needs_another", "wrong_price", "both_sides", "no_back_bettors"},
     "lucky9": {"tie_needs_hand", "bonus_needs_hand", "no_back_bettors"},

@@ -102,6 +102,9 @@ class PlacardBet(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
     """The same bettor must have a wager on at least one of these spots too."""
 
+    maximum_of_needed: str | None = None
+    """The most on this spot, by what the same bettor has on the spots of `needs` together: "1:2" is half of it."""
+
     pays_at_most_cents: int | None = None
     """The most that one wager wins by a row that pays to one."""
 

@@ -247,6 +247,27 @@ def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ..
             yield key, what, "Write an amount that can be paid."
 
 
+def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    """A limit by another wager needs that wager, and leaves room for a wager."""
+    of = {bet.spot: bet for bet in bets}
+    for place, bet in enumerate(bets):
+        if bet.maximum_of_needed is None:
+            continue
+        key, beside = f"bets.{place}.maximum_of_needed", [of[spot] for spot in bet.needs if spot in of]
+        most, least = bet.maximum_of_needed * sum(map(wagers.most_wager_cents, beside)), wagers.least_wager_cents(bet)
+        if not bet.needs:
+            yield (
+                key,
+                f"{bet.spot} needs no other wager, so there is none to go by",
+                'Add needs = ["player", "banker"].',
+            )
+        elif bet.price_cents is not None:
+            yield key, "stands beside price_cents, which is the one wager on this spot", "Remove one of the two."
+        elif beside and most < least:
+            what = f"{ratio_text(bet.maximum_of_needed)} of the greatest wagers beside it is {float(most):.0f}"
+            yield key, f"{what}, and the least wager here is {least}", "Raise it, or lower the minimum of this bet."
+
+
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and not 1 <= bet.price_cents <= MOST_WAGER_CENTS:
@@ -350,7 +371,15 @@ def check_reach(game: GameFile) -> Iterable[Mistake]:
 
 GAME_CHECKS = (
     *(_check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
-    *(_check_placeable, _check_limits, _check_most_paid, _check_money, _check_awards, _check_words),
+    *(
+        _check_placeable,
+        _check_limits,
+        _check_most_paid,
+        _check_maximum_of_needed,
+        _check_money,
+        _check_awards,
+        _check_words,
+    ),
 )
 """Every check of a game's file. A check's arguments are the sections that the check looks at, by their names; `section`
 is the section of the file's kind."""

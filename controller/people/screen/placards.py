@@ -91,7 +91,13 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
     told += [(_name("spot", bet.spot), dollars(bet.price_cents or 0)) for bet in priced]
     capped = ((bet.spot, bet.pays_at_most_cents) for bet in placard.bets)
     told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), dollars(most)) for spot, most in capped if most]
-    return [{"label": label, "text": same(text)} for label, text in told]
+    lines = [(label, same(text)) for label, text in told]
+    for bet in placard.bets:
+        if bet.maximum_of_needed is not None:
+            needed = either([bet_name(placard.bets, each) for each in bet.needs])
+            times = Fraction(*map(int, bet.maximum_of_needed.split(":")))
+            lines.append((_name("spot", bet.spot), say("limit", "of_needed", times=str(times), needed=needed)))
+    return [{"label": label, "text": text} for label, text in lines]
 
 
 def _range(least_cents: int, most_cents: int) -> str:

@@ -257,6 +257,9 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[str, ...] = ()
     """The bettor must have a wager on at least one of these spots too."""
 
+    maximum_of_needed: Fraction | None = None
+    """The most on this spot, as a multiple or a part of the same bettor's wagers on the spots of `needs` together."""
+
     optional: bool = False
     """The bet is settled after the traditional bets."""
 

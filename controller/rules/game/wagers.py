@@ -199,6 +199,8 @@ def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wa
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
         return _NEEDS.get(bet.spot, "needs_another")
+    if bet.maximum_of_needed is not None and wager.cents > bet.maximum_of_needed * _needed_cents(bet, wager, standing):
+        return "over_needed"
     circles = {each.spot for each in bets if each.limits == "circle"}
     if wager.back and not _beside_the_seated(rules, standing, wager, circles):
         return "back_without_seat"
@@ -233,6 +235,12 @@ def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager
 def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
     """Every spot on which the bettor of this wager has a wager."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
+
+
+def _needed_cents(bet: Bet, bettor: Wager, wagers: Sequence[Wager]) -> int:
+    """The cents of the bettor of this wager on the spots that the bet needs, together."""
+    own = [other for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)]
+    return sum(other.cents for other in own if other.spot in bet.needs)
 
 
 def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
