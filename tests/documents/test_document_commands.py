@@ -42,6 +42,7 @@ _ORDINARY = {
     "export",
     "find",
     "git",
+    "grep",
     "etcdctl",
     "gpg",
     "install",
