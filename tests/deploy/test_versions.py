@@ -124,7 +124,7 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
         return SimpleNamespace(face=SimpleNamespace(phase=phase))
 
     monkeypatch.setattr(versions, "status_of", status_of)
-    monkeypatch.setattr(versions, "default_table", lambda: Path("table.toml"))
+    monkeypatch.setattr(versions, "default_table", lambda _: Path("table.toml"))
     assert versions._shoe_is_open() == (phase not in ("no_shoe", "shoe_ended"))
     assert asked == [Path("table.toml")]
 
@@ -132,7 +132,7 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
 def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:
     """A table that does not run, with a journal of these facts."""
     table = stopped_table(folder, facts)
-    monkeypatch.setattr(versions, "default_table", lambda: table)
+    monkeypatch.setattr(versions, "default_table", lambda _: table)
     monkeypatch.setattr(versions, "_ACCOUNT", None)
     return Path(load(table).file.journal.path)
 
@@ -256,7 +256,7 @@ def test_a_credential_that_only_the_tables_unit_sees_is_no_reason_against_a_vers
 ) -> None:
     lines = ["config_invalid: the configuration has mistakes", *(f"{each}\n  what to do: so" for each in mistakes)]
     refused = subprocess.CompletedProcess([], 1, "", "\n".join(lines))
-    monkeypatch.setattr(versions, "default_table", lambda: tmp_path / "table.toml")
+    monkeypatch.setattr(versions, "default_table", lambda _: tmp_path / "table.toml")
     monkeypatch.setattr(versions, "_asked", lambda _version, *_words: refused)
     assert (versions._unfit(tmp_path) is None) == fit
 

@@ -27,14 +27,20 @@ OPENED = 8 * 52 - 3  # cards left where the first card is a two
 _LINES = ["perfect", *(pytest.param(kind, marks=pytest.mark.proof) for kind in ("byte by byte", "delayed"))]
 
 
-def _params(**sections: Any) -> list[Any]:
-    return [pytest.param(brand, marks=pytest.mark.table(shoe={"driver": brand}, **sections)) for brand in BRANDS]
+def _params(at_length: str = "", **sections: Any) -> list[Any]:
+    """Both brands; that of `at_length` only with the proof."""
+    marks = {brand: [pytest.mark.table(shoe={"driver": brand}, **sections)] for brand in BRANDS}
+    return [pytest.param(brand, marks=[*marks[brand], *[pytest.mark.proof] * (brand == at_length)]) for brand in BRANDS]
 
 
 @pytest.fixture(params=_params())
 def brand(request: pytest.FixtureRequest) -> str:
     """The brand of the shoe; the mark beside it names it to the table file."""
     return str(request.param)
+
+
+_ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="beetek"), indirect=True)
+"""A round in which nothing of the shoe goes wrong: a BeeTek tells it by reports that the other tests here tell too."""
 
 
 @pytest.fixture(params=_LINES)
@@ -79,6 +85,7 @@ def _hand(
 # Hands.
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_a_hand_with_both_third_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 3D 3H 2S 6D 4C")
@@ -86,6 +93,7 @@ def test_a_hand_with_both_third_cards(at: Bench) -> None:
     assert at.pit.types == ["shoe_opened", "wagers_locked", "round"]
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("4H 2D 4D KS")
@@ -102,6 +110,7 @@ def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
     assert _rounds(at, 1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_royal_9_hits_in_two_hands(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("KS 2D 9S 3C", 1, 2)
@@ -218,6 +227,7 @@ def _drawn(event: dict[str, Any]) -> list[str]:
 # People.
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_a_supervisor_voids_a_hand(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(2)
