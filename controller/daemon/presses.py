@@ -11,6 +11,7 @@ from controller.contract.face.status import Waits
 from controller.daemon import clock
 from controller.daemon.inbox import Asked
 from controller.daemon.pins.buttons import SEEN_AFTER_S, pressed
+from controller.daemon.pins.inputs import CABINET
 from controller.daemon.second_person import BUTTON, Confirmed, Proposal, SecondPerson
 from controller.table.acts.entry import KEY
 from controller.table.legality import Refuse
@@ -23,13 +24,15 @@ _log = logging.getLogger(__name__)
 class Presses:
     """Makes requests of the buttons of one table, whose inputs are `inputs`.
 
-    `ask` takes each request with the way on which it came. `table` is the table as committed last, `moment` its shoe,
-    round and phase. `settled` are the settled inputs. `testing` says whether the inputs are under test.
+    `opened` hears that the cabinet was opened. `ask` takes each request with the way on which it came. `table` is the
+    table as committed last, `moment` its shoe, round and phase. `settled` are the settled inputs. `testing` says
+    whether the inputs are under test.
     """
 
     def __init__(
         self,
         inputs: Collection[str],
+        opened: Callable[[], None],
         ask: Callable[[Asked, str], None],
         table: Callable[[], Table],
         moment: Callable[[], Hashable],
@@ -37,6 +40,7 @@ class Presses:
         testing: Callable[[], bool],
     ) -> None:
         self._second_person = SecondPerson(inputs)
+        self._opened = opened
         self._ask = ask
         self._table = table
         self._moment = moment
@@ -49,7 +53,9 @@ class Presses:
 
     def pressed(self, name: str, at_s: float) -> None:
         """An input closed: a button is pressed or begins to be held, or the key was turned."""
-        if self._testing():
+        if name == CABINET:
+            self._opened()  # also in a test of the inputs: otherwise a test would be the time to open it
+        elif self._testing():
             _log.info("%s was pressed, in a test of the inputs", name)
         elif name == KEY:
             self._second_person.key_turned(True, at_s)

@@ -36,6 +36,7 @@ from controller.daemon.delivery.stream import PitStream
 from controller.daemon.folding import Folding
 from controller.daemon.inbox import Arrived, Asked
 from controller.daemon.panel import Panel
+from controller.daemon.pins.inputs import CABINET
 from controller.daemon.pins.watch import Watch, keep_watching
 from controller.daemon.presses import Presses
 from controller.daemon.record.archiving import Archivist
@@ -50,7 +51,7 @@ from controller.table.acts.itself import HitTested, InputsTested, LampsTested
 from controller.table.acts.recognition import SeeWager
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
-from controller.table.facts import Fact, ProgramMeasured, ReplayDiffered
+from controller.table.facts import CabinetOpened, CabinetOpeningNoted, Fact, ProgramMeasured, ReplayDiffered
 from controller.table.foreseen import foreseen
 from controller.table.lamps import Live
 from controller.table.legality import Refuse
@@ -152,6 +153,7 @@ class Runtime:
     def _new_presses(self) -> Presses:
         return Presses(
             self._config.file.pins.inputs,
+            opened=self._cabinet_opened,
             ask=self._put,
             table=lambda: self._table,
             moment=self._moment,
@@ -172,6 +174,8 @@ class Runtime:
         try:
             self._panel.sample()  # so that the first render already knows the sensors
             self._panel.render()
+            if self._panel.settled.get(CABINET):
+                self._cabinet_opened()
             async with asyncio.TaskGroup() as tasks:
                 for work in (
                     self._fold_and_commit(),
@@ -217,6 +221,10 @@ class Runtime:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._put(Asked(request, fault, shown, answer), via)
         return answer
+
+    def _cabinet_opened(self) -> None:
+        stops = self._config.file.pins.cabinet_opened == "fault"
+        self._put(CabinetOpened() if stops else CabinetOpeningNoted())
 
     def _moment(self) -> tuple[int | None, int | None, str]:
         """The table's shoe, round and phase. A request that waits for a second person is valid only while they last."""

@@ -457,6 +457,14 @@ class JournalAltered(Journalled, frozen=True):
     seq: int
 
 
+class CabinetOpened(Journalled, frozen=True):
+    """The table's cabinet was opened, or stood open when the table started, and the house stops the table for that."""
+
+
+class CabinetOpeningNoted(Journalled, frozen=True):
+    """The table's cabinet was opened, or stood open when the table started. The table goes on."""
+
+
 class ProgramMeasured(Journalled, frozen=True):
     """At start, what runs on this journal is not what ran on it before, or is the first: the program's version, and
     the digests of the program's files and of the configuration, in hex."""
@@ -515,6 +523,8 @@ OwnFact = (
     | CommitFailed
     | JournalGone
     | JournalAltered
+    | CabinetOpened
+    | CabinetOpeningNoted
     | ProgramMeasured
     | ReplayDiffered
     | StepFailed

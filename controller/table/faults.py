@@ -11,6 +11,7 @@ from enum import Enum
 from msgspec import Struct
 
 from controller.table.facts import (
+    CabinetOpened,
     CommitFailed,
     JournalAltered,
     JournalGone,
@@ -113,6 +114,7 @@ FAULTS: dict[str, FaultKind] = {
     "journal_altered": FaultKind(
         (_CLEAR, _VOID, _NEW_SHOE), details=("event",), fact=JournalAltered, of_the_controller=True
     ),
+    "cabinet_opened": FaultKind((_CLEAR, _VOID, _NEW_SHOE), fact=CabinetOpened, of_the_controller=True),
     "outbox_full": FaultKind((_CLEAR,), details=("waiting", "most"), fact=OutboxFull),
     "replay_differs": FaultKind(
         (_CLEAR, _VOID, _NEW_SHOE), details=("journal_row",), fact=ReplayDiffered, of_the_controller=True
@@ -155,6 +157,7 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "journal_large": ("bytes", "most_bytes"),
     "archive_failed": ("error",),
     "client_id_taken": (),
+    "cabinet_opened": (),
     "pit_key_differs": ("offered", "pinned"),
     "pit_word_forged": ("topic",),
     "recognition_key_adopted": ("key", "by"),

@@ -39,6 +39,7 @@ from controller.table.facts import (
     AwardRefused,
     AwardStepped,
     ByPerson,
+    CabinetOpeningNoted,
     ChipsNoted,
     ClientIdTaken,
     Fact,
@@ -170,6 +171,8 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
             return "archive_failed", {"error": error}
         case ClientIdTaken():
             return "client_id_taken", {}
+        case CabinetOpeningNoted():
+            return "cabinet_opened", {}
         case PitKeyDiffers(offered, pinned):
             return "pit_key_differs", {"offered": offered, "pinned": pinned}
         case PitWordForged(topic):

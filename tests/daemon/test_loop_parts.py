@@ -250,6 +250,7 @@ def test_a_press_answers_what_people_could_see(now_ms: list[int]) -> None:
     inputs = {"fault_clear": InputWiring(3, "low", "up"), "deal": InputWiring(4, "low", "up")}
     presses = Presses(
         inputs,
+        opened=lambda: None,
         ask=lambda item, _via: asked.append((item.request, item.fault)),
         table=lambda: world.table,
         moment=lambda: None,
@@ -273,6 +274,17 @@ def test_a_press_answers_what_people_could_see(now_ms: list[int]) -> None:
 def test_no_press_means_anything_while_the_inputs_are_tested(now_ms: list[int]) -> None:
     asked: list[Asked] = []
     table = Table(ROYAL9)
-    presses = Presses({}, lambda item, _: asked.append(item), lambda: table, lambda: None, dict, lambda: True)
+    opened: list[str] = []
+    presses = Presses(
+        {},
+        lambda: opened.append("cabinet"),
+        lambda item, _: asked.append(item),
+        lambda: table,
+        lambda: None,
+        dict,
+        lambda: True,
+    )
     presses.pressed("new_shoe", 0.0)
     assert asked == []
+    presses.pressed("cabinet_open", 0.0)
+    assert opened == ["cabinet"], "a test of the inputs is no time to open the cabinet unseen"

@@ -649,6 +649,18 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
 
 
+@walk("cabinet_opened", "clear", pins={"cabinet_opened": "fault"})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.pins.hold("cabinet_open")
+    yield {}
+    at.table.supervisor("clear")
+    at.shoe.deal("KS 2D 9S 3C")
+    at.await_phase("wagers_open")
+    assert at.table.fault is None, "the cabinet is still open, and somebody has looked"
+
+
 @walk("outbox_full", "clear", pit={"most_unacknowledged": 100})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.pit.silent()

@@ -90,9 +90,9 @@ class Technician:
             elif found := re.search(r"(Pull|Put) the plug .*\n$", new):
                 answered = len(self.seen)
                 (self._line.unplug_at_shoe if found[1] == "Pull" else self._line.plug_at_shoe)()
-            elif found := re.search(r"(?:Press the button|Cover the sensor|Turn the) (\w+): $", new):
+            elif found := re.search(r"(?:Press the button|Cover the sensor|Turn the|Open the) (\w+): $", new):
                 answered = len(self.seen)
-                self._press(found[1])
+                self._press("cabinet_open" if found[1] == "cabinet" else found[1])
             elif new.endswith("]: ") or "which lamp is lit: " in new[-20:]:
                 answered = len(self.seen)
                 prompt = new.splitlines()[-1]

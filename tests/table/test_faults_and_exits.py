@@ -19,6 +19,8 @@ from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     ArchiveFailed,
     BurnCountReported,
+    CabinetOpened,
+    CabinetOpeningNoted,
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
@@ -216,6 +218,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: in_round().believe(JournalAltered(3)),
         lambda: between().believe(JournalAltered(3)),
     ],
+    "cabinet_opened": [lambda: in_round().believe(CabinetOpened()), lambda: between().believe(CabinetOpened())],
     "outbox_full": [lambda: in_round().believe(OutboxFull(9, 9)), lambda: between().believe(OutboxFull(9, 9))],
     "replay_differs": [
         lambda: in_round().believe(ReplayDiffered(7)),
@@ -256,6 +259,8 @@ COMES_BY_ITSELF: list[Fact] = [
     CommitFailed("SQLITE_FULL"),
     JournalGone("table.journal", "removed"),
     JournalAltered(3),
+    CabinetOpened(),
+    CabinetOpeningNoted(),
     ReplayDiffered(7),
     PublishRefused(3, 0x87),
     HitUnheard(3),

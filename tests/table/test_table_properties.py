@@ -26,6 +26,8 @@ from controller.table.acts.stopped import CardNamed, CardsCounted, ClearFault, C
 from controller.table.facts import (
     ArchiveFailed,
     BurnCountReported,
+    CabinetOpened,
+    CabinetOpeningNoted,
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
@@ -173,6 +175,8 @@ REPORTS: st.SearchStrategy[Fact] = st.one_of(
     st.builds(CommitFailed, st.just("disk full")),
     st.builds(JournalGone, st.just("the journal was removed")),
     st.builds(JournalAltered, st.just(3)),
+    st.builds(CabinetOpened),
+    st.builds(CabinetOpeningNoted),
     st.builds(OutboxFilling, st.just(8), st.just(10)),
     st.builds(OutboxFull, st.just(10), st.just(10)),
     st.builds(JournalLarge, st.just(300), st.just(200)),

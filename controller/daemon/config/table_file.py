@@ -196,6 +196,10 @@ class PinsSection(Struct, frozen=True):
     sensed: str | None = None
     """The spot whose chips the seats' sensors see. Left out: the spot of the game's only progressive bet."""
 
+    cabinet_opened: Literal["fault", "alarm"] = "fault"
+    """What the table does when the input `cabinet_open` closes. `"fault"`: the table stops until a supervisor has
+    looked. `"alarm"`: the table tells the pit, and goes on."""
+
     sample_ms: int = 10
     """The time between two looks at the inputs while an input changes. While none changes, that time is three times as
     long: 30 ms for 10."""

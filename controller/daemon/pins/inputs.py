@@ -16,6 +16,9 @@ from controller.table.acts.entry import KEY
 from controller.table.acts.every import ACTS
 from drivers.devices import PRESENT_INPUT
 
+CABINET = "cabinet_open"
+"""The input that is closed while the table's cabinet, or its shoe's compartment, is open."""
+
 
 class Wanted(Enum):
     """Which tables want an input. Whoever walks a table's wiring is asked for each but the plug's."""
@@ -48,7 +51,10 @@ _OF_OTHER_ACTS = {press.button: Wanted.AT_WILL for act in ACTS for press in act.
 INPUTS: dict[str, Input] = {
     name: Input("Turn the key" if name == KEY else f"Press the button {name}", wanted)
     for name, wanted in (_BUTTONS | _OF_OTHER_ACTS).items()
-} | {PRESENT_INPUT: Input("Pull the plug at the shoe", Wanted.BY_THE_PLUG)}
+} | {
+    CABINET: Input("Open the cabinet", Wanted.AT_WILL),
+    PRESENT_INPUT: Input("Pull the plug at the shoe", Wanted.BY_THE_PLUG),
+}
 """The inputs that are no seat's sensor, by name. The sensor of seat 3 is `seat_3`."""
 
 

@@ -25,6 +25,7 @@ import tomli_w
 from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.daemon.config.table_file import HEADER_PINS
+from controller.daemon.pins.inputs import CABINET
 from controller.people.cli.client import status_of
 from controller.words.language import language
 from drivers import shoe as shoes
@@ -89,7 +90,9 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
         values[name] |= keys
     wired = values["pins"]["inputs"]
     shows_plug = {PRESENT_INPUT} if values["shoe"].get("present") == "input" else set()
-    for button in sorted((shoes.brand(values["shoe"]["driver"]).buttons.keys() | shows_plug) - wired.keys()):
+    shows_cabinet = {CABINET} if "cabinet_opened" in values["pins"] else set()
+    inputs = shoes.brand(values["shoe"]["driver"]).buttons.keys() | shows_plug | shows_cabinet
+    for button in sorted(inputs - wired.keys()):
         taken = {wiring["bcm"] for wiring in (*wired.values(), *values["pins"]["lamps"].values())}
         wired[button] = {"bcm": min(set(HEADER_PINS) - taken), "active": "low", "pull": "up"}
     path = folder / "table.toml"
