@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import permutations
 from math import perm
 from pathlib import Path
+from statistics import pstdev
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from msgspec import convert
 from msgspec.structs import fields
 
 from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, Kinds, by_row, kinds, sight, tableau_draws
+from controller.people.par.odds import Odds, outcomes
 from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import Bet, HandIs, When
@@ -116,6 +119,22 @@ def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(t
         one_by_one._suits = []
         (rows,) = by_row([compared], one_by_one, shoe, tableau_draws(TABLEAU))
         assert counted(compared, shoe) == rows
+
+
+def test_what_a_house_holds_in_an_hour_spreads_as_the_deals_themselves_do(tmp_path: Path) -> None:
+    """Mean and spread, from what each single deal pays."""
+    banker = {"when": {"winner": "banker"}, "pays": "1:1", "commission_taken": "1:20"}
+    raw = {"spot": "some", "rows": [banker, {"when": {"winner": "tie"}, "pays": "8:1"}]}
+    cards = ["KS", "9S", "4D", "3C", "2H", "7S", "6H"]
+    (ways,) = counted_one_by_one(cards, [raw])
+    paid = {0: Fraction(19, 20), 1: Fraction(8), None: Fraction(-1)}
+    gains = [paid[row] for row, many in ways.items() for _ in range(many)]
+    (read,) = loaded(tmp_path, [raw])
+    odds = Odds("some", (), outcomes(read, counted(read, Counter(map(Card.parse, cards)))))
+    mean, least, most = odds.hold({}, 400)
+    assert mean == pytest.approx(-400 * float(sum(gains) / len(gains)))
+    assert (most - least) / 2 == pytest.approx(1.96 * pstdev(gains) * 20)
+    assert (most + least) / 2 == pytest.approx(mean)
 
 
 def test_no_word_is_left_out() -> None:

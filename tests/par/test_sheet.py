@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from fractions import Fraction
 from functools import cache
@@ -140,6 +141,19 @@ def test_json_says_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     royal9 = [bet for bet in told["bets"] if bet["spot"] == "royal9"]
     assert [seat for bet in royal9 for seat in bet["seats"]] == [f"seat {number}" for number in range(1, 8)]
     assert royal9[0]["meters"].keys() == {"personal_vs_personal", "banker_personal", "player_personal"}
+
+
+def test_csv_has_every_outcome_with_the_figures_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(TABLES / "ez_baccarat.toml")
+    assert main(["par", file, "--csv", "--rounds-an-hour", "70"]) == 0
+    table = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert main(["par", file, "--json", "--rounds-an-hour", "70"]) == 0
+    bets = json.loads(capsys.readouterr().out)["bets"]
+    told = [(bet, outcome) for bet in bets for outcome in bet["outcomes"]]
+    assert [(row["spot"], row["when"], int(row["ways"]), row["net"], row["edge"]) for row in table] == [
+        (bet["spot"], outcome["when"], outcome["ways"], outcome["net"], bet["edge"]) for bet, outcome in told
+    ]
+    assert [float(row["hold_an_hour"]) for row in table] == [bet["hold_an_hour"][0] for bet, _ in told]
 
 
 def test_a_page_to_print_says_what_was_counted_and_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from controller.daemon.config import load
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
 from controller.people.par.odds import Levels
-from controller.people.par.page import NO_TERMS, OnTerms, differences, edges, html, json_of, lines, percent
+from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.settings import load as load_settings
 
@@ -27,6 +27,7 @@ def par_sheet(
     page: Path | None,
     pit: Path | None = None,
     rounds_an_hour: int = 100,
+    as_csv: bool = False,
 ) -> int:
     """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
     `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS. `pit`: the
@@ -37,7 +38,7 @@ def par_sheet(
     levels = dict(map(_level, meters))
     if composition:
         return _composition(file, levels, as_json)
-    sheet, on_terms = par(subject(file)), NO_TERMS
+    sheet, on_terms = par(subject(file)), OnTerms(rounds_an_hour=rounds_an_hour)
     known = {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
     if unknown := sorted(levels.keys() - known):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
@@ -52,6 +53,8 @@ def par_sheet(
         _print_differences(sheet, par(subject(against)), levels, as_json)
     elif as_json:
         print(json.dumps(json_of(sheet, levels, on_terms), indent=2))
+    elif as_csv:
+        print(csv_of(sheet, levels, on_terms), end="")
     else:
         print("\n".join(lines(sheet, levels, on_terms)))
     return 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from csv import writer
 from fractions import Fraction
 from html import escape
+from io import StringIO
 from typing import Any
 
 from msgspec import Struct
@@ -41,6 +43,7 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str
         if bet.outcomes:
             yield f"  exactly {bet.edge(levels)}"
             yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
+            yield f"  {_hold(bet, levels, on_terms)}"
         yield from (f"  {line}" for line in _bounds(bet))
         width = max((len(f"{outcome.ways:,}") for outcome in bet.outcomes), default=0)
         for outcome in bet.outcomes:
@@ -104,6 +107,27 @@ def _bounds(bet: Odds) -> Iterator[str]:
         yield f"whatever is chosen, the house edge is from {least} to {most}"
 
 
+def _hold(bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
+    rounds = on_terms.rounds_an_hour
+    mean, least, most = bet.hold(levels, rounds)
+    hour = f"in an hour of {rounds} rounds with one unit each"
+    return f"{hour} the house holds {mean:+.3f} units on average, 19 times in 20 from {least:+.2f} to {most:+.2f}"
+
+
+def csv_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
+    """A line for each outcome of each bet, with the bet's own figures in each of its lines."""
+    out = StringIO()
+    written = writer(out, lineterminator="\n")
+    of_bet = "edge", "standard_deviation", "hit_frequency", "hold_an_hour", "hold_from", "hold_to"
+    written.writerow(("spot", "seats", "when", "result", "ways", "probability", "net", *of_bet))
+    for bet in of.bets:
+        for each in bet.outcomes:
+            figures = bet.deviation(levels), float(bet.hit_frequency), *bet.hold(levels, on_terms.rounds_an_hour)
+            ends = each.when, each.result, each.ways, each.ways / bet.deals, each.worth(levels)
+            written.writerow((bet.spot, " ".join(bet.seats), *ends, bet.edge(levels), *figures))
+    return out.getvalue()
+
+
 def percent(part: Fraction, decimals: int = 5) -> str:
     """A part for people, as "1.05791%"."""
     return f"{100 * float(part):.{decimals}f}%"
@@ -119,7 +143,7 @@ def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, 
         "cards": of.cards,
         "deals": of.deals,
         "meters_cents": dict(levels),
-        "bets": [_bet_json(bet, levels, on_terms.of(bet)) | _capped_json(of, bet) for bet in of.bets],
+        "bets": [_bet_json(bet, levels, on_terms) | _capped_json(of, bet) for bet in of.bets],
         "hands": [
             {
                 "seats": hands.seats,
@@ -136,7 +160,8 @@ def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, 
     }
 
 
-def _bet_json(bet: Odds, levels: Levels, run: LongRun | None) -> dict[str, Any]:
+def _bet_json(bet: Odds, levels: Levels, on_terms: OnTerms) -> dict[str, Any]:
+    run = on_terms.of(bet)
     known: dict[str, Any] = {} if run is None else {"long_run": _run_json(run)}
     if bet.outcomes:
         edge = bet.edge(levels)
@@ -145,6 +170,7 @@ def _bet_json(bet: Odds, levels: Levels, run: LongRun | None) -> dict[str, Any]:
             "edge_percent": 100 * float(edge),
             "standard_deviation": bet.deviation(levels),
             "hit_frequency": str(bet.hit_frequency),
+            "hold_an_hour": list(bet.hold(levels, on_terms.rounds_an_hour)),
         }
     return known | {
         "spot": bet.spot,
@@ -242,7 +268,8 @@ def _number(text: str) -> str:
 
 def _bet_html(of: Par, bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
-    said = *_bounds(bet), *_capped_lines(of, bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
+    hold = [_hold(bet, levels, on_terms)] if bet.outcomes else []
+    said = *hold, *_bounds(bet), *_capped_lines(of, bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
     notes = "".join(f"<p>{escape(line)}</p>" for line in said)
     exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
     head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'

@@ -86,9 +86,11 @@ def _add_par(parser: ArgumentParser) -> None:
     parser.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
     terms = "the pit's settings: what each progressive bet keeps in the long run; meters stand at their seeds"
     parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=terms)
-    pace = "with --pit-settings: how often each award falls at this pace (default: %(default)s)"
+    pace = "what the house holds in an hour, and how often each award falls, at this pace (default: %(default)s)"
     parser.add_argument("--rounds-an-hour", type=int, choices=range(1, 1001), default=100, metavar="N", help=pace)
-    parser.add_argument("--json", action="store_true", help="every figure, as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="every figure, as one JSON object")
+    form.add_argument("--csv", action="store_true", help="a line for each outcome of each bet, for a spreadsheet")
     parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print too")
 
 
@@ -97,7 +99,7 @@ def _par(options: Namespace) -> int:
 
     return par_sheet(
         *(options.file, options.against, options.composition, options.meter),
-        *(options.json, options.page, options.pit_settings, options.rounds_an_hour),
+        *(options.json, options.page, options.pit_settings, options.rounds_an_hour, options.csv),
     )
 
 
