@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.people.cli.main import main
+from controller.people.par import sheet as counting_sheet
 from controller.people.par.odds import Odds, outcomes
 from controller.people.par.sheet import Par, par, subject
 from controller.people.par.shoe import fresh
@@ -235,6 +237,18 @@ def test_check_tells_the_edges_and_warns(
     *warnings, edges, _ = capsys.readouterr().out.splitlines()
     assert [each for each in warnings if "the house" in each] == ([warning] if warning else [])
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie ")
+
+
+def test_check_tells_what_needs_no_counting_before_it_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def counts(*_: object) -> Par:
+        assert "tableau.banker_draws_on_third_card" in capsys.readouterr().out
+        raise TableError("counted", "", "")
+
+    monkeypatch.setattr(counting_sheet, "par", counts)
+    assert main(["check", str(TABLES / "even_draw.toml")]) == 1
+    assert capsys.readouterr().err.startswith("counted: ")
 
 
 def test_an_award_of_a_part_of_a_meter_adds_that_part_alone() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 from msgspec.structs import replace
 
@@ -16,6 +19,18 @@ from controller.people.par.odds import Levels
 from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.settings import load as load_settings
+
+
+@contextmanager
+def waited_for(what: str) -> Iterator[None]:
+    """Tells a person at a terminal after a second that this takes a while. A pipe is told nothing."""
+    said = Timer(1.0, lambda: print(f"{what} That can take a while.", file=sys.stderr, flush=True))
+    if sys.stderr.isatty():
+        said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
 
 
 def par_sheet(
@@ -38,7 +53,7 @@ def par_sheet(
     levels = dict(map(_level, meters))
     if composition:
         return _composition(file, levels, as_json)
-    sheet, on_terms = par(subject(file)), OnTerms(rounds_an_hour=rounds_an_hour)
+    sheet, on_terms = _counted(file), OnTerms(rounds_an_hour=rounds_an_hour)
     known = {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
     if unknown := sorted(levels.keys() - known):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
@@ -58,6 +73,11 @@ def par_sheet(
     else:
         print("\n".join(lines(sheet, levels, on_terms)))
     return 0
+
+
+def _counted(file: Path) -> Par:
+    with waited_for("Every deal is counted."):
+        return par(subject(file))
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:

@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
 from controller.basics.colours import painted
@@ -113,29 +114,38 @@ def _add_check(parser: ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="a warning is refused too")
 
 
+def _told(lines: Iterable[str]) -> int:
+    """Print the lines, and return how many are warnings."""
+    count = 0
+    for line in lines:
+        is_warning = line.startswith("warning: ")
+        count += is_warning
+        print(painted(line, "yellow", sys.stdout) if is_warning else line, flush=True)
+    return count
+
+
 def _check(options: Namespace) -> int:
     from controller.contract.wire.mqtt_tls import wrong_with
     from controller.daemon.config import load
     from controller.daemon.config.problems import ConfigError, Problem
     from controller.people.cli.meters import meter_lines
-    from controller.people.cli.par import edge_lines
+    from controller.people.cli.par import edge_lines, waited_for
     from controller.people.par.sheet import par, subject
     from drivers.header_map import CONFIG_TXT, overlaid
 
-    config = load(options.table, reaching=True)
+    config = load(options.table)
     if (tls := config.file.pit.tls) is not None:
         wrong = wrong_with(tls, config.rules.table)
         if problems := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
             raise ConfigError(problems)
     pins = config.file.pins
-    sheet = par(subject(options.table))
-    counted = (*meter_lines(sheet, options.pit_settings), *edge_lines(sheet, options.highest_edge / 100))
-    warnings = (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))
-    count = 0
-    for line in (*counted, *(f"warning: {warning}" for warning in warnings)):
-        is_warning = line.startswith("warning: ")
-        count += is_warning
-        print(painted(line, "yellow", sys.stdout) if is_warning else line)
+    warnings = [f"warning: {each}" for each in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))]
+    count = _told(warnings)
+    with waited_for("Every deal is counted."):
+        load(options.table, reaching=True)
+        sheet = par(subject(options.table))
+        counted = [*meter_lines(sheet, options.pit_settings), *edge_lines(sheet, options.highest_edge / 100)]
+    count += _told(counted)
     rules, told = config.rules, f"{count} {'warning' if count == 1 else 'warnings'}"
     seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
     print(f"{rules.table} plays {rules.game}: {seats}. No mistakes{f', {told}' if count else ''}.")
