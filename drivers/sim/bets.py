@@ -164,6 +164,9 @@ def _of_both(one: Sequence[str], other: Sequence[str], naturals: Collection[int]
     }
 
 
+_PLACES = {"first": 0, "second": 1, "third": 2}
+
+
 def _hand_so(
     words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str, Sequence[str]], naturals: Collection[int]
 ) -> bool:
@@ -174,10 +177,11 @@ def _hand_so(
         "suited": cards[0][1] == cards[1][1],
         "colored": _color(cards[:2]) is not None,
         "first_two_total": rules.total(cards[:2]),
-        "third": cards[2][0] if len(cards) == 3 else None,
     }
 
     def holds(word: str, value: Any) -> bool:
+        if word in _PLACES:
+            return any(_any(text, value) for card in cards[_PLACES[word] : _PLACES[word] + 1] for text in (card, *card))
         if word == "seat_pair":
             return any(sorted(pair.split()) == sorted(cards[:2]) for pair in pairs.get(value, ()))
         if word == "first_two":

@@ -175,6 +175,10 @@ WHENS: list[dict[str, Any]] = [
     {"either": {"straight": True, "cards": 3}},
     {"first_four": {"straight": True}},
     {"both": {"straight": False, "suited": True}},
+    {"player": {"first": ["H", "D"]}, "banker": {"second": "K"}},
+    {"either": {"third": ["S", "8H"]}},
+    {"exactly_one": {"first": ["9", "K"], "second": ["AS", "S"]}},
+    {"identical": True, "player": {"first": "K"}},
 ]
 # Cards of few kinds, so that what is rare comes.
 FEW = [Card.parse(text) for text in ("KS", "9S", "KH", "9H", "AS", "AD", "QS", "TC", "5S", "5D", "3C", "8H")]

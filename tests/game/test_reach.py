@@ -42,6 +42,13 @@ ACES = CardsAre(has=Has(("A",), (3,)))
         (ROYAL9, [When(player=HandIs(straight=True, cards=(3,), total=(0,)))], 8, {}),  # a ten, a jack and a queen
         (ROYAL9, [When(player=HandIs(straight=True, same_rank=True))], 8, {0: "never_holds"}),
         (ROYAL9, [When(player=HandIs(different_ranks=(1,))), When(player=HandIs(same_rank=True))], 8, {1: "hidden"}),
+        (ROYAL9, [When(player=HandIs(first=("K",))), When(player=HandIs(first=("K",), second=("9",)))], 8,
+         {1: "hidden"}),
+        (ROYAL9, [When(player=HandIs(second=("9",))), When(player=HandIs(first_two=(("K",), ("9",))))], 8, {}),
+        (ROYAL9, [When(identical=True, player=HandIs(first=("K",)), banker=HandIs(first=("9",)))], 8, {}),
+        (ROYAL9, [When(player=HandIs(first=("KS",), second=("KS",)))], 1, {0: "never_holds"}),
+        (ROYAL9, [When(player=HandIs(third=("H",), cards=(2,))), When(player=HandIs(third=("8H", "9")))], 8,
+         {0: "never_holds"}),
     ],
 )  # fmt: skip
 def test_the_rows_that_no_hand_reaches(

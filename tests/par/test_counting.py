@@ -23,7 +23,7 @@ from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, Kinds, by_row
 from controller.people.par.odds import Odds, outcomes
 from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.baccarat import PuntoBanco
-from controller.rules.game.bets import Bet, HandIs, When
+from controller.rules.game.bets import Bet, HandIs, Row, When
 from controller.rules.game.cards import Card
 from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
@@ -135,6 +135,36 @@ def test_what_a_house_holds_in_an_hour_spreads_as_the_deals_themselves_do(tmp_pa
     assert mean == pytest.approx(-400 * float(sum(gains) / len(gains)))
     assert (most - least) / 2 == pytest.approx(1.96 * pstdev(gains) * 20)
     assert (most + least) / 2 == pytest.approx(mean)
+
+
+IN_ORDER: list[dict[str, Any]] = [
+    {"player": {"first": ["H", "D"]}},
+    {"banker": {"second": "K"}, "winner": "banker"},
+    {"either": {"third": ["S", "8H"]}},
+    {"exactly_one": {"first": ["9", "K"], "second": ["9H", "S"]}},
+    {"identical": True, "player": {"first": "K"}, "banker": {"first": "9"}},
+    {"identical": False, "player": {"second": "9"}, "banker": {"first": "KS"}},
+    {"player": {"first": "K", "pair": False}, "first_four": {"of_one_rank": 2}},
+]
+
+
+@pytest.mark.parametrize("text", [*SHOES, "AS AS AS AD 5S 5D 8S"])
+def test_the_card_at_its_place_in_the_hand(text: str, tmp_path: Path) -> None:
+    raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(IN_ORDER)]
+    raws[-1]["rows"] = [{"when": when, "pays": "1:1"} for when in (IN_ORDER[4], IN_ORDER[3], IN_ORDER[0], IN_ORDER[6])]
+    cards = text.split()
+    one_by_one = counted_one_by_one(cards, raws)
+    assert [counted(bet_, Counter(map(Card.parse, cards))) for bet_ in loaded(tmp_path, raws)] == one_by_one
+
+
+def test_a_suit_at_its_place_is_as_often_as_each_other_suit() -> None:
+    """The shoe has as many cards of each suit, so that suits which are only compared are counted for one suit."""
+
+    def suited(*suits: str) -> int:
+        when = When(winner=("player",), player=HandIs(suited=True, third=suits))
+        return counted(Bet("x", rows=(Row(when, pays=Fraction(1)),)), fresh(8))[0]
+
+    assert suited("H") == suited("S") == suited("S", "D") // 2 == suited("S", "H", "D", "C") // 4 > 0
 
 
 def test_no_word_is_left_out() -> None:

@@ -190,7 +190,10 @@ def _described(error: ValueError, type_: Any) -> tuple[str, str]:
     return str(error), _INSTEAD.get(type_, "Correct it.")
 
 
+_OF_CARDS = 'Write a rank such as "8" or "T", a suit such as "H", or a card such as "KS".'
 _INSTEAD: dict[Any, str] = {
+    HandIs: _OF_CARDS,
+    Has: _OF_CARDS,
     PersonalK9: 'Write the King and the 9 as they are printed, rank then suit: "KS 9H".',
     Fraction: 'Write two whole numbers in quotes: "8:1" pays eight to one, "1:2" pays half, and "1:20" is 5%.',
     int: "Write digits alone, without quotes and without a point: 8.",

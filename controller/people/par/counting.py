@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from operator import mul
 from typing import Protocol
@@ -24,12 +24,14 @@ from msgspec.structs import asdict, replace
 from controller.people.par.shoe import Shoe
 from controller.rules.game.baccarat import Tableau, next_step
 from controller.rules.game.bets import Bet, CardsAre, Finished, HandIs, When, cards_hold, deciding, hand_holds, seen_of
-from controller.rules.game.cards import DECK, WORTH, Card, PersonalK9, Rank, total
+from controller.rules.game.cards import DECK, RANKS, WORTH, Card, PersonalK9, Rank, total
 from controller.rules.game.hands import Hand, as_it_lies
 from controller.rules.game.play import Draw
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
-_SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"})
+_SEEN_ON_THE_FIRST_TWO = frozenset(
+    {"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"} | {"first", "second"}
+)
 _SEEN_BY_CARD = frozenset(
     {"points", "third", "same_rank", "ranks", "of_one_rank", "different_ranks", "straight", "has"}
     | {"same_suit", "suit", "of_one_suit", "color"}
@@ -161,9 +163,13 @@ class Two(Struct, frozen=True):
     """How the two cards look to the conditions on the cards of both hands: the sum of what `Kinds.looks` has of each
     card."""
 
-    example: tuple[Card, ...]
-    another: tuple[Card, ...] | None
-    """Two other cards of the class, if there are any."""
+    examples: tuple[tuple[Card, Card], ...]
+    """The twos of the class, one card for each kind of card."""
+
+    @property
+    def example(self) -> tuple[Card, Card]:
+        """Any two of the class."""
+        return self.examples[0]
 
 
 class Deal(Struct, frozen=True):
@@ -189,6 +195,9 @@ class Kinds:
         of_hands = {name for word in seen.hands for name in words_in(word)}
         self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
         self.sides_alike = self.first_two_only and not (seen.hands or seen.identical)
+        self.in_order = bool(of_hands & {"first", "second"})
+        """Whether a bet tells a hand's first card from its second. Otherwise each class has its twos in both orders."""
+
         kinds: dict[object, list[Card]] = {}
         for card in DECK:
             kinds.setdefault(_told_apart(seen, card), []).append(card)
@@ -220,7 +229,8 @@ class Kinds:
         examples: dict[_Class, list[tuple[Card, Card]]] = {}
         first_of = [cards[0] for cards in self.cards]
         placed: dict[tuple[int, int], _Class] = {}
-        for one, other in combinations_with_replacement(range(len(first_of)), 2):
+        many = range(len(first_of))
+        for one, other in product(many, repeat=2) if self.in_order else combinations_with_replacement(many, 2):
             two = first_of[one], first_of[other]
             looks = sum(map(self.looks.__getitem__, two))
             if self.first_two_only:
@@ -228,11 +238,11 @@ class Kinds:
             else:
                 points = tuple(sorted(card.points for card in two)) if by_points else ()
                 told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of), looks
-            placed[one, other] = placed[other, one] = told
+            placed[one, other] = told
+            placed.setdefault((other, one), told)  # in order, its own turn comes
             examples.setdefault(told, []).append(two)
         number = {told: place for place, told in enumerate(examples)}
-        self.twos = [Two(*told, alike[0], alike[1] if len(alike) > 1 else None) for told, alike in examples.items()]
-        many = range(len(first_of))
+        self.twos = [Two(*told, tuple(alike)) for told, alike in examples.items()]
         self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
 
     def _see(self, hand: tuple[Card, ...]) -> Seen:
@@ -301,11 +311,11 @@ class Kinds:
         return known
 
     def _row(self, bet: Bet, deal: Deal, names: Names) -> int | None:
-        player = deal.player.example
-        banker = deal.banker.example
-        if deal.player is deal.banker and self.sight.identical and not deal.identical:
-            assert deal.banker.another is not None, "such deals were counted, so there is a second pair"
-            banker = deal.banker.another
+        player: tuple[Card, ...] = deal.player.example
+        banker: tuple[Card, ...] = deal.banker.example
+        if self.sight.identical:
+            twos = product(deal.player.examples, deal.banker.examples)
+            player, banker = next((one, other) for one, other in twos if ({*one} == {*other}) is deal.identical)
         if deal.player_third is not None:
             player = (*player, self.cards[deal.player_third][0])
         if deal.banker_third is not None:
@@ -333,7 +343,7 @@ def _looks_in_hand(word: HandIs, card: Card) -> object:
         card.suit if word.suited is not None or word.seat_pair else None,
         card.color if word.colored is not None else None,
         *(card.letter in letters for letters in word.first_two or ()),
-        word.third is not None and card.letter in word.third,
+        *word.by_place(card),
     )
 
 
@@ -342,6 +352,8 @@ def _compares_suits(seen: Sight) -> bool:
     words = (*seen.hands, *seen.first_four, *seen.all_cards)
     told = {name for word in words for name in words_in(word)}
     by_name = told & {"suit", "color", "colored", "seat_pair"} or any(word.has for word in words)
+    places = [text for word in seen.hands for place in (word.first, word.second, word.third) for text in place or ()]
+    by_name = by_name or not set(places) <= set(RANKS)
     return not by_name and bool(seen.identical or told & {"suited", "same_suit", "of_one_suit"})
 
 
@@ -370,32 +382,54 @@ class _FourCards:
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
-        partners = [[0] * len(counts) for _ in of.twos]
+        partners = [[0] * len(counts) for _ in of.twos]  # by class and first card, the second cards
         for one, row in enumerate(of.of_pair):
             for other, class_ in enumerate(row):
                 partners[class_][one] += counts[other]
             partners[row[one]][one] -= 1  # a card is not its own partner
+        self._pairs: list[int] = [sum(map(mul, counts, row)) for row in partners]
+        self._turned: Counter[tuple[int, int]] | None = None
+        if of.in_order:
+            self._add_second_cards(partners)
+        else:
+            partners = [[2 * many for many in row] for row in partners]
         self._partners = partners
         self._weighted = [list(map(mul, counts, row)) for row in partners]
-        self._pairs = list(map(sum, self._weighted))
+
+    def _add_second_cards(self, partners: list[list[int]]) -> None:
+        """Add to each card of a class, as its second card, the first cards; and note the twos that turned about are of
+        another class."""
+        counts, of_pair = self._counts, self._of.of_pair
+        self._turned = Counter()
+        for one, row in enumerate(of_pair):
+            for other, class_ in enumerate(row):
+                same = one == other
+                partners[class_][other] += counts[one] - same
+                self._turned[class_, of_pair[other][one]] += counts[one] * (counts[other] - same)
 
     def ways(self, player: int, banker: int) -> int:
         """How many ordered fours have first two cards of Player's class and other two cards of Banker's class.
 
-        These are all pairs of pairs, less the pairs of pairs that share a card.
+        These are all pairs of pairs, less the pairs of pairs that share a card. Those that share both cards were taken
+        away twice.
         """
         sharing: int = sum(map(mul, self._weighted[player], self._partners[banker]))
-        twice = 2 * self._pairs[player] if player == banker else 0
-        return self._pairs[player] * self._pairs[banker] - 4 * sharing + twice
+        both = self._pairs[player] if player == banker else 0
+        turned = both if self._turned is None else self._turned[player, banker]
+        return self._pairs[player] * self._pairs[banker] - sharing + both + turned
 
-    def identical(self, class_: int) -> int:
-        """How many ordered fours of this class have the same first two cards and other two cards."""
-        ways, counts = 0, self._counts
-        for one, row in enumerate(self._of.of_pair):
-            for other in range(one + 1):
-                if row[other] == class_:
-                    a, b = counts[one], counts[other]
-                    ways += a * (a - 1) * (a - 2) * (a - 3) if one == other else 4 * a * (a - 1) * b * (b - 1)
+    @cached_property
+    def identical(self) -> Counter[tuple[int, int]]:
+        """By Player's class and Banker's, how many ordered fours have the same first two cards and other two cards."""
+        ways, counts, of_pair = Counter[tuple[int, int]](), self._counts, self._of.of_pair
+        for one, row in enumerate(of_pair):
+            for other, class_ in enumerate(row):
+                a, b = counts[one], counts[other]
+                if one == other:
+                    ways[class_, class_] += a * (a - 1) * (a - 2) * (a - 3)
+                else:
+                    ways[class_, class_] += a * (a - 1) * b * (b - 1)
+                    ways[class_, of_pair[other][one]] += a * (a - 1) * b * (b - 1)
         return ways
 
 
@@ -450,8 +484,8 @@ def _alike(
 ) -> Iterator[Deal]:
     ways = fours.ways(player, banker)
     hands = of.twos[player], player_third, of.twos[banker], banker_third
-    if of.sight.identical and player == banker:
-        same = fours.identical(player)
+    if of.sight.identical:
+        same = fours.identical[player, banker]
         if same * thirds:
             yield Deal(*hands, True, same * thirds)
         ways -= same

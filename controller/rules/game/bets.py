@@ -36,9 +36,17 @@ class Has(Struct, frozen=True, forbid_unknown_fields=True):
     """How many of the cards. None: one or more."""
 
     def __post_init__(self) -> None:
-        known = {*RANKS, *SUITS, *map(str, DECK)}
-        if wrong := [text for text in self.of if text not in known]:
-            raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card")
+        _check_known(self.of)
+
+
+def _check_known(texts: Collection[str]) -> None:
+    """Raises ValueError unless each of these texts is a rank, a suit or a card."""
+    if wrong := [text for text in texts if text not in _KNOWN]:
+        ten = f", is {wrong[0].replace('10', 'T')} meant?" if wrong[0].replace("10", "T") in _KNOWN else ""
+        raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card{ten}")
+
+
+_KNOWN = frozenset({*RANKS, *SUITS, *map(str, DECK)})
 
 
 class CardsAre(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,8 +106,12 @@ class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
     """The ranks of its first two cards, in either order: one rank of the first list and one of the second."""
 
     first_two_total: tuple[Points, ...] | None = None
-    third: tuple[RankLetter, ...] | None = None
-    """The rank of its third card. A hand without a third card does not hold."""
+    first: tuple[str, ...] | None = None
+    """Its first card is among these ranks, suits and whole cards."""
+
+    second: tuple[str, ...] | None = None
+    third: tuple[str, ...] | None = None
+    """Its third card is among these. A hand without a third card does not hold."""
 
     seat_pair: Literal["own", "another"] | None = None
     """Its first two cards are the King and the 9 printed at the bettor's seat, or at another seat of the table."""
@@ -107,6 +119,11 @@ class HandIs(CardsAre, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.first_two is not None and len(self.first_two) != 2:
             raise ValueError("first_two needs two ranks, or two lists of ranks")
+        _check_known((*(self.first or ()), *(self.second or ()), *(self.third or ())))
+
+    def by_place(self, card: Card) -> tuple[bool, ...]:
+        """What the words about a card at its place in the hand say of this card."""
+        return tuple(of is not None and _is_of(card, of) for of in (self.first, self.second, self.third))
 
 
 class When(Struct, frozen=True, forbid_unknown_fields=True):
@@ -407,7 +424,9 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
         and (hand_is.colored is None or (first.color == second.color) is hand_is.colored)
         and (hand_is.first_two is None or _ranks(two, hand_is.first_two))
         and (hand_is.first_two_total is None or total(two) in hand_is.first_two_total)
-        and (hand_is.third is None or (len(cards) == 3 and cards[2].letter in hand_is.third))
+        and (hand_is.first is None or _is_of(first, hand_is.first))
+        and (hand_is.second is None or _is_of(second, hand_is.second))
+        and (hand_is.third is None or (len(cards) == 3 and _is_of(cards[2], hand_is.third)))
         and (hand_is.seat_pair is None or any(k9.matches(two) for k9 in _printed(hand_is.seat_pair, finished)))
     )
 

@@ -156,7 +156,7 @@ class _Tries:
         tried: set[object] = set()
         for (is_player, players), (is_banker, bankers) in self._kinds(by_shape):
             player = players[0]
-            banker = next((each for each in bankers if each[:2] != player[:2]), bankers[0])
+            banker = next((each for each in bankers if {*each[:2]} != {*player[:2]}), bankers[0])
             kind = total(player), len(player), total(banker), len(banker), is_player, is_banker
             pairs = [] if kind in tried else [(player, banker)]
             tried.add(kind)
@@ -198,10 +198,12 @@ class _Tries:
         words, every = self._words, (*self._words, *self._together)
         by_named_suit = any(are.suit or are.of_one_suit or are.color for are in every)
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
+        places = [place for word in words for place in (word.first, word.second, word.third) if place]
+        by_named_suit = by_named_suit or any(not set(place) <= set(RANKS) for place in places)
         by_printed = any(word.seat_pair for word in words)
         by_suit = any(are.same_suit is not None for are in every) or any(word.suited is not None for word in words)
         by_named_rank = any(sees_ranks(are) or are.has for are in every)
-        by_rank = by_named_rank or by_printed or any(word.first_two or word.third for word in words)
+        by_rank = by_named_rank or by_printed or bool(places) or any(word.first_two for word in words)
         by_pair = any(are.same_rank is not None for are in every) or any(word.pair is not None for word in words)
         suits = "S"
         if by_named_suit or any(word.colored is not None for word in words) or self._decks < 3:
@@ -215,7 +217,8 @@ class _Tries:
         by_third = by_third or any(are.same_rank is not None or are.same_suit is not None for are in every)
         cards = [Card.parse(rank + suit) for rank, suit in product(ranks, suits)]
         thirds = cards if by_third else WORTH
-        for two in combinations_with_replacement(cards, 2):
+        in_order = any(word.first or word.second for word in words)
+        for two in product(cards, repeat=2) if in_order else combinations_with_replacement(cards, 2):
             if self._decks > 1 or two[0] != two[1] or len(suits) == 1:
                 yield two
                 for third in thirds:
@@ -233,5 +236,5 @@ _ANY_TWO = (Card.parse("2S"), Card.parse("2S"))
 
 
 def _same_two(players: Sequence[_Cards], bankers: Sequence[_Cards]) -> _Pair | None:
-    by_two = {each[:2]: each for each in bankers}
-    return next(((each, by_two[each[:2]]) for each in players if each[:2] in by_two), None)
+    by_two = {frozenset(each[:2]): each for each in bankers}
+    return next(((each, by_two[two]) for each in players if (two := frozenset(each[:2])) in by_two), None)
