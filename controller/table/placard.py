@@ -30,11 +30,16 @@ def placard(rules: TableRules, name: str) -> Placard:
         cut_card_from_end=rules.shoe.cut_card_from_end,
         seats=tuple(SeatK9(seat.number, str(seat.k9) if seat.k9 else None) for seat in rules.seats),
         limits=Limits(**asdict(rules.wagers)),
-        bets=tuple(map(_bet, rules.bets)),
+        bets=tuple(_bet(bet, rules.play.seats_play) for bet in rules.bets),
+        pays_unit_cents=rules.rounding.unit_cents,
+        pays_rounded=rules.rounding.pays,
     )
 
 
-def _bet(bet: Bet) -> PlacardBet:
+def _bet(bet: Bet, seats_play: bool) -> PlacardBet:
+    a_hand_decides = (
+        seats_play and not bet.each_hand and any(_when(row.when).keys() != {"with_up_card"} for row in bet.rows)
+    )
     return PlacardBet(
         spot=bet.spot,
         limits=bet.limits,
@@ -48,6 +53,8 @@ def _bet(bet: Bet) -> PlacardBet:
         needs=bet.needs,
         maximum_of_needed=_ratio(bet.maximum_of_needed),
         pays_at_most_cents=bet.pays_at_most_cents,
+        awards_return_stake=bet.awards_return_stake,
+        after_split=bet.after_split if a_hand_decides else "",
     )
 
 

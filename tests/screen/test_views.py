@@ -32,6 +32,7 @@ from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import CardsAre, HandIs, InWords, When
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.seating import Actives
+from controller.rules.game.settlement import Rounding
 from controller.table.acts.seats import ChooseActives
 from controller.table.acts.shoe import NewShoe
 from controller.table.faults import FAULTS
@@ -172,7 +173,7 @@ def test_the_rules_page_tells_the_rules_of_the_tables_own_game(
             "refused",
             ("change roles", "no role", "same amount"),
         ),
-        ({"on_win": "both", "on_tie": "nowhere"}, "house_covers", ("Both roles", "stay", "whole stake")),
+        ({"on_win": "both", "on_tie": "nowhere"}, "house_covers", ("or stay, as after a tie", "stay", "whole stake")),
     ],
 )
 def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
@@ -381,6 +382,51 @@ def test_a_houses_own_words_are_text_and_nothing_else() -> None:
 
 def test_a_house_has_words_in_each_language_of_the_pages() -> None:
     assert InWords.__struct_fields__ == LANGUAGES
+
+
+def test_the_rules_page_tells_which_wagers_the_table_refuses() -> None:
+    """Found with houses of our own: a bettor read "$1 – $100" and was refused, and found no word of the reason."""
+    rules = load(TABLES / "sugarhouse.toml").rules
+    groups = (("player", "banker"), ("tie", "dragon_player", "no_spot_here"), ("tie", "no_spot_here"))
+    wagers = replace(rules.wagers, one_of=groups, tie_only_meets_minimum=True, increment_cents=2500)
+    told = parts_told(replace(rules, wagers=wagers))
+    assert told["One side"] == "Of these a bettor bets on one alone: Player or Banker; Tie or Dragon Bonus on Player."
+    assert told["Tie alone"] == "A bet on Tie, without a bet on Player or Banker beside it, is at least $15."
+    assert told["Amounts"] == "Each bet is a multiple of $25, unless it has a single price."
+    told = parts_told(
+        replace(rules, wagers=replace(wagers, one_of=(), tie_only_meets_minimum=False, increment_cents=1))
+    )
+    assert told.keys().isdisjoint({"One side", "Tie alone", "Amounts"})
+
+
+def test_the_rules_page_tells_what_an_award_leaves_of_the_stake() -> None:
+    rules = load(TABLES / "grand_fortune.toml").rules
+    bets = [replace(bet, awards_return_stake=bet.spot == "fortune_7") for bet in rules.bets]
+    told = parts_told(replace(rules, bets=tuple(bets)))
+    assert told["Awards"] == "On Grand pairs an award is the whole pay, and the stake does not go back."
+    assert told["Awards and the stake"] == "On Fortune 7 the stake goes back with an award."
+
+
+@pytest.mark.parametrize(
+    ("after_split", "told"),
+    [
+        ("leftmost", "After a split the leftmost hand decides Tie."),
+        ("rightmost", "After a split the rightmost hand decides Tie."),
+        ("best", "After a split the best of the hands decides Tie."),
+    ],
+)
+def test_the_rules_page_tells_which_split_hand_decides(after_split: Any, told: str) -> None:
+    rules = load(TABLES / "lucky9.toml").rules
+    bets = [replace(bet, after_split=after_split) if bet.spot == "tie" else bet for bet in rules.bets]
+    assert parts_told(replace(rules, bets=tuple(bets)))["Bets after a split"] == told
+
+
+def test_the_rules_page_tells_how_a_pay_is_rounded() -> None:
+    rules = load(TABLES / "sugarhouse.toml").rules
+    assert "Rounding" not in parts_told(replace(rules, rounding=Rounding()))
+    assert parts_told(replace(rules, rounding=Rounding(25, "down")))["Rounding"] == (
+        "What a bet wins is rounded down to a multiple of $0.25."
+    )
 
 
 def test_the_rules_page_tells_of_one_side_back_bettors_and_the_burn_as_the_house_has_them() -> None:

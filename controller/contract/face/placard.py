@@ -108,6 +108,12 @@ class PlacardBet(msgspec.Struct, frozen=True):
     pays_at_most_cents: int | None = None
     """The most that one wager wins by a row that pays to one."""
 
+    awards_return_stake: bool = False
+    """Whether the stake goes back beside an award."""
+
+    after_split: str = ""
+    """The hand of a split seat that decides: "leftmost", "rightmost" or "best". Empty where no split hand does."""
+
 
 class Placard(msgspec.Struct, frozen=True):
     """The rules that players go by. Money is cents, odds are text."""
@@ -139,3 +145,8 @@ class Placard(msgspec.Struct, frozen=True):
     limits: Limits
     bets: tuple[PlacardBet, ...]
     drawing: Drawing = Drawing()
+    pays_unit_cents: int = 1
+    """What a wager wins is rounded to a multiple of this."""
+
+    pays_rounded: str = "up"
+    """How: "up" or "down"."""

@@ -41,6 +41,11 @@ def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
     return [line for place, line in enumerate(told) if line not in told[:place]]  # a bet on either hand, once
 
 
+def either_of_each(bets: Sequence[PlacardBet], groups: Sequence[Sequence[str]]) -> Text:
+    """The names of the spots of each group: `"Player or Banker; Tie or Small"`."""
+    return joined([either([_name("spot", spot) for spot in group]) for group in groups], "; ")
+
+
 def meters_of(placard: Placard) -> list[str]:
     """The progressive meters that the bets award, in the order of their rows."""
     rows = (row for bet in placard.bets for row in bet.rows)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from controller.contract.face.placard import Placard
+from controller.contract.face.placard import Placard, PlacardBet
 from controller.people.screen.drawing import Lines, numbers, tables
-from controller.people.screen.placards import beside, boards, placard_view
-from controller.people.screen.wording import words
+from controller.people.screen.placards import beside, boards, either_of_each, placard_view
+from controller.people.screen.wording import Text, dollars, words
 
 _PAGE = Path(__file__).with_name("pages") / "help.html"
 
@@ -58,7 +58,7 @@ def _help(language: str) -> _Help:
 
 def parts_of(placard: Placard | None, language: str) -> list[Part]:
     """The parts about this game."""
-    has, filled = (_kinds(placard), _figures(placard)) if placard else (set[str](), {})
+    has, filled = (_kinds(placard), _figures(placard, language)) if placard else (set[str](), {})
     drawn = tables(placard.drawing, language) if placard else {}
     has |= {f"draws_{name}" for name in drawn}
     return [
@@ -68,16 +68,44 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
     ]
 
 
-def _figures(placard: Placard) -> dict[str, str]:
-    """What fills the braces of the sentences: the house's ways, and figures of this table."""
-    seats = len(placard.seats)
-    told = {"naturals": numbers(placard.naturals), "seats": str(seats), "players": str(2 * seats)}
-    return told | placard.house_ways
+def _figures(placard: Placard, language: str) -> dict[str, str]:
+    """What fills the braces of the sentences: the house's ways, and figures and bets of this table."""
+    seats, limits = len(placard.seats), placard.limits
+    told = {
+        "naturals": numbers(placard.naturals),
+        "seats": str(seats),
+        "players": str(2 * seats),
+        "least_circle": dollars(limits.circle_minimum_cents),
+        "step": dollars(limits.increment_cents),
+        "pays_unit": dollars(placard.pays_unit_cents),
+    }
+    bets = _bets_of(placard) | {"one_of": either_of_each(placard.bets, _groups(placard))}
+    return told | placard.house_ways | {kind: text[language] for kind, text in bets.items()}
+
+
+def _groups(placard: Placard) -> list[list[str]]:
+    """The groups of spots of this game, of which a bettor bets on one alone."""
+    spots = {bet.spot for bet in placard.bets}
+    groups = ([spot for spot in group if spot in spots] for group in placard.limits.one_of)
+    return [group for group in groups if len(group) > 1]
+
+
+def _bets_of(placard: Placard) -> dict[str, Text]:
+    """The bets that a part of the page is about, by the part's kind."""
+    circles = [bet for bet in placard.bets if bet.limits == "circle"]
+    of: dict[str, list[PlacardBet]] = {}
+    for bet in placard.bets:
+        if bet.spot == "tie" and placard.limits.tie_only_meets_minimum and circles:
+            of["tie_alone"] = circles
+        if any(row.award for row in bet.rows):
+            of.setdefault("stake_returned" if bet.awards_return_stake else "stake_kept", []).append(bet)
+        if bet.after_split:
+            of.setdefault(f"split_{bet.after_split}", []).append(bet)
+    return {kind: either_of_each(placard.bets, [[bet.spot for bet in bets]]) for kind, bets in of.items()}
 
 
 def _kinds(placard: Placard) -> set[str]:
     """The kinds of page parts that this table's game has."""
-    spots = {bet.spot for bet in placard.bets}
     rows = [row for bet in placard.bets for row in bet.rows]
     owed = any(row.commission_owed for row in rows)
     natural = "natural" if placard.naturals else "no_natural"
@@ -88,7 +116,10 @@ def _kinds(placard: Placard) -> set[str]:
         f"roles_{natural}": placard.roles,
         f"tableau_{natural}": not placard.seat_hands and not placard.roles,
         "face_down": placard.dealt_face_down and not placard.roles,
-        "one_side": any({"player", "banker"} <= {*group} & spots for group in placard.limits.one_of),
+        "one_side": bool(_groups(placard)),
+        "amounts": placard.limits.increment_cents > 1,
+        "rounded_up": placard.pays_rounded == "up" and placard.pays_unit_cents > 1,
+        "rounded_down": placard.pays_rounded == "down",
         "optional": any(bet.optional for bet in placard.bets),
         "back_bettors": placard.limits.back_bettors,
         "owed": owed,
@@ -99,7 +130,7 @@ def _kinds(placard: Placard) -> set[str]:
     }
     stakes = [bet.unequal_stakes for bet in placard.bets if bet.between_actives]
     ways = {f"{name}_{value}" for name, value in placard.house_ways.items()} | {f"stakes_{each}" for each in stakes}
-    return {kind for kind, there in kinds.items() if there} | ways
+    return {kind for kind, there in kinds.items() if there} | ways | _bets_of(placard).keys()
 
 
 def _column(placard: Placard | None, language: str) -> str:
