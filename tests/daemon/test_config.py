@@ -730,6 +730,11 @@ SELDOM_MEANT: dict[str, tuple[Change, str]] = {
         "wagers.circle_minimum_cents = 15 is $0.15: is 1500 meant, $15.00?",
     ),
     "a price of one cent": (lambda v: _bet(v, "royal9").update(price_cents=1), "royal9: price_cents = 1 is $0.01"),
+    "an award in dollars": (lambda v: _row(v, "royal9", 7).update(cents=20), "cents = 20 is $0.20: is 2000 meant"),
+    "steps in dollars": (
+        lambda v: v["wagers"].update(increment_cents=5),
+        "wagers.increment_cents = 5 is $0.05: is 500 meant, $5.00?",
+    ),
     "a minimum between two chips": (
         lambda v: v["wagers"].update(circle_minimum_cents=1250, increment_cents=500, side_minimum_cents=500),
         "wagers.circle_minimum_cents = 1250 is no multiple of increment_cents = 500: the least wager is $15.00",

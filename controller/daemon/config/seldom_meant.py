@@ -38,6 +38,9 @@ def _small_amounts(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
     amounts = [(f"wagers.{key}", getattr(wagers, key)) for key in limits]
     own = ("price_cents", "minimum_cents", "maximum_cents")
     amounts += [(f"{bet.spot}: {key}", getattr(bet, key)) for bet in bets for key in own]
+    amounts += [(f"{bet.spot}: {row.award}: cents", row.cents) for bet in bets for row in bet.rows]
+    if wagers.increment_cents != 1:  # any amount
+        amounts.append(("wagers.increment_cents", wagers.increment_cents))
     for key, cents in amounts:
         if cents is not None and 0 < cents < _A_DOLLAR_CENTS:
             yield f"{key} = {cents} is {_dollars(cents)}: is {100 * cents} meant, {_dollars(100 * cents)}?"
