@@ -157,6 +157,7 @@ def test_the_card_at_its_place_in_the_hand(text: str, tmp_path: Path) -> None:
     assert [counted(bet_, Counter(map(Card.parse, cards))) for bet_ in loaded(tmp_path, raws)] == one_by_one
 
 
+@pytest.mark.proof
 def test_a_suit_at_its_place_is_as_often_as_each_other_suit() -> None:
     """The shoe has as many cards of each suit, so that suits which are only compared are counted for one suit."""
 

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sqlite3
 import tarfile
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -112,14 +113,25 @@ def kept(tmp_path: Path) -> tuple[Path, Path]:
     return ledger, copy
 
 
+def _with_another_byte(content: bytes, place: int) -> bytes:
+    """The packed content with a byte changed at this place. Where the change falls on a bit that fills a byte up, and
+    unpacks to the same, a byte further on is changed."""
+    changed = bytearray(content)
+    changed[place] ^= 1
+    try:
+        same = gzip.decompress(changed) == gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        same = False
+    return _with_another_byte(content, place + 1) if same else bytes(changed)
+
+
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
 def test_a_backup_with_one_byte_changed_is_refused_and_nothing_is_touched(
     kept: tuple[Path, Path], part: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger, copy = kept
-    before, content = ledger.read_bytes(), bytearray(copy.read_bytes())
-    content[int(len(content) * part)] ^= 1
-    copy.write_bytes(content)
+    before, content = ledger.read_bytes(), copy.read_bytes()
+    copy.write_bytes(_with_another_byte(content, int(len(content) * part)))
     assert code_of(lambda: verify_backup(copy, None)) == "backup_damaged"
     assert _main("restore", "--ledger", str(ledger), str(copy), "--by", "Ann") == 1
     assert ledger.read_bytes() == before
