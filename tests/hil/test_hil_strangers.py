@@ -42,6 +42,7 @@ def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_
     )
     table.program = ("-c", main)
     table.start()
+    eventually(table.links_up)
     dealer.open_shoe()
     dealer.play(HAND)
     honest = table.status()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Table, TableFiles
-from controller.bench.plugin import Dealer
+from controller.bench.plugin import Dealer, Eventually
 from controller.daemon.record.journal_reading import verify
 from tests.hil.bench import Bench
 
@@ -180,13 +180,14 @@ def test_two_tables_never_share_a_journal(at: Bench, table_files: TableFiles, tm
 # Who may read it.
 
 
-def test_a_journal_is_its_users_alone(unstarted_table: Table, dealer: Dealer) -> None:
+def test_a_journal_is_its_users_alone(unstarted_table: Table, dealer: Dealer, eventually: Eventually) -> None:
     table = unstarted_table
     umask = os.umask(0)
     try:
         table.start()
     finally:
         os.umask(umask)
+    eventually(table.links_up)
     dealer.open_shoe()
     files = [beside(table.journal, suffix) for suffix in ("", "-wal", "-shm")]
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
