@@ -42,7 +42,7 @@ def _value(type_: Any, json_value: Any) -> Any:
 _OF_ACTS = tuple(fact for act in ACTS for fact in act.becomes)
 _ANY: Any = Union[(*get_args(ShoeFact | OwnFact | TableFact), *_OF_ACTS)]  # of computed types
 
-_GAME: Any = Union[GAMES]  # noqa: UP007
+_GAME: Any = Union[GAMES]  # noqa: UP007  # a computed type: no `|` can write it
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_text, order="sorted")
 _DECODER = msgspec.json.Decoder(_ANY, dec_hook=_value)
