@@ -84,9 +84,10 @@ class ExistingBroker:
         self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """Raises TableError `broker_silent` where the broker does not answer.
+        """Check that the broker answers. Raises TableError `broker_silent` where it does not.
 
-        With certificates every test's table has the same name: the retained messages of the table before are deleted.
+        With certificates every test's table has the same name, so the retained messages of the table before are
+        deleted.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
@@ -173,7 +174,7 @@ class TableFiles:
 
 
 def _refuse_unknown_act(name: str, said: Set[str]) -> None:
-    """Raise LookupError where no act of this name is asked for on the socket with these arguments."""
+    """Raise LookupError where the control socket has no act of this name with these arguments."""
     acts = {act.do: act for act in ACTS if act.on_socket}
     if name not in acts:
         likely = meant(name, acts) or "."
@@ -247,14 +248,14 @@ class Table:
             self._await_answer()
 
     def kill(self) -> None:
-        """SIGKILL: the process ends between two instructions."""
+        """Kill the daemon with SIGKILL, which ends it between two instructions."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
         self._ended_ms = since_boot_ms()
 
     def stop(self) -> int:
-        """SIGTERM. Returns the exit code."""
+        """End the daemon with SIGTERM, and return its exit code."""
         assert self._process is not None
         code = programs.stop(self._process)
         self._ended_ms = since_boot_ms()
@@ -394,13 +395,13 @@ class Table:
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """The origin of each fact of this kind (its `via`), in order. Only while the table runs."""
+        """The origin (`via`) of each fact of this kind, in order. Works only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
 
     def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
-        """The journal's facts as they are stored, in order, with their `row`. Only while the table runs."""
+        """The journal's facts as they are stored, in order, each with its `row`. Works only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
         return [{"row": row} | json.loads(fact) for row, fact in rows]
@@ -446,7 +447,8 @@ def comes_true(condition: Callable[[], object], within_s: float) -> bool:
     """Whether the condition comes true in time. A table that does not answer just now is asked again.
 
     An IndexError or a KeyError counts as not true yet. Example: `pit.rounds[-1]` before the pit has heard of any round.
-    What takes long is looked at less often: most looks ask the table for its status, which takes both a core.
+    A condition that takes long is looked at less often: most looks ask the table for its status, which costs the bench
+    and the table a core.
     """
     gives_up_s = time.monotonic() + within_s
     pause_s = _POLL_S

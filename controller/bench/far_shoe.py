@@ -54,7 +54,7 @@ class FarEnd:
 
     @cached_property
     def sent(self) -> list[str]:
-        """The frames."""
+        """The frame of each report that was sent, in hex."""
         return []
 
     def deal(self, cards: str, **lies: Any) -> None:
@@ -77,7 +77,8 @@ class FarEnd:
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name, once the reports' numbers may have come round."""
+        """Plug the adapter in again, under the same name, after so long that the reports' numbers may have come
+        round."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 

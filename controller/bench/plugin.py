@@ -156,7 +156,7 @@ def _refuse_workers(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What this bench consists of."""
+    """Say what the bench consists of, for the head of pytest's report."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
     cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "ptys"
     named: Address | None = config.getoption("--broker")
@@ -537,7 +537,7 @@ def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: Far
 
 
 def show_plug(line: FarLine, front: Front) -> None:
-    """Have the input that shows the shoe's plug follow the plug. The plug is in."""
+    """Let the input for the shoe's plug follow the plug, which is in at first."""
     if isinstance(line, PtyLine):
         line.on_plug = lambda is_in: (front.press if is_in else front.release)(PRESENT_INPUT)
     front.press(PRESENT_INPUT)

@@ -245,8 +245,7 @@ class SeatsRound(Event, frozen=True):
 
 
 class Progressive(Struct, frozen=True):
-    """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and the amount that the table last
-    showed on that meter; None where the table showed no amount."""
+    """A finished round of Lucky 9, with the dealer's hand and each seat's hands."""
 
     meter: str
     share: str
@@ -337,7 +336,7 @@ class Correction(Event, frozen=True):
 
 
 class SeatsCorrection(Event, frozen=True):
-    """A finished round of Lucky 9 was corrected, as by `Correction`."""
+    """A finished round of Lucky 9 was corrected. The fields mean what they mean in `Correction`."""
 
     TYPE = "correction"
 
@@ -381,10 +380,11 @@ class Void(Event, frozen=True):
 
 
 class OddCard(Event, frozen=True):
-    """So many `cards` left the shoe that no round needed. `fate` is "simulated_hand", "next_card" or "burn".
+    """Cards left the shoe that no round needed: `cards` is their number, and `fate` is "simulated_hand", "next_card" or
+    "burn".
 
-    `by` is "rules" where the house's rules decide, or who said that nobody had seen the card; `witness` is the second
-    person where two said so. The cards themselves are not told: they may lie face down.
+    `by` is "rules" where the house's rules decide, or the person who said that nobody had seen the card; `witness` is
+    the second person where two said so. The cards themselves are not told: they may lie face down.
     """
 
     TYPE = "odd_card"

@@ -1,8 +1,9 @@
 """Events of earlier versions of the contract, translated into the words of this version.
 
 Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
-an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and calls
-rounds rounds: an older event is read as if it had these fields, with the values of `NEW_IN_4`.
+an event as it was signed then. Whoever reads an event reads it through `as_now`. Version 4 added fields, and writes
+"round" where earlier versions wrote "hand". An older event is read as if it had the added fields, with the values of
+`NEW_IN_4`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ROUNDS = {"last_hand": "final_round", "wagered_hands": "wagered_rounds"}
 
 
 def _of_rounds(event: dict[str, Any]) -> dict[str, Any]:
-    """The event with rounds called rounds: until version 3 `round` and `shoe_closed` called them hands."""
+    """The event with the word "round" where versions before 4 wrote "hand", in the events `round` and `shoe_closed`."""
     if event.get("type") not in ("round", "shoe_closed"):
         return event
     now = {_ROUNDS.get(name, name): value for name, value in event.items()}

@@ -1,4 +1,5 @@
-"""What the pit says: its key, its acks, the steps of awards, the meters. Each type here is one word in both directions.
+"""What the pit says: its key, its acks, the steps of awards, the meters. Each type here writes such a word and reads
+it.
 
 `payload` makes the bytes that are published. `read` takes a received JSON object, and gives None where that is no such
 word (`schemas/` has the same rules). Neither proves who said the word: `signature_holds` (`keys.py`) does.
@@ -52,7 +53,8 @@ class Word(Struct, frozen=True):
 
 
 class AckWord(Word, frozen=True):
-    """The pit has committed this table's events through number `seq`. `chain` is that event's; for 0, 64 zeros."""
+    """The pit has committed this table's events through number `seq`. `chain` is the chain value of that event, or 64
+    zeros where `seq` is 0."""
 
     table: str
     epoch: str
@@ -221,5 +223,5 @@ class PitKeyWord(Word, frozen=True):
 
 
 def is_name_of_a_person(by: str) -> bool:
-    """Whether a message may name a person so: printable letters, and not too many."""
+    """Whether a message may hold this name of a person: printable letters, and not too many."""
     return by.isprintable() and bool(by.strip()) and len(by) <= _LONGEST_NAME_OF_A_PERSON

@@ -39,7 +39,7 @@ class WagerWord(Struct, frozen=True):
     def read(cls, message: Mapping[str, object]) -> Self | None:
         """The word in the message; None where the message is no such word.
 
-        0 cents: the chips were taken away. The table judges later whether the game has such a spot.
+        A word of 0 cents says that the chips were taken away. The table judges later whether the game has such a spot.
         """
         match message:
             case {

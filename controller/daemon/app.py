@@ -135,5 +135,6 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """The file that holds until when the shoe was heard: in memory, beside the control socket, gone after a boot."""
+    """The file that says until when the shoe was heard. It lies in memory, beside the control socket, and is gone after
+    a boot."""
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

@@ -9,8 +9,8 @@ from collections.abc import Callable
 class Beats:
     """Calls `beat` again and again, `sample_s` seconds after the start for the first time.
 
-    `beat` gets what it said at the beat before, and returns the seconds until the next. A timer beats: turns of a task
-    would cost twice that.
+    `beat` returns the seconds until the next call, and a flag that the next call gets as its argument. A timer calls
+    it, since turns of a task would cost twice as much.
     """
 
     def __init__(self, beat: Callable[[bool], tuple[float, bool]], sample_s: float) -> None:
@@ -27,10 +27,10 @@ class Beats:
             self._next.cancel()
 
     def soon(self) -> None:
-        """Something changed that the lamps or the table have to follow. Where no beat is due anyway, beat at once.
+        """Beat at once where no beat is due soon: something changed that the lamps or the table have to follow.
 
-        At once is in the loop's next turn: between two beats the loop has always looked at the shoe's line. After the
-        last beat there is no other: the watch may notice something while the program ends.
+        The beat comes in the loop's next turn, since the loop must look at the shoe's line between two beats. Nothing
+        happens after the last beat: the watch may notice something while the program ends.
         """
         is_far = self._next.when() - asyncio.get_running_loop().time() > self._sample_s
         if is_far and not self._next.cancelled():

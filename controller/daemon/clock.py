@@ -30,7 +30,7 @@ def monotonic_s() -> float:
 
 
 def monotonic_ms() -> int:
-    """The same in whole milliseconds."""
+    """The time of `monotonic_s` in whole milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 

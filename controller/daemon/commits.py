@@ -90,7 +90,7 @@ class Commits:
         self._waits()
 
     async def _with_pings(self, work: Awaitable[_T]) -> _T:
-        """The result of work that may take longer than the watchdog's patience, with pings meanwhile."""
+        """Do work that may take longer than the watchdog's patience, with pings meanwhile, and return its result."""
         doing = asyncio.ensure_future(work)
         while not (await asyncio.wait([doing], timeout=PING_S))[0]:
             self._alive()

@@ -77,7 +77,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
                 del self._kinds[wording]
 
     async def keep_telling(self) -> None:
-        """Tell each count when its minute is over, until cancelled; then what is left."""
+        """Tell each count when its minute is over. Once cancelled, tell the counts that are left."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_EVERY_S)

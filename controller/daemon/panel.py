@@ -112,7 +112,7 @@ class Panel:
         self.test, self._test_ends_ms = test, clock.monotonic_ms() + _TEST_MS[type(test)]
 
     def end_test(self) -> None:
-        """The lamps are the table's again, and the buttons too."""
+        """End the test: lamps and buttons are the table's again."""
         self.test = None
 
     @property

@@ -216,8 +216,9 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _taken(name: str, words: list[str], on_its_line: int) -> int:
     """How many of the words that follow are the command's arguments.
 
-    Of the forms that have as many words, the longest counts, or else the first. Where the words are no arguments of
-    that form, only those of the command's own line count: the next line is not a wrong command's.
+    Where several of the command's forms could take these words, the longest form counts, or else the first. Where the
+    words are no arguments of that form, only the words on the command's own line count: the next line is no part of a
+    wrong command.
     """
     if not words:
         return 0

@@ -72,13 +72,14 @@ class Mark:
 
 
 class Pace:
-    """How long after the card or the lock before it each card came, by the stamps of a clock that nobody sets."""
+    """Tells how long after the card or the lock before it each card came, by the stamps of a clock that nobody sets."""
 
     def __init__(self) -> None:
         self._last: Stamp | None = None  # of the last card or lock; None where nobody knows
 
     def timed(self, fact: Fact, at: Stamp, on_time: bool) -> Fact:
-        """The fact that came now; a card with its time. A card that waited to be read has none, and so has the next."""
+        """The fact that came; a card is given its time. A card that waited to be read has no time, nor has the card
+        after it."""
         last = self._last
         if isinstance(fact, CardDrawn | CardKept):
             known = on_time and last is not None and at.boot_id != "" and at.boot_id == last.boot_id
@@ -131,7 +132,7 @@ class ShoeHeard:
     def beat(self, now_ms: int, slept_ms: int, proven_ms: int | None = None) -> None:
         """The loop goes round. Where the shoe is asked, it was heard until `proven_ms`, and not only until this beat.
 
-        None: the shoe is not asked.
+        `proven_ms` is None where the shoe is not asked.
         """
         self._slept_ms = slept_ms
         if self._beat_ms is not None:

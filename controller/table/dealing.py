@@ -112,7 +112,7 @@ def take_cards_in_error(table: Table, cards: tuple[KnownCard, ...]) -> Stepped:
 
 
 def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str | None = None) -> tuple[Event, ...]:
-    """The event that so many cards were drawn in error, and what becomes of them by whose word."""
+    """The event about cards that were drawn in error: how many they are, what becomes of them, and who said so."""
     if table.rules.procedure <= 2:
         return ()
     return (events.OddCard(shoe_number(table), table.round_number, fate, cards, by, witness),)

@@ -90,7 +90,7 @@ def cut_card_came(table: Table, left: int) -> tuple[Table, tuple[Event, ...]]:
 
 
 def round_ended(table: Table) -> tuple[Table, tuple[Event, ...]]:
-    """Whether the cut card is overdue after this round; told once in a shoe."""
+    """A round ended: tell, once in a shoe, where the cut card is overdue."""
     shoe, left = open_shoe(table), known_left(table)
     if table.rules.procedure < _SINCE_PROCEDURE or shoe.final_round is not None or left is None:
         return table, ()

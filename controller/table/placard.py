@@ -74,7 +74,7 @@ def _row(row: Row) -> PlacardRow:
 
 
 def _when(when: Condition) -> When:
-    """Only the words that the row has."""
+    """The condition with only those words that the row has."""
     return {
         name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
         for name, value in to_builtins(when).items()

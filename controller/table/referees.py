@@ -105,7 +105,7 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Of the kept cards, which may make whole rounds, those of the last and unfinished round."""
+    """The cards of the last and unfinished round among the kept cards, which may make whole rounds before it."""
     dealt: tuple[Card, ...] = ()
     for known in table.kept:
         dealt = (*dealt, known.card)

@@ -134,34 +134,34 @@ class Pace:
         self._clock = clock
 
     def announce_shoe(self) -> None:
-        """Nobody to tell."""
+        """Do nothing: there is nobody to tell."""
 
     def card_due(self, to: str) -> None:
-        """A card's time."""
+        """Let the time of one card pass."""
         self._clock.sleep(self._card_s)
 
     def take_wagers(self) -> Bets:
-        """Nobody wagers."""
+        """Return no bets, since nobody wagers."""
         return Bets()
 
     def lock_wagers(self) -> None:
-        """Nothing to lock."""
+        """Do nothing: there are no wagers."""
 
     def cut_card_out(self) -> None:
-        """Nobody to tell."""
+        """Do nothing: there is nobody to tell."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Nobody chooses: the first option."""
+        """Return the first option, since nobody chooses."""
         return options[0]
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Nobody to show them to."""
+        """Do nothing: there is nobody to show the cards to."""
 
     def hand_over(self, dealt: Dealt) -> None:
-        """Nobody to pay."""
+        """Do nothing: there is nobody to pay."""
 
     def shoe_over(self) -> None:
-        """Nobody to collect from."""
+        """Do nothing: nobody owes commission."""
 
 
 class _FaultLamp:

@@ -291,13 +291,13 @@ class StoryCues:
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
-        """Scene 1."""
+        """Announce the shoe; in the story, with the caption of scene 1."""
         if self._hand == 0:
             self._say("1/6 A new shoe. The dealer shuffles and presses new_shoe; both draw lamps light.")
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
-        """In the burn, and in the shoe's last round."""
+        """Wait for the card; in the story, with captions in the burn and in the shoe's last round."""
         if self._hand is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
@@ -309,7 +309,7 @@ class StoryCues:
         self._cues.card_due(to)
 
     def take_wagers(self) -> Bets:
-        """Scene 2, and the next round's number."""
+        """Take the wagers; in the story, with the caption of scene 2, and count the next round."""
         if self._hand is not None:
             self._hand, self._cards = self._hand + 1, 0
             self._cast.hand_begins(self._hand)
@@ -325,7 +325,7 @@ class StoryCues:
         return bets
 
     def lock_wagers(self) -> None:
-        """The end of scene 2."""
+        """Lock the wagers; in the story, with the caption that ends scene 2."""
         if self._hand == _SHOWN:
             lamps = " A lamp that is lit plays." if self._plan.covered else ""
             self._say(f"    The dealer presses deal: no more wagers.{lamps}")
@@ -334,7 +334,7 @@ class StoryCues:
             self._say("3/6 A round. A lamp says where the next card goes.")
 
     def cut_card_out(self) -> None:
-        """The shoe reports that card."""
+        """Pass on that the cut card came, at a shoe that does not report it."""
         self._cues.cut_card_out()
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
@@ -350,7 +350,7 @@ class StoryCues:
         self._cues.reveal(hands)
 
     def hand_over(self, dealt: Dealt) -> None:
-        """What the first round won, until the winners are paid."""
+        """End the round; in the story, say what the first round won, until the winners are paid."""
         self._cues.hand_over(dealt)
         if self._hand != _SHOWN:
             return
@@ -365,7 +365,7 @@ class StoryCues:
             self._say(f"    Seat {side.wager.seat} wins {_plain(side.wager.spot)}: {won_cents} for {staked}.")
 
     def shoe_over(self) -> None:
-        """The end of the last scene, and of the story."""
+        """End the shoe; in the story, with the captions that end the last scene."""
         if self._hand is not None and self._face().commission_owed:
             self._say("    The shoe is over. Each seat pays the commission that it owes.")
         self._cues.shoe_over()
@@ -394,7 +394,7 @@ class StoryCues:
         return self._hand == _MISREAD and self._cards == _MISREAD_CARD
 
     def cut_card_comes(self) -> None:
-        """Scene 5."""
+        """Show the caption of scene 5: the cut card comes."""
         if self._hand is not None:
             then = (
                 "this round is finished, and one more is dealt"
@@ -405,7 +405,7 @@ class StoryCues:
             self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
-        """Scene 4: the table has stopped, and a supervisor leaves the fault by the exits that it names."""
+        """Play scene 4: the table has stopped, and a supervisor leaves the fault by the exits that it names."""
         self._until(lambda: self._face().fault is not None)
         self._say(f"4/6 {what} The table guesses nothing: it stops.")
         self._until(lambda: self._screen.status().shoe.up)
@@ -463,7 +463,8 @@ class StoryCues:
 
 
 class StoryShoe:
-    """The shoe, of which one card in the story is missed: an Angel Eye cannot read the card, another's cable slips."""
+    """The story's shoe, which misses one card: an Angel Eye cannot read the card, and the cable of any other brand
+    slips."""
 
     def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
         self._shoe = shoe

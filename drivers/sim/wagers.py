@@ -131,7 +131,7 @@ class Bettors:
                     turn.codes[wager] = Refusal(wager, "over_needed")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
-        """By progressive bet, the seats that have a wager on it. A bet without wagers is left out."""
+        """The seats that have a wager on each progressive bet. A bet without wagers is left out."""
         on = {
             spot: tuple(sorted(wager.seat for wager in standing if wager.spot == spot))
             for spot in self._limits.prices_cents
@@ -287,5 +287,5 @@ class Bettors:
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:
-    """All the seats and their number, for a random sample of all of them: an order."""
+    """All the seats and their number, as `random.sample` takes them to put them in a random order."""
     return sorted(seats), len(seats)

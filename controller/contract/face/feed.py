@@ -31,7 +31,7 @@ class Wiring(msgspec.Struct, frozen=True):
 
 
 class FeedLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A line of the feed: one of these, whenever it differs from what was told last."""
+    """A line of the feed. It has one of these fields, and is sent when the value of that field has changed."""
 
     placard: Placard | None = None
     rounds: Rounds | None = None

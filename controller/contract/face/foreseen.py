@@ -66,5 +66,6 @@ Would = WouldCorrect | WouldVoid | WouldClose
 
 
 def would(answer: dict[str, Any]) -> Would | None:
-    """What `Answer.would` says; None for an act that shows nothing. Raises ValueError for one of another version."""
+    """What `Answer.would` says; None for an act that shows nothing. Raises ValueError for an answer of another
+    version."""
     return msgspec.convert(answer, Would) if answer else None

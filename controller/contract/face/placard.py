@@ -52,7 +52,7 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class PlacardRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row of a bet: its condition, and what becomes of the wager. What the row does not have, its JSON leaves out."""
+    """A row of a bet: its condition, and what becomes of the wager. The JSON leaves out what the row does not have."""
 
     when: When
     pays: str | None = None

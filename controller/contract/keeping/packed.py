@@ -133,7 +133,8 @@ def _check_bounds(path: Path) -> None:
 
 
 def _ordinary(tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> tuple[Any, int]:
-    """The member of this name. A sparse member is none: it is larger than what is read of the packed file."""
+    """The member of this name, which must be an ordinary file. A sparse file is refused, since it is larger than what
+    is read of the packed file."""
     good = member is not None and member.name == name and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE)
     file = tar.extractfile(member) if member is not None and good and not member.issparse() else None
     if member is None or file is None:

@@ -74,7 +74,7 @@ class Placing:
                 for_owner(each, owner)
 
     def may_be_made(self, *paths: Path) -> None:
-        """What the block may make besides: it is removed where the block fails."""
+        """Note these paths, which the block may make. They are removed where the block fails."""
         for path in paths:
             if not os.path.lexists(path):
                 self._undo.callback(path.unlink, missing_ok=True)

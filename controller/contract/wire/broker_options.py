@@ -10,7 +10,8 @@ from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 
 
 def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> None:
-    """Let the command line say the broker, the topics' root and the files. `whose` certificate: such as "the pit's"."""
+    """Add the options for the broker, the topics' root and the TLS files. `whose` names the owner of the certificate,
+    such as "the pit's"."""
     parser.add_argument("--broker", type=host_and_port, required=required, metavar="HOST:PORT")
     parser.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
     for name, what in (("ca", "the house's CA"), ("certificate", f"{whose} own"), ("private-key", "and its key")):

@@ -129,7 +129,7 @@ class Link(Client):
         self._hear()
 
     def _hear(self) -> None:
-        """Have paho tell what happens on the connection."""
+        """Set paho's callbacks, which tell what happens on the connection."""
         self.connect_timeout = CONNECT_TIMEOUT_S
         self.max_inflight_messages_set(_IN_FLIGHT)
         self.on_socket_open = self._opened
@@ -149,7 +149,7 @@ class Link(Client):
         self._heard_s = time.monotonic()
 
     def leave(self, patience_s: float) -> None:
-        """Say goodbye, and wait at most so long until that has been sent. Another thread turns the connection."""
+        """Say goodbye, and wait at most `patience_s` until that has been sent. Another thread turns the connection."""
         self.disconnect()
         until_s = time.monotonic() + patience_s
         while self.socket() is not None and time.monotonic() < until_s:
@@ -211,7 +211,7 @@ class Link(Client):
         return super()._packet_handle()
 
     def _handle_publish(self) -> MQTTErrorCode:
-        """A message. Where another client made the message unreadable, that must not end our connection."""
+        """Take a message that came. A message that another client made unreadable must not end our connection."""
         qos = (self._in_packet["command"] >> 1) & 3
         if qos > 1:
             raise LinkBrokenError(f"sent a message at QoS {qos}, which nobody subscribed to")

@@ -76,7 +76,7 @@ class GameFile(Struct, frozen=True):
 def of_kind(values: dict[str, Any]) -> type[GameFile]:
     """The type of a game file with these values: `GameFile` and the section of its kind.
 
-    Where the file names no known kind, the type has the section of each known kind that the file has a section of.
+    Where the file names no known kind, the type has a section for each known kind whose section is in the file.
     """
     named = [kind for kind in KINDS if kind == values.get("kind")]
     return _with_sections(*(named or [kind for kind in KINDS if kind in values]))
@@ -209,7 +209,7 @@ def _check_placeable(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mist
 
 
 def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """A bet's own limits leave room for a wager, and no such limit stands beside a price."""
+    """A bet's own limits must leave room for a wager, and a bet with a price has no such limits."""
     for place, bet in enumerate(bets):
         own = [word for word in ("minimum_cents", "maximum_cents") if getattr(bet, word) is not None]
         if not own:
@@ -228,7 +228,7 @@ def _check_limits(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake
 
 
 def _check_most_paid(wagers: WagerRules, rounding: Rounding, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    """The most that a wager wins leaves the least wager its odds, and stands where a row pays to one."""
+    """The most that a wager wins must be enough for the least wager's odds, and needs a row that pays to one."""
     for place, bet in enumerate(bets):
         if (most_cents := bet.pays_at_most_cents) is None:
             continue

@@ -66,8 +66,8 @@ def _cut_card(shoe: ShoeRules) -> Iterator[str]:
 
 
 def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:
-    """Each key of a tableau that says otherwise than the other tableau, and what it has more or less. Their order
-    within a row is free."""
+    """Each key in which the first tableau differs from the other one, with the values that the first has more or lacks.
+    The order of the values in a row does not matter."""
     for key in ("natural", "player_draws_on", "banker_draws_on_when_player_stands"):
         yield from _difference(key, getattr(tableau, key), getattr(other, key))
     rows, others = tableau.banker_draws_on_third_card, other.banker_draws_on_third_card
@@ -90,7 +90,8 @@ def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
 
 
 def _awards_out_of_order(bet: Bet) -> Iterator[str]:
-    """The first row that holds decides, so an award beside a greater one below it may pay less than was won."""
+    """Awards in a wrong order. The first row that holds decides, so an award above a greater one may pay less than was
+    won."""
     for place, row in enumerate(bet.rows):
         for above in bet.rows[:place]:
             more = row.cents is not None and above.cents is not None and row.cents > above.cents

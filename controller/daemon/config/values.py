@@ -167,7 +167,8 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
 
 @cache
 def _hints(type_: Any) -> dict[str, Any]:
-    """The types of a section's keys. The wiring of a pin is a named tuple: whatever darkens the lamps loads no more."""
+    """The types of a section's keys. A pin's wiring is a named tuple and no struct, since the program that darkens the
+    lamps must load little."""
     keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
     return {name: hint for name, hint in get_type_hints(type_).items() if name in keys}
 

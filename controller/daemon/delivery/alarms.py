@@ -1,4 +1,4 @@
-"""People are told at once of what goes on and on, and then at most every ten minutes."""
+"""Alarms about what lasts: people are told of it at once, and then at most every ten minutes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ class Doubt(Enum):
 
 
 class RecognitionTrust:
-    """The adopted key of bet recognition; None where there is none."""
+    """Judges the messages of bet recognition by the key that two people adopted: `adopted`, None where there is
+    none."""
 
     def __init__(self, table: str, adopted: str | None) -> None:
         self._table = table

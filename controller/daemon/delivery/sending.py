@@ -66,7 +66,7 @@ class Sending:
         self.refused = 0, 0
 
     def connected(self) -> None:
-        """A new connection answers for nothing that an older one published."""
+        """A new connection began. It brings no answer for what was published on an older connection."""
         self._on_the_way.clear()
 
     def keep(self, messages: Sequence[Message]) -> None:

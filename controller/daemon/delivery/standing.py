@@ -53,8 +53,8 @@ class PitHeard(Struct):
         self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
 
     def is_news(self, kind: str, message: bytes) -> bool:
-        """Whether this message of a kind is another than the last of that kind. Whoever repeats a signed message does
-        not prove that the pit runs."""
+        """Whether this message differs from the last message of its kind. A signed message that is repeated does not
+        prove that the pit runs."""
         last, self._last[kind] = self._last.get(kind), message
         return message != last
 

@@ -105,7 +105,7 @@ class PitStream:
         self._begin()
 
     def _begin(self) -> None:
-        """Nothing was heard of any broker yet."""
+        """Set the state of a stream that has heard nothing of any broker yet."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard

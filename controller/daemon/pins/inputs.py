@@ -21,7 +21,7 @@ CABINET = "cabinet_open"
 
 
 class Wanted(Enum):
-    """Which tables want an input. Whoever walks a table's wiring is asked for each but the plug's."""
+    """Which tables want an input. The walk through a table's wiring asks for every input but the plug's."""
 
     TO_LOCK = auto()  # every table whose dealer locks the wagers
     EVERYWHERE = auto()  # every table: without it people must use `tablectl`
@@ -59,7 +59,7 @@ INPUTS: dict[str, Input] = {
 
 
 def missed_without(calls: Iterable[Call]) -> list[str]:
-    """The inputs whose absence people feel, at a table whose dealer makes these calls."""
+    """The inputs that a table needs whose dealer makes these calls."""
     called = {call.value for call in calls}
     return [name for name, each in INPUTS.items() if each.wanted is Wanted.EVERYWHERE or name in called]
 

@@ -72,7 +72,7 @@ def _values(fact: Fact) -> dict[str, Any]:
 
 
 def _unnamed(values: dict[str, Any]) -> dict[str, Any]:
-    """A fact that another fact holds: its class is known there."""
+    """The values of a fact that stands inside another fact, without the name of its class, which is known there."""
     return {name: value for name, value in values.items() if name != "fact"}
 
 

@@ -154,7 +154,8 @@ def _last_shoe(rows: Sequence[StoredRow]) -> int:
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """Against what the rows from `row` on are checked: the head before, the row's number, the last message's."""
+    """What the rows from `row` on are checked against: the chain's head before them, the number of the first row, and
+    the number of the last message before it."""
     head, seq = head_before(db, path, row)
     return head, row, seq
 

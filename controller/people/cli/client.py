@@ -72,7 +72,8 @@ def shoe_rounds(table: Path) -> tuple[PublicRound, ...]:
 
 
 def _taken(line: bytes) -> Answer:
-    """The answer in a line. Raises TableError with the table's own words where the table refuses."""
+    """Return the table's answer, which is this line. Raises TableError with the table's own words where the table
+    refuses."""
     answer = _read(line, Answer)
     if not answer.ok:
         raise TableError(answer.code, answer.what, answer.do)

@@ -114,7 +114,7 @@ class Round:
         return found
 
     def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
-        """How many deals each of the bet's rows decides, of the deals `under` a play."""
+        """How many deals each of the bet's rows decides, of the deals `under` a play. None is no row."""
         decides, rows = self._rows(bet, names), Counter[int | None]()
         for sort, ways in under.items():
             rows[decides[sort]] += ways
@@ -134,7 +134,7 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """By the choices, what the bettor gains over all deals that follow, in `_parts(net)` of a unit."""
+        """What the bettor gains over all deals that follow the choices, by the choices, in `_parts(net)` of a unit."""
         worth = self._worth(bet, net, names)
         return {
             points: {

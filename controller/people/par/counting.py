@@ -53,7 +53,7 @@ NAMES: Names = (("player",), ("banker",))
 
 
 class Sight(Struct, frozen=True):
-    """By what a bet can tell finished rounds apart. Two rounds that agree in all of this are the same to the bet."""
+    """What a bet can tell of a finished round. Two rounds that agree in all of this are the same to the bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -300,7 +300,7 @@ class Kinds:
         return self._truth[key]
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """By what the bet sees of a deal, the number of the row that decides the bet; each of the examples is there.
+        """The number of the row that decides the bet, by what the bet sees of a deal. Each of the examples is there.
 
         Rows count from 0; None: the wager is lost. The evaluator is asked once, since the shoe does not change the row.
         """
@@ -326,7 +326,7 @@ class Kinds:
 
 
 def _told_apart(seen: Sight, card: Card) -> object:
-    """By what the sight tells the card from others. Any two cards for which this is equal are the same to the bet."""
+    """All that the sight sees of this card. Two cards for which it is equal are the same to the bet."""
     return (
         card.points,
         card if seen.identical else None,
@@ -358,7 +358,7 @@ def _compares_suits(seen: Sight) -> bool:
 
 
 def _by_suit(kinds: Sequence[Sequence[Card]]) -> list[list[int]]:
-    """The kinds by what they are beside their suit: for each, the numbers of its four kinds, one of each suit."""
+    """Whether the sight compares suits with each other, and does not name any suit."""
     found: dict[Rank, list[int]] = {}
     for number, cards in enumerate(kinds):
         found.setdefault(cards[0].rank, []).append(number)
@@ -420,7 +420,7 @@ class _FourCards:
 
     @cached_property
     def identical(self) -> Counter[tuple[int, int]]:
-        """By Player's class and Banker's, how many ordered fours have the same first two cards and other two cards."""
+        """How many ordered fours have the same first two cards and other two cards, by Player's class and Banker's."""
         ways, counts, of_pair = Counter[tuple[int, int]](), self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
             for other, class_ in enumerate(row):
@@ -497,7 +497,7 @@ _Classes = Sequence[tuple[int, int]]
 
 
 class _Plan(Struct, frozen=True):
-    """Player's and Banker's classes by who draws, and by the points of Player's third card where Player draws."""
+    """Player's and Banker's classes, by who draws and by the points of Player's third card where Player draws."""
 
     neither: _Classes
     player_alone: Mapping[int, _Classes]

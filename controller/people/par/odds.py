@@ -78,7 +78,7 @@ class Odds(Struct, frozen=True):
         return mean, mean - spread, mean + spread
 
     def edge_by_meter(self) -> dict[str, Fraction]:
-        """By meter, how much each cent on the meter lowers the edge."""
+        """How much each cent on a meter lowers the edge, by meter."""
         found: dict[str, Fraction] = {}
         for outcome in self.outcomes:
             if outcome.meter is not None:
@@ -169,5 +169,5 @@ CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many
 
 
 def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
-    """How often two hands take each number of cards, by how many deals each row of `CARDS` decides."""
+    """How often two hands take each number of cards. `ways` is how many deals each row of `CARDS` decides."""
     return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}

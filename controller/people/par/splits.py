@@ -38,7 +38,7 @@ class Dealer:
         return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
 
     def ways(self, left: Sequence[int], up: int) -> list[int]:
-        """By the dealer's hand, how many ordered twos of the cards left lead to it."""
+        """How many ordered twos of the cards left lead to each of the dealer's hands."""
         rest, ways = sum(left) - 1, list[int]()
         for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
             if draws:
@@ -69,14 +69,14 @@ class Judge:
         return sum(map(mul, rows, self._whole))
 
     def rows(self, own: Cards, split: bool, up: int) -> list[int]:
-        """By the dealer's hand, the place of the row that decides; the last place is for no row."""
+        """The place of the row that decides against each of the dealer's hands. The last place is for no row."""
         key = self._look(own), split, up
         if key not in self._rows_of:
             self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
         return self._rows_of[key]
 
     def worths(self, own: Cards, split: bool, up: int) -> list[int]:
-        """By the dealer's hand, the bettor's gain for each unit staked, in parts of a unit."""
+        """The bettor's gain against each of the dealer's hands for each unit staked, in parts of a unit."""
         key = self._look(own), split, up
         if key not in self._worths_of:
             self._worths_of[key] = [self._whole[row] for row in self.rows(own, split, up)]
@@ -194,7 +194,7 @@ class Splits:
         return worth
 
     def _by_splitting(self, done: Cards, hands: int) -> int:
-        """How much more a new pair is worth split than standing."""
+        """How much more a new pair is worth if it is split than if it stands."""
         return self._value(done, hands + 1) - self._value(_also(done, NEW_PAIR), hands)
 
     def splits_again(self, done: Cards, hands: int) -> bool:

@@ -212,7 +212,7 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 
 
 def _rates(events: Iterable[Sent], rounds: Sequence[RoundRow], stops: Sequence[object]) -> dict[str, Any]:
-    """The number for each thousand rounds."""
+    """How many misreads, corrections and stops there are for each thousand rounds."""
     misreads = corrections = 0
     for each in events:
         misreads += isinstance(each.event, Fault) and each.event.code in _MISREADS
@@ -316,7 +316,7 @@ class FairShoe(Struct):
     most: float = 0.0
 
     def shoe(self, decks: int, cards: Iterable[str]) -> None:
-        """The cards of one shoe that were seen, in order."""
+        """Take the cards of one shoe that were seen, in order."""
         left = dict.fromkeys(RANKS, 4 * decks)
         for card in cards:
             rank, all_left = card[0], sum(left.values())

@@ -225,7 +225,7 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
 
 
 def _taken_as_win(others: When) -> Text:
-    """That the bet's own side wins, and how: what this says is removed from the other words."""
+    """Words that say that the bet's own side wins, and how. What they say is removed from the other words."""
     if others.get("natural"):
         del others["natural"]
         return say("when", "wins_natural")

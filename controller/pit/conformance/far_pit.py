@@ -110,7 +110,7 @@ class FarPit:
         self.say(self.topics.ack, word, retain=True)
 
     def step(self, event: Message, amount_cents: int, step: str = "pending") -> AwardStep:
-        """A step of the award of a hit, of which this is the event, with the next number."""
+        """A step of the award of the hit in this event, under the next number."""
         progressive = event["progressive"]
         meter = progressive["meter"] if isinstance(progressive, dict) else None
         seq = self._next_seq()

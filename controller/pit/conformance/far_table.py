@@ -1,4 +1,4 @@
-"""A table's end of the wire without a table: what a check wants said is said, signed as a table's events are.
+"""A table's end of the wire without a table: it says what a check wants said, signed as a table's events are.
 
 The events are the contract's own examples, with the fields that a check replaces.
 """

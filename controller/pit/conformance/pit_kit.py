@@ -122,9 +122,10 @@ class PitKit:
 
 
 def over_starts(kit: PitKit, table: FarTable, look: Callable[[], None]) -> None:
-    """Look after a restart of the pit, after a start with a clock that stands behind, and after one with a right clock.
+    """Call `look` after a restart of the pit, after a start with a clock that is behind, and after a start with a right
+    clock.
 
-    Raises NotTriedError where nobody can start the pit so, once all that can be tried is kept.
+    Where nobody can start the pit so, raises NotTriedError after all that can be tried.
     """
     try:
         kit.restart(table)
@@ -248,7 +249,7 @@ def take_back(table: FarTable, rounds: int, seats: Sequence[int]) -> None:
 
 @contextmanager
 def _streaming(table: FarTable, body: Callable[[], Message]) -> Iterator[None]:
-    """Meanwhile the table sends such events, at most a window of them without an ack."""
+    """A block during which the table sends such events, at most a window of them without an ack."""
     ends = threading.Event()
 
     def stream() -> None:
@@ -299,7 +300,7 @@ def _send_until_acknowledged(table: FarTable, heard: int) -> None:
 
 
 def _never_back(table: FarTable, since: int) -> None:
-    """No ack is of an earlier event than the ack before, and each has the chain of its own event."""
+    """Check that no ack is of an earlier event than the ack before, and that each has the chain of its own event."""
     acks = table.acks(since)
     for before, after in pairwise(acks):
         if after.seq < before.seq:

@@ -181,7 +181,8 @@ def _forged(kit: PitKit) -> None:
 
 
 def _forgeries(table: FarTable, body: Message, neighbour: SigningKey) -> Iterator[tuple[bytes, str]]:
-    """Each has the number of the table's next event at the moment when it is asked for."""
+    """Forged events of the table, each with what is wrong in it. Each has the number that the table's next event has
+    when it is asked for."""
     yield canonical(parse_object(table.event(body)) | {"chain": "ab" * 32}), "that was changed after it was signed"
     yield table.event(body, signer=SigningKey(os.urandom(32)), chain="ab" * 32), "that another key has signed"
     yield table.event(body, signer=neighbour, chain="ab" * 32), "that another adopted table's key has signed"

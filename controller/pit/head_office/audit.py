@@ -265,7 +265,7 @@ def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
-    """By stream, the key under which the pit heard the stream. Each key is compared with what head office has noted."""
+    """The key under which the pit heard each stream. Each key is compared with what head office has noted."""
     keys: dict[Stream, bytes] = {}
     pit = stated.get("public_key")
     try:

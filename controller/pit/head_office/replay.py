@@ -84,7 +84,7 @@ class Award(Struct, eq=False):
         return self.cents - self.house_cents
 
     def take(self, cents: int) -> None:
-        """Pending with this amount, where the award has another."""
+        """Make the award pending with this amount, where it has another amount."""
         if (cents, 0) != (self.cents, self.house_cents):
             self.cents, self.house_cents, self.step = cents, 0, "pending"
 

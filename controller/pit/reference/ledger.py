@@ -282,11 +282,11 @@ class Ledger:
             return self._books.terms()
 
     def watch_voids(self, most_in_a_shoe: int) -> None:
-        """From now on a shoe of a table with more voided rounds than this is an alarm."""
+        """Raise an alarm from now on about a shoe with more voided rounds than this."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
     def name_settings(self, file: Path) -> None:
-        """People write meters into this file: the alarm about a meter that is not there names the file."""
+        """Note the file into which people write the meters. The alarm about a missing meter names it."""
         self._intake.settings = str(file)
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:

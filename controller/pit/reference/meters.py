@@ -83,7 +83,7 @@ def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
 
 
 def money(cents: int) -> str:
-    """An amount for people: 10,000.80."""
+    """Set the state of a pit to which nothing has come, and which has said nothing."""
     sign, whole = "-" if cents < 0 else "", abs(cents)
     return f"{sign}{whole // 100:,}.{whole % 100:02d}"
 

@@ -128,7 +128,7 @@ class Strangers:
         )
 
     def keys_seen(self, table: str, epoch: str) -> list[bytes]:
-        """The keys that states showed with an epoch, those that have yet to be kept too."""
+        """The keys that states showed with an epoch, also those that are not kept yet."""
         return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self.shown if of == [table, epoch])]
 
     def _command(self, act: str, *words: str) -> str:

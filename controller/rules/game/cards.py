@@ -56,9 +56,10 @@ _POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 
 
 class _Printed:
-    """What is printed on paper: there is one object for each value, and nobody changes it.
+    """Something printed, with one object for each value, which never changes.
 
-    So two are compared, and looked up, as fast as two objects can be. No struct: JSON has their text.
+    So two of them are compared and looked up as fast as any two objects. They are no structs, since JSON has them as
+    text.
     """
 
     __slots__: tuple[str, ...] = ()

@@ -151,7 +151,7 @@ def shape(cards: Sequence[Card]) -> Shape:
 
 
 def closer_to_nine(player: Sequence[Card], banker: Sequence[Card]) -> Outcome:
-    """The outcome of these two hands."""
+    """Which of these two hands is closer to nine, or that neither is."""
     if total(player) == total(banker):
         return Outcome.TIE
     return Outcome.PLAYER if total(player) > total(banker) else Outcome.BANKER

@@ -187,7 +187,7 @@ class _Tries:
             yield chance.choice(players), chance.choice(bankers)
 
     def _key(self, cards: _Cards) -> object:
-        """What those conditions of the rows that are about both hands together can see of this hand's cards."""
+        """What the conditions about both hands together can see of this hand's cards."""
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]

@@ -46,7 +46,8 @@ class RoundCorrected(ByPerson, frozen=True):
 
 
 class SeatsRoundCorrected(ByPerson, frozen=True):
-    """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
+    """Two people read the cards of a finished round of Lucky 9 again: each seat's hands, by seat and from left to
+    right, and the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -114,7 +115,8 @@ class CorrectRound(_Correction, frozen=True):
 
 
 class CorrectSeatsRound(_Correction, frozen=True):
-    """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
+    """Correct a finished round of Lucky 9: each seat's hands, by seat and from left to right, and the dealer's hand, as
+    two people read them."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -136,7 +138,7 @@ def _hand_of_text(text: str) -> dict[str, object]:
 
 
 def _hands(value: Any) -> dict[int, tuple[tuple[Card, ...], ...]]:
-    """By seat, the hands of `[{"seat": 3, "cards": "8S KS"}, …]`, from left to right."""
+    """The hands of `[{"seat": 3, "cards": "8S KS"}, …]`, by seat, each seat's from left to right."""
     hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for hand in value if isinstance(value, list) else [value]:
         if not isinstance(hand, dict) or hand.keys() != {"seat", "cards"}:

@@ -258,7 +258,7 @@ class CollectCommission(Request, frozen=True):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """All that the seat owes."""
+        """The payment of all that the seat owes."""
         owed = table.commission_owed.get(self.seat)
         return refuse("nothing_owed") if owed is None else CommissionCollected(self.seat, owed, self.by)
 

@@ -51,7 +51,7 @@ class ClearFault(Request, frozen=True):
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The word of one person, or of two where the fault needs two."""
+        """The clearing of the fault, by one person, or by two where the fault needs two."""
         assert table.fault is not None, "the act is an exit of this fault"
         assert self.supervisor is not None, "a clear has a name"
         if not FAULTS[table.fault.code].two_people:

@@ -143,7 +143,8 @@ async def _try(dialogue: Dialogue, terminal: Terminal, draft: Draft, wired: Wire
     running = asyncio.create_task(line.run(ear))
 
     async def comes(up: bool, within_s: float = math.inf) -> bool:
-        """Whether the line came up, or went; not so after Enter, or after that time."""
+        """Whether the line comes up, or with False goes down, in this time. Enter at the terminal ends the wait with
+        False."""
         left_s = within_s
         while ear.up != up:
             if running.done():
