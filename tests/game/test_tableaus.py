@@ -52,7 +52,7 @@ ON_NATURALS = {
 def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
     """The shipped house that has a tableau of its own, with this picture in place of that, at a shoe of this brand."""
     table, game = (copy.deepcopy(read(CONFIG / kind / f"{HOUSE}.toml")) for kind in ("tables", "games"))
-    game["punto_banco"]["tableau"] = picture.section()
+    game["punto_banco"] |= {"tableau": picture.section(), "own_tableau": False}
     game["bets"] = [*(_without_reach(bet) for bet in game["bets"] if bet["spot"] != "lucky_6"), ON_NATURALS]
     table["table"] |= {"game": "game.toml"}
     table["shoe"] = {"driver": driver, "port": "/dev/shoe"}

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from controller.daemon.config.game_file import GameFile, play_of
+from controller.daemon.config.game_file import GameFile
+from controller.rules.game.baccarat import Section as PuntoBanco
 from controller.rules.game.baccarat import Tableau
 from controller.rules.game.bets import Bet
 from controller.rules.game.usual import USUAL
@@ -24,9 +25,8 @@ def seldom_meant(game: GameFile) -> Iterator[str]:
     yield from _small_amounts(game.wagers, game.bets)
     yield from _minimums_between_chips(game.wagers, game.bets)
     yield from _cut_card(game.shoe)
-    tableau = play_of(game).tableau
-    if tableau is not None and (otherwise := ", ".join(differences(tableau, USUAL))):
-        yield f"{otherwise}: punto banco is dealt otherwise everywhere else"
+    if isinstance(game.section, PuntoBanco):
+        yield from _tableau(game.section)
     for bet in game.bets:
         yield from _most_paid_is_never_reached(game.wagers, bet)
         yield from _awards_out_of_order(bet)
@@ -63,6 +63,15 @@ def _cut_card(shoe: ShoeRules) -> Iterator[str]:
         rounds = f"the {'round' if after == 1 else f'{after} rounds'} after it" if after else "it is never seen"
         lost = f"{rounds} cannot be dealt" if after else rounds
         yield f"shoe.cut_card_from_end = {behind}: with fewer than {least} cards behind the cut card {lost}"
+
+
+def _tableau(section: PuntoBanco) -> Iterator[str]:
+    otherwise = ", ".join(differences(section.tableau, USUAL))
+    if otherwise and not section.own_tableau:
+        do = "write punto_banco.own_tableau = true where that is meant"
+        yield f"{otherwise}: punto banco is dealt otherwise everywhere else; {do}"
+    if section.own_tableau and not otherwise:
+        yield "punto_banco.own_tableau = true, and the tableau is the usual one: is another meant?"
 
 
 def differences(tableau: Tableau, other: Tableau) -> Iterator[str]:

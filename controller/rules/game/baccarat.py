@@ -58,6 +58,9 @@ class Section(Struct, frozen=True):
     """When the cards of Midi count as turned up. `"input"`: when the dealer presses `reveal`. `"hand_end"`: when the
     round is complete, at a table without that button."""
 
+    own_tableau: bool = False
+    """The house means it where its tableau differs from the usual one, and `tablectl check` does not warn."""
+
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
         """The game as a table deals it, Mini or Midi."""
         return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
