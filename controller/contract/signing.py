@@ -31,9 +31,15 @@ def signature_of(message: Mapping[str, object], signer: Signer) -> str:
 
 
 def signed_part(message: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """The signature of a received message, and the bytes that are signed. Raises ValueError where it has none."""
-    signature = message.get("signature")
-    if not isinstance(signature, str):
+    """The signature of a received message, and the bytes that are signed. Raises ValueError where it has none.
+
+    A signature has one spelling: Base64 leaves the last letter's four low bits unused, and they must be zero.
+    """
+    text = message.get("signature")
+    if not isinstance(text, str):
         raise ValueError("the message has no signature")
+    signature = base64.b64decode(text, validate=True)
+    if base64.b64encode(signature).decode() != text:
+        raise ValueError("the signature is spelt in another way than its bytes are")
     unsigned = {name: value for name, value in message.items() if name != "signature"}
-    return base64.b64decode(signature, validate=True), canonical(unsigned)
+    return signature, canonical(unsigned)
