@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from controller.basics.errors import TableError
-from controller.daemon.control import connections
+from controller.contract.wire import callers
 from controller.people.cli.client import ask
 from tests.daemon.daemon_world import served
 from tests.daemon.test_control_socket import Line, connected
@@ -23,7 +23,7 @@ _MOST = 6
 
 @pytest.fixture(autouse=True)
 def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_OF_A_USER", _MOST)
+    monkeypatch.setattr(callers, "MOST_OF_A_USER", _MOST)
 
 
 async def _silent(crowd: ExitStack, path: Path, count: int) -> list[Line]:
@@ -69,8 +69,8 @@ async def test_when_all_places_are_taken_the_user_who_has_most_gives_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     users = iter([1000, 1000, 1000, 1001, 1002, 1003])
-    monkeypatch.setattr(connections, "_peer_uid", lambda _: next(users))
-    monkeypatch.setattr(connections, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(callers, "_peer_uid", lambda _: next(users))
+    monkeypatch.setattr(callers, "MOST_AT_ONCE", 5)
     async with served(tmp_path) as (_, path):
         with ExitStack() as crowd:
             lines = await _silent(crowd, path, 6)
@@ -80,7 +80,7 @@ async def test_when_all_places_are_taken_the_user_who_has_most_gives_way(
 
 
 async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "IDLE_S", 0.05)
+    monkeypatch.setattr(callers, "IDLE_S", 0.05)
     async with served(tmp_path) as (_, path):
         async with connected(path) as line:
             assert (await line.answer())["code"] == "idle"
@@ -93,7 +93,7 @@ async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, m
 
 async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a deaf one is bounded: the daemon takes no more of its requests, and then ends it."""
-    monkeypatch.setattr(connections, "READS_WITHIN_S", 0.05)
+    monkeypatch.setattr(callers, "READS_WITHIN_S", 0.05)
     async with served(tmp_path) as (world, path):
         loop = asyncio.get_running_loop()
         with socket.socket(socket.AF_UNIX) as deaf:

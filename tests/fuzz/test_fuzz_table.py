@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from controller.contract.topics import Topics
-from controller.daemon.control import connections
+from controller.contract.wire import callers
 from controller.daemon.record.journal_reading import verify
 from controller.rules.game.wagers import Wager
 from controller.table.acts.seats import PlaceWager
@@ -157,7 +157,7 @@ async def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(
 
 async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Silent ones, half requests, and deaf watchers: one more is answered all the same."""
-    monkeypatch.setattr(connections, "MOST_OF_A_USER", 60)
+    monkeypatch.setattr(callers, "MOST_OF_A_USER", 60)
     async with _served(tmp_path) as (world, path):
         with ExitStack() as crowd:
             for number in range(200):

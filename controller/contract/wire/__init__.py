@@ -1,1 +1,1 @@
-"""The contract's wire: MQTT, held to what a broker may do, over TLS."""
+"""The wires: MQTT, held to what a broker may do, over TLS; and a control socket's callers."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import socket
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.contract.face.answers import Answer
-from controller.daemon.control.connections import IDLE_S, Connection, Connections
+from controller.contract.wire.callers import IDLE_S, LONGEST_PATH, Connection, Connections, bound
 from controller.daemon.control.feed import SUFFIX, feed_lines, feed_of
 from controller.daemon.control.lines import line as _line
 from controller.daemon.control.past import Past, past_of
@@ -59,7 +58,8 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
             (feed_of(path), served.feed, 0o666),
             (past_of(path), served.events, 0o666),
         ):
-            server = await asyncio.start_unix_server(served.begin(serve), sock=_bound(at, mode), limit=_LONGEST_LINE)
+            channel = bound(at, mode, "[control] socket", LONGEST_PATH - len(SUFFIX))
+            server = await asyncio.start_unix_server(served.begin(serve), sock=channel, limit=_LONGEST_LINE)
             stack.callback(server.close)
         yield
 
@@ -112,24 +112,6 @@ async def _end(conversations: Collection[asyncio.Task[None]]) -> None:
     for conversation in conversations:
         conversation.cancel()
     await asyncio.gather(*conversations, return_exceptions=True)
-
-
-def _bound(path: Path, mode: int) -> socket.socket:
-    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_socket():
-            path.unlink()  # the socket of a dead run: the journal's lock keeps a second run away
-        channel.bind(str(path))
-        path.chmod(mode)
-    except OSError as error:
-        channel.close()
-        raise TableError(
-            "control_socket",
-            f"The control socket {path} cannot be made: {error.strerror or error}.",
-            f"Name a path of at most {107 - len(SUFFIX)} characters that the table's user may write: [control] socket.",
-        ) from error
-    return channel
 
 
 async def _converse(

@@ -1,4 +1,6 @@
-"""Who may be connected to the control socket, and for how long: many silent callers cannot keep anybody away.
+"""A control socket, a table's or a pit's: its place, and who may be connected to it for how long.
+
+Many silent callers cannot keep anybody away.
 
 Each user has a number of places, and all users together have some more. Where a newcomer finds no place, the connection
 that has been silent longest ends: one of the newcomer's own, or one of the user with the most. A connection whose act
@@ -15,11 +17,14 @@ import struct
 from collections import Counter
 from collections.abc import AsyncIterator
 from functools import cache
+from pathlib import Path
 
 from msgspec import Struct
 
+from controller.basics.errors import TableError
+
 MOST_AT_ONCE = 200
-"""The most connections: the table needs descriptors for its own wires too."""
+"""The most connections: the program needs descriptors for its own wires too."""
 
 MOST_OF_A_USER = 160
 
@@ -29,8 +34,33 @@ IDLE_S = 60.0
 READS_WITHIN_S = 5.0
 """The time within which a caller must read an answer."""
 
+LONGEST_PATH = 107
+"""The most characters of a socket's path: the kernel's limit."""
+
 _WAITS_BYTES = 16_384
 """The most bytes that may wait in memory for a caller, beside the answer that is being made."""
+
+
+def bound(path: Path, mode: int, setting: str, longest: int = LONGEST_PATH) -> socket.socket:
+    """A socket that lies at `path` and does not listen yet. `mode` says who may connect.
+
+    Raises TableError `control_socket` where it cannot be made. `setting` names the path for people.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_socket():
+            path.unlink()  # the socket of a dead run: a lock elsewhere keeps a second run away
+        channel.bind(str(path))
+        path.chmod(mode)
+    except OSError as error:
+        channel.close()
+        raise TableError(
+            "control_socket",
+            f"The control socket {path} cannot be made: {error.strerror or error}.",
+            f"Name a path of at most {longest} characters that the program's user may write: {setting}.",
+        ) from error
+    return channel
 
 
 class Connection(Struct, eq=False):
