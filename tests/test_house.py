@@ -120,6 +120,12 @@ ROOMS = {
     ),
     "controller.daemon.header": Room(("controller.daemon.header", "controller.basics.errors", "drivers")),
     "controller.pit": Room(()),
+    "controller.pit.paper": Room(
+        ("controller.pit.paper", "controller.pit.reference", "controller.words", "controller.contract")
+    ),
+    "controller.pit.reference.commands": Room(
+        ("controller.pit.reference", "controller.pit.paper", "controller.contract", "controller.basics")
+    ),
     "controller.pit.reference": Room(("controller.pit.reference", "controller.contract", "controller.basics")),
     "controller.pit.head_office": Room(  # it judges a pit by the contract alone
         ("controller.pit.head_office", "controller.contract", "controller.basics"),

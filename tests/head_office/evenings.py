@@ -207,4 +207,6 @@ class Evening:
 def as_form_6(path: Path) -> None:
     """The ledger as the version before this one kept it."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE decision; DROP TABLE doubt; DROP TABLE ack_time; PRAGMA user_version = 6")
+        for since in ("slip_print", "slip", "house_rules", "decision", "doubt", "ack_time"):
+            db.execute(f"DROP TABLE {since}")
+        db.execute("PRAGMA user_version = 6")

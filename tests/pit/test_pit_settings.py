@@ -14,6 +14,7 @@ from tests.support.errors import raising
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
 SOUND = '[meters.a]\nseed_cents = 5\ncontribution = "12:100"\n'
+TAX = '[[tax]]\nform = "W-2G"\nsince = 2026-01-01\ntimes_the_wager = 300\nat_least_cents = 200000\n'
 
 
 def written(folder: Path, text: str) -> Path:
@@ -23,11 +24,11 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_example_is_what_holds_without_a_settings_file() -> None:
-    """Read by another reader, and with what holds where [tables] is left out."""
+    """Read by another reader, and with what holds where [tables] is left out. The rules of the house are the file's."""
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}
-    assert default() == Settings(default().meters)
+    assert default() == Settings(default().meters, house=default().house)
 
 
 def test_every_meter_of_the_example_games_has_its_terms() -> None:
@@ -71,6 +72,14 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND + "[tables]\nleast_edge = 0.05\n", "tables.least_edge: 0.05"),
         (SOUND + '[tables]\nleast_edge = "1:1"\n', "tables.least_edge: '1:1'"),
         (SOUND + "[tables]\nmost_voids_in_a_shoe = -1\n", "tables.most_voids_in_a_shoe: -1"),
+        ("house = 3\n" + SOUND, "house: write [house]"),
+        (SOUND + "[house]\nzone = 'Utopia'\n", "house.zone: 'Utopia'"),
+        (SOUND + "[house]\nhour = 3\n", "house.'hour': is no key of [house]"),
+        ("tax = 3\n" + SOUND, "tax: write [[tax]]"),
+        (SOUND + TAX.replace("300", "-1"), "tax, rule 1: times_the_wager"),
+        (SOUND + TAX.replace("2026-01-01", "'soon'"), "tax, rule 1: Invalid"),
+        (SOUND + TAX.replace("W-2G", "W<2G"), "tax, rule 1: 'W<2G'"),
+        (SOUND + TAX + "until = 1\n", "tax, rule 1: 'until' is no key"),
     ],
 )
 def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:

@@ -48,12 +48,18 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
                 decide = partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
             case {"table": str(table), "set_aside_as": str(stream)}:
                 decide = partial(Replay.set_aside, table=table, stream=stream)
+            case {"house_rules": {}} | {"slip": int()}:
+                decide = _nothing  # it moves no money, and may not change once it was stated
             case _:
                 raise ValueError(f"{each!r:.100} is no decision")
         decisions.append((whole(each["after"], 0, last), decide))
     if [after for after, _ in decisions] != sorted(after for after, _ in decisions):
         raise ValueError("the decisions are not in order")
     return decisions, [] if approved is None else _amiss(had, approved)
+
+
+def _nothing(_: Replay) -> None:
+    """What a decision does that moves no money."""
 
 
 def _amiss(had: Approved, approved: Approved) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from controller.contract.old_events import as_now
+from controller.pit.reference import slips
 from controller.pit.reference.meters import left_after, share_of
 from controller.pit.reference.store import Store
 
@@ -73,6 +74,7 @@ def draw_up(db: Store) -> Account:
             *_unfounded(db, funds),
             *_locks_amiss(db),
             *_awards_amiss(db, funds),
+            *slips.amiss(db),
         ),
     )
 

@@ -11,9 +11,9 @@ SCHEMA = """
 CREATE TABLE decision (
     number INTEGER PRIMARY KEY,
     after_event INTEGER NOT NULL, -- the last event that was committed by then
-    what TEXT NOT NULL, -- terms, verified, paid, rejected or set_aside
-    subject INTEGER NOT NULL, -- the number of the terms, of the award or of the adoption
-    cents INTEGER NOT NULL -- the amount with which an award was verified or paid, else 0
+    what TEXT NOT NULL, -- terms, verified, paid, rejected, set_aside, house_rules or slip
+    subject INTEGER NOT NULL, -- the number of the terms, of the award, of the adoption, of the rules or of the slip
+    cents INTEGER NOT NULL -- the amount with which an award was verified or paid, or of a slip, else 0
 ) STRICT;
 """
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.pit.reference import adoptions, alarms, awards, books, decisions, doubts, intake, session
+from controller.pit.reference import adoptions, alarms, awards, books, decisions, doubts, intake, session, slips
 
-FORM = 7
+FORM = 8
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -25,7 +25,7 @@ INSERT INTO ack_time VALUES (0);
 """
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
-    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA),
+    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -34,5 +34,6 @@ FROM_FORM = {
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
     5: (awards.FROM_FORM_5,),
     6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
+    7: (slips.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -135,6 +135,11 @@ def _decisions(db: Store, awards: Mapping[int, str]) -> list[dict[str, object]]:
         number: {"table": table, "set_aside_as": name}
         for number, table, name in db.execute("SELECT number, table_id, set_aside_as FROM adoption").fetchall()
     }
+    rules = {
+        number: {"since": since, "house_rules": json.loads(body)}
+        for number, since, body in db.execute("SELECT number, since, body FROM house_rules")
+    }
+    of_slips = dict(db.execute("SELECT number, award FROM slip"))
     decided: list[dict[str, object]] = []
     for after, what, subject, cents in db.execute(
         "SELECT after_event, what, subject, cents FROM decision ORDER BY number"
@@ -144,6 +149,11 @@ def _decisions(db: Store, awards: Mapping[int, str]) -> list[dict[str, object]]:
                 decided.append({"after": after, "terms": terms[subject]})
             case "set_aside":
                 decided.append({"after": after, **set_aside[subject]})
+            case "house_rules":
+                decided.append({"after": after, **rules[subject]})
+            case "slip":  # of a slip that is gone, the account tells
+                award = awards.get(of_slips.get(subject, 0))
+                decided.append({"after": after, "slip": subject, "of_award": award, "cents": cents})
             case _:
                 decided.append({"after": after, "award": awards[subject], "step": what, "cents": cents})
     return decided

@@ -21,18 +21,20 @@ from msgspec import Struct, field
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AckWord, AwardStep
-from controller.pit.reference import alarms, decisions, people
+from controller.pit.reference import alarms, decisions, house_rules, people, slips
 from controller.pit.reference.account import Account, draw_up
 from controller.pit.reference.adoptions import Adoption, Adoptions
 from controller.pit.reference.awards import Award, Awards, Step
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import next_number
 from controller.pit.reference.committed import Ack, Events
+from controller.pit.reference.house_rules import HouseRules
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.intake import Intake
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.opening import Place, open_store
 from controller.pit.reference.session import Session
+from controller.pit.reference.slips import Slip, Slips, ToPrint
 from controller.pit.reference.store import nonsense_explained
 from controller.pit.reference.strangers import ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
@@ -63,6 +65,7 @@ class Ledger:
         self._session = Session(self._db)
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
+        self._slips = Slips(self._db, self._awards)
         self._intake = Intake(self._db, self._books, self._awards)
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
@@ -297,6 +300,11 @@ class Ledger:
         with self._asked():
             return self._books.set_terms(meters)
 
+    def set_house_rules(self, rules: HouseRules) -> str | None:
+        """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""
+        with self._asked():
+            return house_rules.set_rules(self._db, rules)
+
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
         """Keep refusals, each of what came on a table's topic, once per table, code and wording.
 
@@ -355,10 +363,22 @@ class Ledger:
     def take_step(self, award: str, step: Step, by: str, witness: str | None = None) -> Award:
         """A person decides on an award; on an award in doubt, two people.
 
-        Raises TableError as `Awards.take` and `Session.refuse_decisions` do.
+        Raises TableError as `Awards.take`, `slips.refuse_unmarked` and `Session.refuse_decisions` do.
         """
         with self._deciding():
+            if step == "paid":
+                slips.refuse_unmarked(self._db, award)
             return self._awards.take(award, step, by, witness)
+
+    def print_slip(self, award: str, by: str) -> ToPrint:
+        """A person prints the slip of an award. Raises TableError as `Slips.print_one` does."""
+        with self._asked():
+            return self._slips.print_one(award, by)
+
+    def slips(self) -> list[Slip]:
+        """Every slip with its prints, in the order of their numbers."""
+        with self._reading():
+            return slips.listed(self._db)
 
     def recall(self, award: str, by: str) -> Award:
         """A person lets the ledger take over what a table told of an award.

@@ -1,5 +1,6 @@
-"""The pit's settings file: the terms of every meter, and what the house watches at its tables. `config/pit.toml` is the
-example, and what a new ledger without settings has.
+"""The pit's settings file: the terms of every meter, what the house watches at its tables, and the rules of its paper.
+
+`config/pit.toml` is the example. Its meters are what a new ledger without settings has.
 
 [meters.player_personal]
 seed_cents = 1000000
@@ -9,6 +10,15 @@ reserve = "3:100"
 [tables]
 most_voids_in_a_shoe = 2
 least_edge = "0:100"
+
+[house]
+zone = "America/Los_Angeles"
+
+[[tax]]
+form = "W-2G"
+since = 2026-01-01
+times_the_wager = 300
+at_least_cents = 200000
 """
 
 from __future__ import annotations
@@ -20,12 +30,14 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
 from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.contract.bounds import MOST_CENTS, NAME, is_count
+from controller.pit.reference.house_rules import HouseRules, TaxRule
 from controller.pit.reference.meters import Terms, share_of
 
 MOST_VOIDS_IN_A_SHOE = 2
@@ -42,8 +54,13 @@ class Settings(Struct, frozen=True):
     least_edge: Fraction = Fraction(0)
     """The least part of its price that a progressive bet keeps in the long run. `tablectl check` refuses less."""
 
+    house: HouseRules = HouseRules()
+
 
 _MOST_VOIDS = 100
+_MOST_TIMES = 1_000_000
+_SECTIONS = {"meters", "tables", "house", "tax"}
+_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
@@ -63,6 +80,10 @@ def load(path: Path) -> Settings:
         {name: _terms(meter) for name, meter in values["meters"].items()},
         watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
         share_of(watched.get("least_edge", "0:1")),
+        HouseRules(
+            values.get("house", {}).get("zone", "UTC"),
+            tuple(convert(rule, TaxRule) for rule in values.get("tax", ())),
+        ),
     )
 
 
@@ -86,10 +107,12 @@ def _terms(meter: dict[str, Any]) -> Terms:
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
     """What is wrong in the file, a line each."""
-    if values.keys() - {"meters", "tables"}:
-        unknown = ", ".join(map(repr, sorted(values.keys() - {"meters", "tables"})))
-        yield f"{unknown} is no key of the file, which holds [meters.NAME] and [tables] alone"
+    if values.keys() - _SECTIONS:
+        unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
+        yield f"{unknown} is no key of the file, which holds [meters.NAME], [tables], [house] and [[tax]] alone"
     yield from _wrong_tables(values.get("tables", {}))
+    yield from _wrong_house(values.get("house", {}))
+    yield from _wrong_tax(values.get("tax", []))
     meters = values.get("meters")
     if not isinstance(meters, dict) or not meters:
         yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
@@ -113,6 +136,35 @@ def _wrong_tables(tables: Any) -> Iterator[str]:
     edge = tables.get("least_edge", "0:1")
     if not (isinstance(edge, str) and _RATIO.fullmatch(edge)) or share_of(edge) >= 1:
         yield f'tables.least_edge: {_shown(edge)} is no part of a wager; write it as "5:100"'
+
+
+def _wrong_house(house: Any) -> Iterator[str]:
+    if not isinstance(house, dict):
+        yield "house: write [house] and its keys below it"
+        return
+    for key in sorted(house.keys() - {"zone"}):
+        yield f"house.{key!r}: is no key of [house]; the key is zone"
+    zone = house.get("zone", "UTC")
+    if not isinstance(zone, str) or zone not in available_timezones():
+        yield f'house.zone: {_shown(zone)} is no time zone; write it as "America/Los_Angeles"'
+
+
+def _wrong_tax(rules: Any) -> Iterator[str]:
+    if not isinstance(rules, list):
+        yield "tax: write [[tax]] and its keys below it, for each date from which a rule holds"
+        return
+    for place, rule in enumerate(rules, 1):
+        try:
+            read = convert(rule, TaxRule)
+        except ValidationError as error:
+            yield f"tax, rule {place}: {error}"
+            continue
+        if strange := sorted(rule.keys() - set(TaxRule.__struct_fields__)):
+            yield f"tax, rule {place}: {strange[0]!r} is no key of [[tax]]"
+        if not (is_count(read.times_the_wager, 0, _MOST_TIMES) and is_count(read.at_least_cents, 0, MOST_CENTS)):
+            yield f"tax, rule {place}: times_the_wager or at_least_cents is out of bounds"
+        if not _FORM.fullmatch(read.form):
+            yield f"tax, rule {place}: {_shown(read.form)} is no name of a form, such as W-2G"
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from controller.basics.command import Command, Program
 from controller.basics.manual import add_completion, manual
-from controller.pit.reference.commands import copies, deciding, running, tables
+from controller.pit.reference.commands import copies, deciding, running, slips, tables
 
 _RUN, _TABLES, _AWARDS, _RECORD = "The pit itself", "Tables", "Awards and the account", "The record"
 
@@ -112,6 +112,22 @@ COMMANDS: tuple[Command, ...] = (
         "AWARD --by Smith --witness Jones",
         deciding.dismiss,
         deciding.add_dismiss,
+    ),
+    Command(
+        "slip",
+        _AWARDS,
+        "print the numbered slip by which a verified award is paid; each later print is marked as a copy",
+        "AWARD -o slip.html --by Smith",
+        slips.slip,
+        slips.add_slip,
+    ),
+    Command(
+        "slips",
+        _AWARDS,
+        "every slip with each of its prints: when, and by whom",
+        "",
+        slips.list_slips,
+        slips.add_list,
     ),
     Command(
         "account",

@@ -1,0 +1,1 @@
+"""What a pit prints for people: the slip by which an award is paid."""

@@ -1,0 +1,66 @@
+"""`pitctl` prints the slips by which awards are paid, and lists them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.pit.paper.slip_page import slip_page
+from controller.pit.reference.commands.options import add_json, add_ledger, add_person, existing, print_json
+from controller.pit.reference.meters import money
+from controller.pit.reference.slips import Slip
+
+
+def add_slip(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl slip`."""
+    add_ledger(parser)
+    parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
+    add_person(parser, "--by", "who prints the slip")
+    what = "the page to print; no existing file is replaced"
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=what)
+
+
+def slip(options: Namespace) -> int:
+    """Print a slip into a file. The print is kept first: no page is made of which the ledger does not know."""
+    to: Path = options.output
+    try:
+        with existing(options.ledger) as ledger, to.open("x", encoding="utf-8") as file:
+            try:
+                paper = ledger.print_slip(options.award, options.by)
+            except BaseException:
+                to.unlink()
+                raise
+            file.write(slip_page(paper))
+    except OSError as error:
+        do = "Name a new file in a folder where you may write. Look at `pitctl slips`: a print that was kept counts."
+        raise TableError("slip_not_written", f"The slip {to} cannot be written: {error.strerror}.", do) from error
+    print(_line(paper.slip))
+    return 0
+
+
+def add_list(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl slips`."""
+    add_ledger(parser)
+    add_json(parser, "the slips with their prints, as one JSON list")
+
+
+def list_slips(options: Namespace) -> int:
+    with existing(options.ledger) as ledger:
+        slips = ledger.slips()
+    if options.json:
+        print_json(slips)
+        return 0
+    for each in slips:
+        print(_line(each))
+        for printed in each.prints:
+            what = "original" if printed.copy == 1 else f"copy {printed.copy - 1}"
+            print(f"    {what}, {printed.at}, by {printed.by}")
+    if not slips:
+        print("no slips were printed")
+    return 0
+
+
+def _line(slip: Slip) -> str:
+    tax = f"  {slip.tax_form}" if slip.tax_form else ""
+    return f"slip {slip.number}  {slip.award}  {money(slip.cents)}{tax}{'  void' if slip.void else ''}"

@@ -1,0 +1,97 @@
+"""What a house decides about its paper: where it is, and from which win on a tax form is due.
+
+The ledger keeps every set of these rules that ever held, with the moment from which it held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct, json
+
+from controller.pit.reference import decisions
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.meters import money
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE house_rules ( -- every set of rules that the house ever had
+    number INTEGER PRIMARY KEY,
+    since TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+"""
+
+
+class TaxRule(Struct, frozen=True):
+    """From which win on a tax form is due. A win is such a win where it is at least both of the two."""
+
+    form: str
+    """The form's name, which the slip bears. Example: W-2G."""
+
+    since: date
+    """The day of payment from which this rule holds, until the next rule of this form."""
+
+    times_the_wager: int
+    """How many times its wager a win must be. Example: 300."""
+
+    at_least_cents: int
+    """How high a win must be. Example: $2,000."""
+
+    def asks(self, cents: int, wager_cents: int) -> bool:
+        """Whether a win of `cents` on this wager is to be reported."""
+        return cents >= self.at_least_cents and cents >= self.times_the_wager * wager_cents
+
+    def __str__(self) -> str:
+        return f"{self.form} from {self.since}: {self.times_the_wager} times the wager and {money(self.at_least_cents)}"
+
+
+class HouseRules(Struct, frozen=True):
+    """The rules of the house about its paper."""
+
+    zone: str = "UTC"
+    """The house's time zone. Example: America/Los_Angeles."""
+
+    tax: tuple[TaxRule, ...] = ()
+
+    def local(self, at: str) -> datetime:
+        """A moment of an event or a decision, on the house's own clock."""
+        return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
+
+    def tax_form(self, cents: int, wager_cents: int, paid_at: str) -> str | None:
+        """The form that is due where a win of `cents` is paid at this moment; None where none is due."""
+        day = self.local(paid_at).date()
+        begun = [rule for rule in sorted(self.tax, key=lambda rule: rule.since) if rule.since <= day]
+        last = {rule.form: rule for rule in begun}
+        due = [form for form, rule in last.items() if rule.asks(cents, wager_cents)]
+        return ", ".join(due) or None
+
+    def __str__(self) -> str:
+        return "; ".join([f"time zone {self.zone}", *map(str, self.tax)])
+
+
+def in_force(db: Store) -> HouseRules:
+    """The rules that hold now."""
+    return ever(db)[-1][1]
+
+
+def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
+    """Every set of rules that ever held, each with the moment since which it held. The first held from the beginning
+    of the ledger."""
+    rows = db.execute("SELECT since, body FROM house_rules ORDER BY number").fetchall()
+    return [("", HouseRules()), *((since, json.decode(body, type=HouseRules)) for since, body in rows)]
+
+
+def set_rules(db: Store, rules: HouseRules) -> str | None:
+    """Let these rules hold from now on. Returns the change as a line for people; None where they hold already."""
+    before = in_force(db)
+    if before == rules:
+        return None
+    (number,) = db.execute(
+        "INSERT INTO house_rules (since, body) VALUES (?, ?) RETURNING number",
+        (now_text(), json.encode(rules).decode()),
+    ).fetchone()
+    decisions.note(db, "house_rules", number)
+    return f"house rules: {before} -> {rules}"

@@ -1,0 +1,80 @@
+"""Amounts in words, against the words that people write on a cheque, and against a reader of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.bounds import MOST_CENTS
+from controller.words.amounts import english, in_words, vietnamese
+from controller.words.language import LANGUAGES
+from tests.support.samples import examples
+
+
+@pytest.mark.parametrize(
+    ("cents", "in_english", "in_vietnamese"),
+    [
+        (0, "Zero dollars and zero cents", "Không đô la và không xu"),
+        (101, "One dollar and one cent", "Một đô la và một xu"),
+        (1_515, "Fifteen dollars and fifteen cents", "Mười lăm đô la và mười lăm xu"),
+        (2_155, "Twenty-one dollars and fifty-five cents", "Hai mươi mốt đô la và năm mươi lăm xu"),
+        (10_500, "One hundred five dollars and zero cents", "Một trăm lẻ năm đô la và không xu"),
+        (111_111, "One thousand one hundred eleven dollars and eleven cents",
+         "Một nghìn một trăm mười một đô la và mười một xu"),
+        (100_500, "One thousand five dollars and zero cents", "Một nghìn không trăm lẻ năm đô la và không xu"),
+        (1_000_080, "Ten thousand dollars and eighty cents", "Mười nghìn đô la và tám mươi xu"),
+        (100_000_000, "One million dollars and zero cents", "Một triệu đô la và không xu"),
+        (100_001_500, "One million fifteen dollars and zero cents",
+         "Một triệu không trăm mười lăm đô la và không xu"),
+        (250_040_030_001, "Two billion five hundred million four hundred thousand three hundred dollars and one cent",
+         "Hai tỷ năm trăm triệu bốn trăm nghìn ba trăm đô la và một xu"),
+    ],
+)  # fmt: skip
+def test_an_amount_is_written_as_people_write_it(cents: int, in_english: str, in_vietnamese: str) -> None:
+    assert in_words(cents, "en") == in_english
+    assert in_words(cents, "vi") == in_vietnamese
+
+
+def test_every_language_has_its_amounts_and_nobody_is_paid_less_than_nothing() -> None:
+    assert all(in_words(123, name) for name in LANGUAGES)
+    with pytest.raises(ValueError, match="less than nothing"):
+        in_words(-1, "en")
+
+
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen"""
+_TENS = """twenty thirty forty fifty
+sixty seventy eighty ninety"""
+_DIGITS = """không một hai ba bốn
+năm sáu bảy tám chín"""
+_EN = {word: number for number, word in enumerate(_ONES.split())}
+_EN |= {word: number * 10 for number, word in enumerate(_TENS.split(), 2)}
+_VI = {word: number for number, word in enumerate(_DIGITS.split())} | {"mốt": 1, "lăm": 5, "mười": 10}
+
+
+def _read(words: str, units: Mapping[str, int], ten: str, hundred: str, groups: Mapping[str, int]) -> int:
+    """The number that the words say, read from the left."""
+    total, group, digit = 0, 0, 0
+    for word in words.replace("-", " ").split():
+        if word in groups:
+            total, group, digit = total + (group + digit) * groups[word], 0, 0
+        elif word == hundred:
+            group, digit = group + digit * 100, 0
+        elif word == ten:
+            group, digit = group + digit * 10, 0
+        elif word != "lẻ":
+            digit += units[word]
+    return total + group + digit
+
+
+@examples(200)
+@given(number=st.one_of(st.integers(0, MOST_CENTS // 100), st.integers(0, 2_000)))
+def test_who_reads_the_words_reads_the_number(number: int) -> None:
+    readers: list[tuple[Callable[[int], str], int]] = [
+        (english, _read(english(number), _EN, "", "hundred", {"thousand": 10**3, "million": 10**6, "billion": 10**9})),
+        (vietnamese, _read(vietnamese(number), _VI, "mươi", "trăm", {"nghìn": 10**3, "triệu": 10**6, "tỷ": 10**9})),
+    ]
+    assert [(write(number), read) for write, read in readers] == [(write(number), number) for write, _ in readers]
