@@ -1,4 +1,4 @@
-"""What holds for every test: the bench, `--proof`, and that nothing is skipped where everything is installed."""
+"""What holds for every test: the bench, `--proof`, and that CI skips no test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three workers for each core: many tests wait for wires, and a core need not wait with them."""
+    """Give each core three workers: many tests wait for wires, and the core need not wait with them."""
     return 3 * (os.cpu_count() or 1)
 
 
@@ -44,9 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without looking for garbage: what collecting makes lives as long as the run, in each of the workers.
-    Afterwards look for it seldom: a look after each 700 objects takes a hundredth of the run.
-    """
+    """Collect the tests without the garbage collector, since what collecting makes lives as long as the run. Afterwards
+    let the garbage collector run seldom: a run after each 700 objects takes a hundredth of the time."""
     gc.disable()
     try:
         return (yield)
@@ -57,10 +56,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long measurements out, unless they were asked for. They are not skipped: nothing is missing.
+    """Leave the long measurements out, unless they were asked for. They do not count as skipped, since nothing is
+    missing.
 
-    Workers take the files in a mixed order, the same each time. Else a core would wait at the end, when each worker has
-    tests that wait for wires and none has one that computes.
+    Workers take the files in a mixed order, the same each time. Otherwise a core would wait at the end, when each
+    worker has tests that wait for wires and none has a test that computes.
     """
     if not config.getoption("--proof"):
         long = [item for item in items if item.get_closest_marker("proof")]
@@ -71,10 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """A worker of pytest-xdist tells what happened to a test, and not each of its five steps: telling takes a core
-    nearly a millisecond a test. A setup or teardown is told where it failed, or took so long that `--durations` shows
-    how long.
-    """
+    """Let a worker of pytest-xdist report each test once, and not each of its five steps: a report takes nearly a
+    millisecond of a core. A setup or teardown is reported where it failed, or took so long that `--durations` shows
+    it."""
     for plugin in session.config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":
             cast(Any, plugin).sendevent = _telling(cast(Any, plugin).sendevent)
@@ -98,7 +97,7 @@ def _telling(send: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """A test that is a coroutine has a loop of its own."""
+    """Run a test that is a coroutine in a loop of its own."""
     if not iscoroutinefunction(pyfuncitem.obj):
         return None
     waiting.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
@@ -107,18 +106,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture
 def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program of this test is started by a new Python that imports it, as a unit or a shell starts it."""
+    """Start every program of this test with a new Python that imports it, as a unit or a shell starts it."""
     monkeypatch.setattr(forks, "on", False)
 
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """`figure("100 kills survived")`: one line for proof/FIGURES.md, which is written where the test passes."""
+    """A function that writes one line into proof/FIGURES.md where the test passes: `figure("100 kills survived")`."""
     return lambda line: request.node.user_properties.append(("figure", line))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what the passed tests measured. A run of some of the tests leaves the others' lines as they are."""
+    """Write what the passed tests measured. The lines of tests that did not run stay as they are."""
     if not config.getoption("--proof"):
         return
     of_some = config.args_source is config.ArgsSource.ARGS or config.getoption("keyword")
@@ -167,13 +166,13 @@ def _commit() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """CI has everything: there a skipped test has lost its reason to be skipped, and fails."""
+    """Let a skipped test fail on CI, which has everything, so that no test there has a reason to be skipped."""
     return _no_skip((yield))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """The same for a module that skips itself while it is collected."""
+    """Let a module fail on CI that skips itself while it is collected."""
     return _no_skip((yield))
 
 

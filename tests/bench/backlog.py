@@ -28,7 +28,7 @@ _PATIENCE_S = 600.0
 
 
 def measure(house: House, events: int) -> Iterator[Section]:
-    """So many events wait when the daemon starts."""
+    """Measure how long so many events take that wait when the daemon starts."""
     config = load(house.table)
     file = config.file
     _fill(Path(file.journal.path), Path(file.journal.signing_key), config.rules, events)

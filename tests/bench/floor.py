@@ -31,12 +31,12 @@ _FACT_BYTES, _MESSAGE_BYTES = 300, 1100  # about what a card's row and a round's
 
 
 def at_once(_client: Client, _data: Any, connection: Any) -> None:
-    """For `on_socket_open`: each packet leaves as it is written, and does not wait for the last one's arrival."""
+    """Send each packet as it is written, without waiting for the arrival of the packet before. For `on_socket_open`."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def main() -> int:
-    """Be the one or the other until ended."""
+    """Be the bare table or the bare pit, as the command line says, until the process is ended."""
     role, folder, port = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     client.on_socket_open = at_once

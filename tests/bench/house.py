@@ -61,7 +61,7 @@ class House:
             yield
 
     def all_is_acknowledged(self) -> bool:
-        """Whether the pit has acknowledged everything that the table has said."""
+        """Whether the pit has acknowledged everything that the table has told it."""
         return not status_of(self.table).pit.unacknowledged
 
     def links_are_up(self) -> bool:
@@ -162,7 +162,7 @@ def kill(pid: int) -> None:
 
 
 def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
-    """Wait until `holds()`. Raises TableError `bench` where it does not."""
+    """Wait until `holds()` is true. Raises TableError `bench` where it does not become true in time."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
@@ -177,7 +177,7 @@ def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_
 
 
 def cpu_ms(pid: int) -> float:
-    """The CPU time of a process until now, user and system, all threads, in milliseconds."""
+    """The CPU time of a process so far, user and system, all threads, in milliseconds."""
     clock = ctypes.c_int()
     if failed := _libc.clock_getcpuclockid(pid, ctypes.byref(clock)):
         raise OSError(failed, os.strerror(failed))
@@ -203,7 +203,7 @@ def resident_kib(pid: int) -> int:
 
 
 def written_bytes(pid: int) -> int:
-    """What a process has caused to be written to the block layer until now, in bytes."""
+    """What a process has caused to be written to the block layer so far, in bytes."""
     return int(_told(rf"/proc/{pid}/io", r"(?m)^write_bytes: (\d+)"))
 
 

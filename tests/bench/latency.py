@@ -51,7 +51,8 @@ _GUIDANCE_AND_OUTCOME = ("player", "tie", "banker", "draw_player", "draw_banker"
 
 @dataclass
 class Times:
-    """What was measured of one side, in milliseconds; a card's times begin with its confirming copy."""
+    """What was measured of one side, in milliseconds. The times of a card begin with the confirming copy of its
+    report."""
 
     durable: list[float] = field(default_factory=list)
     lamp: list[float] = field(default_factory=list)
@@ -62,7 +63,7 @@ class Times:
 
 
 class Ears:
-    """A subscriber: when it heard what, by topic."""
+    """A subscriber, which notes what it heard and when, by topic."""
 
     def __init__(self, port: int, *topics: str) -> None:
         self._heard: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
@@ -73,12 +74,12 @@ class Ears:
         self._client.loop_start()
 
     def close(self) -> None:
-        """Hear no more."""
+        """Leave the broker."""
         self._client.disconnect()
         await_thread(self._client)
 
     def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
-        """The first message that fits, heard after this moment: when, and what."""
+        """The first message that fits and was heard after this moment: when it was heard, and its payload."""
         found: list[tuple[int, bytes]] = []
 
         def heard() -> bool:
@@ -99,7 +100,7 @@ class NotedLine(PtyLine):
     wrote_ns = 0
 
     def write(self, data: bytes) -> None:
-        """Write, and note the moment before."""
+        """Write, and note the moment before the write."""
         self.wrote_ns = time.monotonic_ns()
         super().write(data)
 
@@ -116,7 +117,7 @@ class Lamps:
         return [self._page.output(bcm) for bcm in self._bcms]
 
     def changed_ns(self, before: list[int], within_s: float) -> int | None:
-        """When they are first seen otherwise than `before`; None where that is not within this time."""
+        """When the lamps are first seen to differ from `before`; None where they do not within this time."""
         end_ns = time.monotonic_ns() + int(1e9 * within_s)
         while (now_ns := time.monotonic_ns()) < end_ns:
             if self.now() != before:
@@ -126,7 +127,7 @@ class Lamps:
 
 
 class BareTable:
-    """The floor as it is played on."""
+    """The bare table of the floor, played hand by hand."""
 
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
@@ -144,7 +145,7 @@ class BareTable:
         time.sleep(0.2)  # its subscription
 
     def play(self, cards: int) -> None:
-        """One hand of so many cards."""
+        """Play one hand of so many cards."""
         for number in range(1, cards + 1):
             last = number == cards
             cpu = cpu_ms(self._process)
@@ -206,7 +207,7 @@ class PlayedTable:
             self._pins.press(f"seat_{seat}")
 
     def play(self) -> int:
-        """One hand; returns how many cards it had."""
+        """Play one hand, and return how many cards it had."""
         if not self._hands_left:
             self._deck = self._open_shoe(next(self._decks))
         assert self._deck is not None
@@ -225,7 +226,7 @@ class PlayedTable:
 
     @property
     def idle_share(self) -> float:
-        """How much of one core it takes while nothing happens: it samples its pins."""
+        """How much of one core the table takes while nothing happens but the sampling of its pins."""
         return self._idle_share
 
     def _open_shoe(self, deck: Deck) -> Deck:
@@ -250,7 +251,7 @@ class PlayedTable:
         return len(hand.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
-        """Draw a card and see what comes of it. A lamp that stays as it is tells nothing."""
+        """Draw a card and measure what follows. A lamp that stays as it is tells nothing."""
         cpu, begun_s = cpu_ms(self._process), time.monotonic()
         changed_ns = self._draw(card, lamp_changes)
         confirmed_ns = self._copies_ns[1]
@@ -266,7 +267,7 @@ class PlayedTable:
         (self.times.hand_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
 
     def _draw(self, card: str, lamp_changes: bool) -> int | None:
-        """Draw a card; returns when its lamp was seen to change, None for one that does not."""
+        """Draw a card, and return when its lamp was seen to change; None for a card that changes no lamp."""
         self._copies_ns.clear()
         self._before, self._changed_ns = self._lamps.now(), None
         self._shoe.draw(card)  # which looks at the lamps while a copy takes its time on the wire
@@ -285,7 +286,7 @@ class PlayedTable:
         self.times.acknowledged.append((acked_ns - confirmed_ns) / 1e6)
 
     def _look(self, seconds: float) -> None:
-        """What the shoe does while a copy is on its way: watch the lamps until they have changed."""
+        """Watch the lamps until they have changed, while the shoe sends a copy."""
         self._copies_ns.append(self._line.wrote_ns)
         ends_s = time.monotonic() + seconds
         if self._changed_ns is None and len(self._copies_ns) > 1:
@@ -305,7 +306,8 @@ class PlayedTable:
 
 
 def measure(house: House, library: Path, hands: int, added_ms: float) -> Iterator[Section]:
-    """So many hands on the table and on the floor; each sync of both lasts `added_ms` longer than the disk's."""
+    """Measure so many hands on the table and on the floor. Each sync of both lasts `added_ms` longer than the disk's
+    own."""
     disk = f"each sync {added_ms:g} ms longer" if added_ms else "the disk as it is"
     with ExitStack() as ends:
         played = PlayedTable(ends, house, Syncs(library, house.folder / "syncs", added_ms))

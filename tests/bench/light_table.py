@@ -25,9 +25,9 @@ _ROUNDS_A_SHOE = 80
 
 
 class LightTable(LightWire):
-    """Table `number`. `round_events` are a round's, and come again with every round's own number.
+    """Table `number`. `round_events` are the events of a round, which each round sends with its own number.
 
-    `delays_s` are the times from each play's publishing to the pit's acknowledgement.
+    `delays_s` are the times from the publishing of each play to the pit's acknowledgement.
     """
 
     def __init__(self, number: int, port: int, round_events: Sequence[Event]) -> None:
@@ -46,7 +46,7 @@ class LightTable(LightWire):
 
     @property
     def line(self) -> socket.socket:
-        """Its connection."""
+        """The connection of this table."""
         assert self.socket is not None
         return self.socket
 
@@ -57,17 +57,17 @@ class LightTable(LightWire):
 
     @property
     def events(self) -> int:
-        """How many events it has said."""
+        """How many events the table has told."""
         return self.delivery.head_seq
 
     @property
     def unacknowledged(self) -> int:
-        """How many of them the pit has not acknowledged."""
+        """How many of its events the pit has not acknowledged."""
         return self.delivery.unacknowledged
 
     @property
     def acknowledged(self) -> int:
-        """How many of them the pit has acknowledged."""
+        """How many of its events the pit has acknowledged."""
         return self.delivery.acked_seq
 
     def levels_since(self, since_s: float) -> bool:
@@ -79,7 +79,7 @@ class LightTable(LightWire):
         return self.levels_since(now_s - STALE_AFTER_S) and self.delivery.fresh(now_s)
 
     def play(self, events: int) -> None:
-        """So many of a round's events go to the pit, and then the table's state."""
+        """Send so many events of a round to the pit, and then the table's state."""
         for _ in range(events):
             round_, place = divmod(self.delivery.head_seq, len(self._round_events))
             shoe, of_shoe = divmod(round_, _ROUNDS_A_SHOE)
@@ -109,7 +109,7 @@ class LightTable(LightWire):
         )
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Follow the pit's acks; note when it says its levels."""
+        """Follow the pit's acks, and note when the pit says its levels."""
         super().heard(kind, payload, retained)
         if kind == "meters" and not retained:
             self._levels_s = time.monotonic()

@@ -26,7 +26,7 @@ _MOST_OF_CHOICES_MS = 2000
 
 
 def measure(times: int) -> Iterator[Section]:
-    """Each table so many times: counted from nothing, and again once cards have left the shoe."""
+    """Measure each table so many times: counted from nothing, and again once cards have left the shoe."""
     yield Section(
         "The odds",
         "Every bet of a table counted exactly, Royal 9 at each of its seats: from nothing, which asks the rules for "
@@ -59,7 +59,7 @@ def _from_nothing(of: Subject) -> None:
 
 
 def _later(of: Subject) -> Shoe:
-    """The shoe once sixty cards have left it, of some ranks more than of others."""
+    """The shoe after sixty cards have left it, more of some ranks than of others."""
     left = dict(fresh(of.shoe.decks))
     for card in DECK[:30]:
         left[card] -= 2

@@ -1,4 +1,5 @@
-"""A floor without its pit for a while: when the levels are back, when bets are taken again, and when all is drained."""
+"""What an outage of the pit does to many tables: when the levels are back, when bets are taken again, and when all is
+drained."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class _Marks:
         self.at_s: list[float] = []
 
     def look(self, since_s: float) -> int:
-        """Look at those that wait. Returns how many still do."""
+        """Look at the tables that still wait, and return how many they are."""
         still = [table for table in self._waiting if not self._has(table)]
         self.at_s += [time.monotonic() - since_s] * (len(self._waiting) - len(still))
         self._waiting = still
@@ -42,7 +43,8 @@ class _Marks:
 
 
 def measure(folder: Path, number: int, outage_s: float) -> Iterator[Section]:
-    """So many tables at ten times their pace go on for so long without a pit, which then comes back."""
+    """Let so many tables run at ten times their pace without a pit for so long, and measure what follows once the pit
+    is back."""
     with cell(folder / "outage") as house:
         tables = Tables(number, house.port, play=1)
         play = tables.pace(CELL_PACE_S)

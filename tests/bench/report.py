@@ -1,4 +1,4 @@
-"""The figures as tables: printed as they come, and kept as a page."""
+"""The bench's figures as tables, printed as they come and kept as a page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Section:
     rows: Sequence[tuple[str, ...]]
 
     def printed(self) -> str:
-        """For a terminal."""
+        """The section for a terminal."""
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -34,13 +34,13 @@ class Section:
         return "\n".join((f"\n{self.title}", *(f"  {line}" for line in lines)))
 
     def page(self) -> str:
-        """For the page."""
+        """The section in Markdown, for the page."""
         rows = (self.columns, ("---",) * len(self.columns), *self.rows)
         return "\n".join((f"## {self.title}", "", self.note, "", *(f"| {' | '.join(row)} |" for row in rows), ""))
 
 
 class Report:
-    """The sections so far. Each is printed at once; with the last of a whole run the page is written anew."""
+    """The sections so far. Each section is printed at once. The page is written anew at the end of a whole run."""
 
     def __init__(self, whole: bool, disk: str) -> None:
         self._sections: list[Section] = []
@@ -62,7 +62,7 @@ class Report:
         print(f"{self._head}\n{self._load}", flush=True)
 
     def add(self, section: Section) -> None:
-        """One more."""
+        """Add a section, and print it."""
         self._sections.append(section)
         print(section.printed(), flush=True)
 
@@ -79,7 +79,7 @@ def spread(times: Sequence[float]) -> tuple[float, float]:
 
 
 def judged(figure: float, aim: float, unit: str = "") -> str:
-    """An aim, and whether a figure meets it."""
+    """The aim in words, and whether the figure meets it."""
     return f"{aim:g} {unit}".rstrip() + (": met" if figure <= aim else ": missed")
 
 

@@ -1,4 +1,4 @@
-"""What a table takes while it runs, and how soon it is there again."""
+"""What a running table costs in CPU and memory, and how soon it is there again after a power cut."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _READY = (
 
 
 def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
-    """Start it on nothing, play most of a shoe, leave it in peace, and start it on that after a power cut."""
+    """Measure a table that starts on nothing, plays most of a shoe, is left in peace, and starts on that shoe after a
+    power cut."""
     first_ms, first_floor_ms = _starts(house, starts, forget=True)
     with house.daemon() as (daemon, _):
         fresh_kib = resident_kib(daemon)
@@ -86,7 +87,7 @@ def _started(what: str, table_ms: float, floor_ms: float) -> tuple[str, ...]:
 
 
 def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
-    """The median start of the table and of the bare imports, in ms; `forget` begins each without a past."""
+    """The median start of the table and of the bare imports, in ms. With `forget` each start begins without a past."""
     starts_ms, floors_ms = [], []
     for _ in range(times):
         with ready(programs.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
@@ -102,7 +103,7 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
 
 
 def _play(house: House) -> None:
-    """Most of a shoe, by the simulated people, as fast as they go."""
+    """Let the simulated people play most of a shoe, as fast as they can."""
     command = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "1"]
     subprocess.run(programs.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
     until(house.all_is_acknowledged, "the pit")

@@ -1,4 +1,5 @@
-"""From one table to two hundred on one Mosquitto and one reference pit, first at a pace, then as fast as they go."""
+"""The costs of one to two hundred tables on one Mosquitto and one reference pit, first at a pace, then as fast as they
+can go."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _KEEP_EVERY_S = 0.25
 
 @dataclass(frozen=True)
 class Spell:
-    """What was seen over a spell: rounds a second, delays in ms, and how much of a core each process took."""
+    """What was seen over some time: rounds a second, delays in ms, and how much of a core each process took."""
 
     rounds_s: float
     delays_ms: list[float]
@@ -48,7 +49,7 @@ class Spell:
 
     @property
     def delay(self) -> str:
-        """Median and p99."""
+        """The median and the 99th percentile of the delays."""
         if not self.delays_ms:
             return "-"
         median, p99 = spread(self.delays_ms)
@@ -57,7 +58,7 @@ class Spell:
 
 @dataclass(frozen=True)
 class Step:
-    """What was seen with so many tables."""
+    """What was seen with this number of tables."""
 
     tables: int
     paced: Spell
@@ -67,9 +68,9 @@ class Step:
 
 
 class Tables:
-    """Light tables in this process, turned by hand. A play is so many events of each round's two.
+    """Light tables in this process, turned by hand. A play is so many of the two events of each round.
 
-    Raises TableError `bench` where not all of them stream in time.
+    Raises TableError `bench` where not all tables stream in time.
     """
 
     def __init__(self, number: int, port: int, play: int = 2) -> None:
@@ -90,11 +91,12 @@ class Tables:
             self.turn(0.1)
 
     def paced(self, house: House, for_s: float, pace_s: float) -> Spell:
-        """Each table a round every `pace_s`, evenly spread."""
+        """Let each table play a round every `pace_s`, evenly spread, and measure that."""
         return self._spell(house, for_s, self.pace(pace_s))
 
     def pace(self, pace_s: float) -> Callable[[], float]:
-        """What plays each table's round every `pace_s` where it is due, and says how long nothing is."""
+        """A function that plays each table's round every `pace_s`, where it is due, and returns how long no round is
+        due."""
         begun_s, every_s = time.monotonic(), pace_s / self._plays_a_round
         due = [(begun_s + every_s * place / len(self.all), place) for place in range(len(self.all))]
 
@@ -109,7 +111,7 @@ class Tables:
         return play_what_is_due
 
     def flat_out(self, house: House, for_s: float) -> Spell:
-        """Each table its next round as soon as the pit has acknowledged the one before."""
+        """Let each table play its next round as soon as the pit has acknowledged the round before, and measure that."""
         for table in self.all:
             table.when_done = partial(table.play, self._play)
             table.when_done()
@@ -119,21 +121,22 @@ class Tables:
         return spell
 
     def unacknowledged(self) -> int:
-        """The events that the pit has not acknowledged, once nothing more is said and it has had its time."""
+        """The events that the pit has not acknowledged, once the tables tell nothing more and the pit has had its
+        time."""
         deadline_s = time.monotonic() + _DRAIN_S
         while (waiting := sum(table.unacknowledged for table in self.all)) and time.monotonic() < deadline_s:
             self.turn(0.1)
         return waiting
 
     def close(self) -> None:
-        """All leave."""
+        """Let all tables leave the broker."""
         for table in self.all:
             self._selector.unregister(table.line)
             table.close()
         self._selector.close()
 
     def _spell(self, house: House, for_s: float, play: Callable[[], float]) -> Spell:
-        """`play` plays what is due, and says how long nothing is."""
+        """Measure for so long, while `play` plays what is due and returns how long nothing is due."""
         for table in self.all:
             table.delays_s.clear()
         begun_s, before = time.monotonic(), _cpu_ms(house)
@@ -148,7 +151,7 @@ class Tables:
         return Spell(len(delays_ms) / self._plays_a_round / took_s, delays_ms, pit, broker, tables, databases)
 
     def turn(self, wait_s: float) -> None:
-        """Take in what comes within so long, and keep the streams going."""
+        """Take in what comes within so many seconds, and keep the streams going."""
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
             key.data.turn()
         if time.monotonic() - self._kept_s > _KEEP_EVERY_S:
@@ -158,14 +161,14 @@ class Tables:
 
 
 def _cpu_ms(house: House) -> tuple[float, ...]:
-    """Of pit, broker, tables and databases, whose processes last as long as a spell."""
+    """The CPU time of pit, broker, tables and databases, whose processes last as long as the measurement."""
     of_databases = sum(cpu_ms(pid) for server in house.databases for pid in tree(server))
     return cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time(), of_databases
 
 
 @dataclass(frozen=True)
 class CellStep:
-    """What was seen with so many tables at a cell. `amiss` is what did not hold at the end."""
+    """What was seen with so many tables at a cell. `amiss` lists what did not hold at the end."""
 
     tables: int
     paced: Spell
@@ -175,7 +178,8 @@ class CellStep:
 
 
 def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s: float) -> Iterator[Section]:
-    """So many tables on one pit with a replicated ledger, at a pace; the last number of tables for `longest_s`."""
+    """Measure so many tables on one pit with a replicated ledger, at a pace. The last of the `numbers` runs for
+    `longest_s`."""
     steps: list[CellStep] = []
     rows: list[tuple[str, ...]] = []
     for number in numbers:
@@ -265,7 +269,7 @@ def _cell_row(step: CellStep) -> tuple[str, ...]:
 
 
 def _bare_commits(house: House) -> str:
-    """What a commit of one event's bytes takes, with nothing around: median / p99 in ms."""
+    """How long a bare commit of one event's bytes takes: median / p99 in ms."""
     assert isinstance(house.ledger, str)
     took_ms: list[float] = []
     with psycopg.connect(house.ledger, autocommit=True) as database:
@@ -279,8 +283,8 @@ def _bare_commits(house: House) -> str:
 
 
 def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
-    """So many tables, each number with a fresh broker and ledger, at a pace and flat out for so long each; at a pace
-    until there are so many `rounds`, which a few tables take their time for."""
+    """Measure each number of tables with a fresh broker and ledger, for so long at a pace and for so long flat out. Few
+    tables go on at their pace until there are so many `rounds`."""
     steps = [_step(folder / f"scale-{number}", number, spell_s, rounds) for number in numbers]
     yield Section(
         "Scale",
@@ -363,5 +367,5 @@ def _growth(
 
 
 def _slope(steps: Sequence[_S], figure: Callable[[_S], float]) -> float:
-    """How much more of it a table more brings, by least squares."""
+    """How much more of this figure each further table brings, by least squares."""
     return statistics.linear_regression([step.tables for step in steps], [figure(step) for step in steps]).slope

@@ -48,7 +48,8 @@ while True:
 
 
 def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
-    """A page in Chromium before a table that is dealt, alone and with 99 other readers. Nothing where there is none."""
+    """Measure a page in Chromium at a table that is dealt, alone and with 99 other readers. Yields nothing without
+    Chromium."""
     if not (PROGRAM and DRIVER):
         return
     at = f"127.0.0.1:{programs.free_port()}"

@@ -1,4 +1,4 @@
-"""A process's syncs, seen from outside, and made slow where that is wanted; syncs.c says how."""
+"""The syncs of a process, seen from outside, and slowed down where that is wanted. syncs.c says how."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def build(folder: Path) -> Path:
 
 
 class Syncs:
-    """The syncs of one process, which is started with `environment`; each lasts `added_ms` longer than the disk's."""
+    """The syncs of one process, which is started with `environment`. Each sync lasts `added_ms` longer than the disk's
+    own."""
 
     def __init__(self, library: Path, page: Path, added_ms: float) -> None:
         page.write_bytes(bytes(_PAGE_BYTES))
@@ -46,11 +47,11 @@ class Syncs:
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """How many syncs there were."""
         return int.from_bytes(self._bytes[:8], "little")
 
     def first_ended_ns(self, after_ns: int) -> int | None:
-        """When the first sync that began after this moment had ended, both of the monotonic clock."""
+        """When the first sync ended that began after this moment, in ns of the monotonic clock."""
         count = self.count
         slots = (_SLOT.unpack_from(self._bytes, 16 + 16 * (number % _SLOTS)) for number in range(count)[-_SLOTS:])
         return min((ended_ns for begun_ns, ended_ns in slots if begun_ns > after_ns), default=None)

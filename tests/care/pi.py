@@ -47,7 +47,7 @@ FILES = {
 
 
 class Pi:
-    """The machine below `root`; `says` is what its programs print, by their command's first word."""
+    """The machine below `root`. `says` is what its programs print, by the first word of the command."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

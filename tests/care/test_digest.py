@@ -1,4 +1,5 @@
-"""One digest over program and configuration: the same on every honest copy, and a changed byte is found and told."""
+"""One digest over program and configuration: it is the same on every honest copy, and a changed byte is found and
+told."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the program, its files younger, and without what Python wrote."""
+    """A copy of the program, whose files are younger, and without what Python wrote."""
     for package in ("controller", "drivers"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored, copy_function=shutil.copyfile)
@@ -42,7 +43,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -> None:
-    """The command that docs/care.md tells an auditor."""
+    """Run the command that docs/care.md gives to an auditor, and compare its digest."""
     command = (
         "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"
     )

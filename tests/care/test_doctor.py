@@ -80,7 +80,7 @@ def test_a_table_that_cannot_notice_a_plug_pulled_at_the_shoe_says_so(pi: Pi) ->
 
 @pytest.mark.parametrize("line", ["cts", "dsr", "dcd"])
 def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi: Pi, line: Any) -> None:
-    """A pty has none."""
+    """The port is a pty, which has no modem lines."""
     far, near = os.openpty()
     try:
         named = Path(os.ttyname(near))
@@ -94,7 +94,7 @@ def test_a_port_that_cannot_tell_its_modem_line_is_a_fault_with_the_ways_out(pi:
 
 
 def _wired(pi: Pi, bcm: int) -> None:
-    """A lamp on this pin too."""
+    """Wire one more lamp to this pin."""
     file = pi.config.file
     pins = replace(file.pins, lamps=file.pins.lamps | {"tie": LampWiring(bcm, "high")})
     pi.config = replace(pi.config, file=replace(file, pins=pins))
@@ -219,7 +219,7 @@ def test_on_a_bench_it_is_this_user_who_may_open_the_port(pi: Pi) -> None:
 
 
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
-    """Only the table itself must run: each unit is disabled here, and stopped."""
+    """Only the table's own unit must run. Here every unit is disabled and stopped."""
     pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")
     rows = [*program.units(pi.machine)]
     assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT]
@@ -296,7 +296,7 @@ def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> 
 def _broker(
     ca: BenchCa, folder: Path, valid: timedelta, refuses: bytes = b"", newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
 ) -> Iterator[int]:
-    """The TLS of a broker on the loopback, for one caller; its port. It refuses the certificates of a list."""
+    """A broker's end of TLS on the loopback, for one caller. Yields its port. It refuses the certificates on a list."""
     for ending, pem in zip(("crt", "key"), ca.issue("127.0.0.1", valid), strict=True):
         (folder / f"broker.{ending}").write_bytes(pem)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

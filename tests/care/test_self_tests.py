@@ -1,4 +1,5 @@
-"""The self-tests: what lamps show and buttons mean during one, that it ends, and that nothing told or kept lies."""
+"""The self-tests: what lamps show and buttons mean during a test, that a test ends, and that nothing told or kept is
+false."""
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ def test_what_was_typed_before_a_question_answers_nothing() -> None:
 
 
 def test_a_person_at_the_table_is_led_through_all_of_it(tmp_path: Path) -> None:
-    """The person says no of the Tie lamp, and cannot reach seat 5's sensor."""
+    """The person says that the Tie lamp is wrong, and cannot reach seat 5's sensor."""
 
     async def test() -> tuple[str, int | None]:
         async with served(tmp_path) as (world, _path):

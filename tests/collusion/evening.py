@@ -6,9 +6,9 @@ help the player. Everybody else is honest: an honest dealer deals on, an honest 
 honest second person agrees to nothing but a true card. Honest people are not careful: the supervisor's key stays in the
 lock, and at the pit they pay whatever nothing speaks against.
 
-The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the
-printed sheet, and the cash. A gain is an award that those do not give, or an award that those give and that was thrown
-away.
+The judge knows what no program knows: each card that left the shoe, the chips that lay on the felt by then, the printed
+sheet, and the cash. A gain is an award that cards, chips and sheet do not give, or an award that they give and that was
+thrown away.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Evening:
 
     @property
     def honest(self) -> list[str]:
-        """The same of everybody else."""
+        """The acts of everybody else, each as often as its weight in a random order."""
         return [name for name, (weight, _) in self._acts.items() if name.startswith("honest") for _ in range(weight)]
 
     def act(self, name: str, die: int) -> None:
@@ -145,7 +145,7 @@ class Evening:
     def end(self) -> None:
         """The honest people at the pit finish what is open, and the judge counts the cash.
 
-        They are not asked where they alone decide and each hit is true: then they pay what was won.
+        Nobody asks them to finish where they alone decide and each hit is true: then they pay what was won.
         """
         if self._window is None and any(self._false.values()):
             self._window = Window(self._table, self._folder)
@@ -162,7 +162,8 @@ class Evening:
 
     @property
     def in_round(self) -> frozenset[str]:
-        """What the cheats have in hand: where things are not as the house believes, and who is about to agree."""
+        """What brings the cheats nearer to a gain: where things are not as the house believes, and who is about to
+        agree."""
         table = self._table.table
         plays = table.locked_wagers is not None and any(on.seats for on in table.locked_wagers.progressive)
         waiting = self._second.waiting(self._moment(), self._now_s)
@@ -206,7 +207,8 @@ class Evening:
 
     @staticmethod
     def _shoe(luck: random.Random) -> Iterator[str]:
-        """Two kings, two nines, two kings: a round of four such cards wins, wherever the round begins."""
+        """The cards of the shoe: two kings, two nines, two kings, and so on. A round of four such cards wins wherever
+        it begins."""
         left = Counter(dict.fromkeys((*_LUCKY[0], *_LUCKY[1], *_OTHERS), 7))
         place = 0
         while True:
@@ -291,7 +293,7 @@ class Evening:
             yield f"{two} retires the table", 1, decide(lambda at, _: at.retire(name, witness))
 
     def _witness(self, name: str) -> str | None:
-        """The second person at the pit: another cheat, or nobody whose name is typed."""
+        """The second person at the pit: another cheat, or a typed name of nobody."""
         cheats = {person for right, person in _AT_THE_PIT.items() if right in self._rights}
         return next(iter(cheats - {name}), NOT_THERE if "a name" in self._rights else None)
 
@@ -319,7 +321,7 @@ class Evening:
         self._happens(ShoeUnheard(5_000) if opens else ShoeUnplugged())
 
     def _draw_unheard(self) -> None:
-        """The plug is pulled, and a card is drawn that nobody hears of."""
+        """Pull the plug, and draw a card that the table does not hear of."""
         if (card := self._leaves()) is not None:
             self._untold.append(card)
             self._unplug()
@@ -334,7 +336,7 @@ class Evening:
             self._happens(CardDrawn(Card.parse(card)))
 
     def _leaves(self) -> str | None:
-        """The next card leaves the shoe; None where the shoe is empty."""
+        """Take the next card from the shoe; None where the shoe is empty."""
         card = next(self._cards, None)
         if card is not None:
             self._out.append(_Out(card, self._locked | self._table.wagers))
@@ -357,7 +359,7 @@ class Evening:
         self._second.key_turned(self._key_turned, self._now_s)
 
     def _hold(self, button: str) -> None:
-        """Hold a button for a while, whoever has turned the key."""
+        """Press a button and hold it for a while, whoever has turned the key."""
         if not self._second.pressed(button, self._moment(), self._now_s):
             request = pressed(button, self._key_turned, self._table.table)
             if request is not None:
@@ -374,7 +376,7 @@ class Evening:
             self._do(self._second.confirm(waiting.id, name, via, self._moment(), self._now_s))
 
     def _look(self) -> None:
-        """The honest second person reads the act that waits, and means to confirm the true card alone."""
+        """Let the honest second person read the act that waits. That person means to confirm a true card alone."""
         waiting = self._second.waiting(self._moment(), self._now_s)
         is_true = waiting is not None and isinstance(waiting.request, NameCard) and self._is_true(waiting.request)
         self._looked_at = waiting.id if waiting is not None and is_true else None
@@ -411,7 +413,8 @@ class Evening:
             self._draw()
 
     def _leave_the_fault(self) -> None:
-        """An honest supervisor and an honest second one: the true card, the true count, then the rest."""
+        """An honest supervisor and an honest second person leave the fault: by the true card, the true count, or else
+        what is left."""
         left = self._table.table.cards_left
         true: list[Request] = []
         if self._untold:
@@ -428,7 +431,7 @@ class Evening:
     # How it goes in.
 
     def _ask(self, request: Request, via: str = _SMITH[1]) -> bool:
-        """Ask. An act that needs a second person waits for that person."""
+        """Ask the table for an act. An act that needs a second person waits for that person."""
         is_true = isinstance(request, NameCard) and self._is_true(request)
         fault = self._table.table.fault
         refused = self._table.ask(request)
@@ -491,7 +494,7 @@ class Evening:
                     self._ended()
 
     def _ended(self) -> None:
-        """The round's cards go to the discard rack, also those that nobody has told."""
+        """Move the round's cards to the discard rack, also those that nobody has told."""
         self._locked = frozenset()
         self._untold.clear()
 
@@ -509,7 +512,8 @@ class Evening:
             self.gains.append(Gain(false, 0, frozenset(hit["doubts"])))
 
     def _first_of(self, cards: Counter[str]) -> _Out | None:
-        """The first card of a round with these cards, looked for from the last card back; None: some never lay."""
+        """The first card of a round with these cards, looked for from the last card back; None where some of them never
+        lay."""
         for out in reversed(self._out):
             cards[out.card] -= cards[out.card] > 0
             if not cards.total():
@@ -542,7 +546,8 @@ class Evening:
 
 
 class _UncheckedTable(TableUnderTest):
-    """The same table without its looks into the contract, which other tests take: they would take most of the time."""
+    """The same table without its checks against the contract. Other tests make those checks, which would take most of
+    the time."""
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
         stamp = Stamp(1000 * (len(self.events) + 1), synchronised=False)

@@ -1,4 +1,4 @@
-"""The mends against cheats, each with what takes it out, and with the people who then gain.
+"""The rules that keep cheats from a gain (mends), each with what takes it out, and with the people who then gain.
 
 A mend is taken out in memory, at the one place where the rule stands. The cheats must then find the gain again.
 """
@@ -18,7 +18,8 @@ from tests.collusion.evening import Gain, Kind, Right
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A rule, the rights of the cheats who gain without it, and their gain. `paid`: it is cash, not the hit alone."""
+    """A rule, the rights of the cheats who gain without it, and their gain. `paid`: the gain is cash, and not only a
+    hit."""
 
     says: str
     rights: frozenset[Right]

@@ -40,7 +40,7 @@ def at_random(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
 
 
 def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
-    """Evenings that set out from the best of those before."""
+    """Evenings that set out from the best of the evenings before."""
     guide, luck = _Guide(), random.Random(f"{seed} guide")
     while True:
         way = guide.start(luck) if luck.random() >= _FRESH else None
@@ -50,7 +50,7 @@ def guided(seed: int, opens: Opens) -> Iterator[tuple[Way, Evening]]:
 
 @dataclass(slots=True)
 class _Kept:
-    """A way, what it gave the cheats in hand, and how often a guide set out from it."""
+    """A way, how near it brought the cheats to a gain, and how often a guide set out from it."""
 
     way: Way
     value: int
@@ -79,7 +79,7 @@ class _Guide:
 
 
 def _played(way: Way, opens: Opens, luck: random.Random, guide: _Guide | None = None) -> tuple[Way, Evening]:
-    """The evening of the way, gone on with at random from the way's end."""
+    """The evening that follows this way, and goes on at random from the way's end."""
     evening = opens(way.seed)
     for name, die in way.acts:
         evening.act(name, die)

@@ -70,7 +70,7 @@ TOGETHER: dict[str, frozenset[Right]] = {
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Where the pit of each evening has its ledger: in memory, since no disk fails here but by an act."""
+    """The folder in memory for the pit's ledger of each evening: no disk fails here but by an act."""
     in_memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=in_memory if os.access(in_memory, os.W_OK) else None) as name:
         new_ledger(Path(name) / "new")
@@ -146,7 +146,7 @@ def test_cheats_at_length(people: str, folder: Path, figure: Callable[[str], Non
 @pytest.mark.proof
 @pytest.mark.parametrize("mend", MENDS, ids=lambda mend: mend.says)
 def test_guided_and_random_order_find_a_planted_gain(mend: Mend, folder: Path, figure: Callable[[str], None]) -> None:
-    """Each mend is taken out, and both orders look for what it prevents, from the same seeds."""
+    """Take each mend out, and let both orders look for the gain that it prevents, from the same seeds."""
     seeds = range(0, HUNTS * 10_000, 10_000)
     random_, steered = ([_shoes_until_found(mend, order, seed, folder) for seed in seeds] for order in ORDERS)
     missed = [sum(shoes > MOST for shoes in each) for each in (random_, steered)]

@@ -32,7 +32,7 @@ _CARDS = [f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "SHDC"]
 
 
 class _Evening:
-    """One shoe. `unfounded` are the wagers that played and did not lie on the felt."""
+    """The evening of one shoe. `unfounded` are the wagers that played and did not lie on the felt."""
 
     def __init__(self, seed: int) -> None:
         self.unfounded: list[Wager] = []
@@ -62,7 +62,7 @@ class _Evening:
             self._felt[at] = 0  # the table refused the wager, and the dealer gives the chips back
 
     def _again(self) -> None:
-        """The network brings a word: one that it held up, or once more one that came."""
+        """The network brings a word: one that it held up, or one that came before."""
         if self._kept:
             self._table.ask(self._luck.choice(self._kept))
 
@@ -97,7 +97,7 @@ def test_no_wager_plays_without_its_chips() -> None:
 
 @pytest.mark.parametrize(("rule", "seed"), [("a word counts once", 8), ("a word counts in its round alone", 1)])
 def test_without_a_rule_a_wager_plays_without_chips(rule: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The network can cheat, where the word's number or its round is not looked at."""
+    """The network can cheat where the word's number or the word's round is not looked at."""
     becomes = SeeWager.becomes
 
     def becomes_anew(word: SeeWager, table: Table, ambient: Ambient) -> Fact | Refuse:

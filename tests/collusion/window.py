@@ -60,13 +60,13 @@ class Window:
         self._ledger = self._open()
 
     def close(self) -> None:
-        """The evening is over."""
+        """End the evening: close the ledger."""
         self._ledger.close()
 
     # What happens by itself.
 
     def hear(self) -> None:
-        """The table's events come to the pit, and the pit's steps to the table, until neither says anything new."""
+        """Bring the table's events to the pit, and the pit's steps to the table, until neither says anything new."""
         while True:
             self._receive()
             step = self._ledger.next_steps([_TABLE]).get(_TABLE)
@@ -88,13 +88,13 @@ class Window:
                 return
 
     def copy(self) -> None:
-        """The house makes its copy of the ledger."""
+        """Make the house's copy of the ledger."""
         self._copy.unlink()
         with closing(sqlite3.connect(self._path)) as here, closing(sqlite3.connect(self._copy)) as there:
             here.backup(there)
 
     def restore(self) -> None:
-        """The disk has failed: the pit goes on from the last copy. The broker retains what the pit acknowledged."""
+        """Go on from the last copy, since the disk has failed. The broker retains what the pit acknowledged."""
         self._lost = self.cash.copy()
         ack = self._ledger.ack(_TABLE)
         self._ledger.close()
@@ -114,7 +114,7 @@ class Window:
         return self._ledger.awards()
 
     def take(self, award: Award, step: Step, by: str, witness: str | None = None) -> bool:
-        """A person takes the award's next step. Whoever pays counts out the cash."""
+        """Take the award's next step, as a person does. Whoever pays counts out the cash."""
         if not self._done(lambda: self._ledger.take_step(award.id, step, by, witness)):
             return False
         if step == "paid":
@@ -134,9 +134,9 @@ class Window:
         return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke"))
 
     def trace(self, award: Award) -> frozenset[str]:
-        """What speaks against the award at the pit, or tells of two people who are to have decided on it.
+        """What speaks against the award at the pit, or names two people who should have decided on it.
 
-        Where the ledger was lost after a payment, the slips of the drawer tell of that payment.
+        Where the ledger was lost after a payment, the slips in the drawer tell of that payment.
         """
         about = "SELECT code FROM alarm JOIN award ON award.hand = alarm.hand WHERE award.number = ?"
         ended = "SELECT ended_by FROM adoption WHERE ended_by IS NOT NULL"

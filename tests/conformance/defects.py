@@ -1,6 +1,6 @@
 """Defects that are planted in a copy of the pit or the table, one at a time: the kit must find each at its clause.
 
-A defect is a text of the program and what stands there instead. A copy with the defect runs as the program does.
+A defect is a text of the program and the text that replaces it. A copy with the defect runs as the program does.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ _INCOMING, _INTAKE, _AWARDS = (
 
 
 def _at_a_start(name: str, clause: str, statement: str) -> Defect:
-    """What the pit does to its ledger at each start of its program."""
+    """A defect in what the pit does to its ledger at each start of its program."""
     begins = "            self._session.begin(token)\n"
     return Defect(name, clause, _LEDGER, begins, f"{begins}            self._db.execute({statement!r})\n")
 
 
 def _noted(name: str) -> str:
-    """A number that the pit has in a file of its machine, or 0."""
+    """Python code for the number in this file of the pit's machine, or 0 without the file."""
     return f"int(open({name!r}).read() if __import__('os').path.exists({name!r}) else 0)"
 
 
 def _note(name: str) -> str:
-    """A function that writes such a number."""
+    """Python code for a function that writes a number into this file."""
     return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 

@@ -1,4 +1,4 @@
-"""A pit to be tried: any program that is one, on a broker of the tests' own, started again whenever it ends."""
+"""A pit to be tried: any program that is a pit, on a broker of the tests' own, started again whenever it ends."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class KeptRunning:
                 self._start()
 
     def close(self) -> None:
-        """End it for good."""
+        """End the program for good."""
         self._ends = True
         self._process.send_signal(signal.SIGKILL)
         self._watch.join()
@@ -74,7 +74,7 @@ class KeptRunning:
 
 
 def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
-    """What the kit says of the pit that lies in `home`, on a broker and a ledger of its own."""
+    """Try the pit that lies in `home` with the kit, on a broker and a ledger of its own."""
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
@@ -88,7 +88,7 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
 
 
 def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
-    """What the kit says of this module with its arguments; {broker} among them is where the broker is."""
+    """Try this module with its arguments. {broker} in an argument becomes the broker's address."""
     broker = Broker(folder).start()
     pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
@@ -107,7 +107,7 @@ def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, hom
 
 
 def try_second_pit(folder: Path, only: Sequence[str] = ()) -> Report:
-    """What the kit says of the second pit."""
+    """Try the second pit with the kit."""
     program = [sys.executable, "-m", "tests.conformance.second_pit"]
     ledger = str(folder / "second.sqlite")
     act = f"cd {shlex.quote(str(ROOT))} && {shlex.join(program)}"

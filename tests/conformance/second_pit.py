@@ -45,7 +45,7 @@ class Books:
         self.last = self.held
 
     def moment(self) -> int:
-        """A time of a word: later than every time before, over a restart too, however the clock stands."""
+        """A time for a word, later than every time before, over a restart too, however the clock stands."""
         self.last = max(self.last + 1, time.time_ns() // 1_000_000)
         if self.last > self.held:
             self.write(passed_by_none=self.last + 900)

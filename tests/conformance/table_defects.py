@@ -1,4 +1,4 @@
-"""The same for the table: the defects of its side of the contract."""
+"""Defects of the table's side of the contract, planted as those of the pit are."""
 
 from __future__ import annotations
 

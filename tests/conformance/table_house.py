@@ -1,4 +1,4 @@
-"""A table to be tried: its daemon, and a person who does there what the kit asks for."""
+"""A table to be tried by the kit: its daemon, and a person who does there what the kit asks for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HITS_A_METER, _HITS_A_FIXED_AWARD = "2C KS 3D 9S", "QD 2C 9H 3D"  # at seat 1, 
 
 
 class Person(Deeds):
-    """Whoever deals, decides and pulls plugs at the table in `home`, a copy of this repository's programs."""
+    """The person who deals, decides and pulls plugs at the table in `home`, a copy of this repository's programs."""
 
     def __init__(self, folder: Path, broker: Broker, home: Path) -> None:
         super().__init__(TABLE_DEEDS, {}, asks=False)
@@ -58,11 +58,11 @@ class Person(Deeds):
         }
 
     def need(self, deed: str) -> None:
-        """This person can do every deed."""
+        """Accept every deed of a table's person."""
         assert deed in self._deeds, deed
 
     def do(self, deed: str, **names: str) -> None:
-        """Do it. Raises DeedFailedError where the table does not let this person."""
+        """Do the deed. Raises DeedFailedError where the table does not let this person."""
         try:
             self._deeds[deed](**names)
         except (TableError, AssertionError) as error:
@@ -112,8 +112,8 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press and let go, and again where that does nothing for a second: a press soon after the last may count as
-        the same press, and a contact that opens for a moment only counts as closed all the time."""
+        """Press the button and let go, and again where the phase does not come within a second. A press soon after the
+        last one may count as the same press, and a contact that opens for a moment counts as closed all the time."""
 
         def tapped() -> bool:
             self._pins.tap(button)
@@ -151,7 +151,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def try_reference_table(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
-    """What the kit says of the table whose program lies in `home`, on a broker of its own."""
+    """Try the table whose program lies in `home` with the kit, on a broker of its own."""
     wanted = [clause for clause in clauses("T") if not only or clause.number in only]
     with ExitStack() as stack:
         broker = Broker(folder)

@@ -104,7 +104,7 @@ def test_the_pages_count_the_planted_defects(page: str) -> None:
 
 
 def test_a_kit_says_old_events_in_the_words_of_their_version() -> None:
-    """`version_2.json.gz` has what tables said under version 2, without chains."""
+    """Compare with `version_2.json.gz`, which has what tables said under version 2, without chains."""
     evenings = json.loads(gzip.decompress((ROOT / "tests/sheets/version_2.json.gz").read_bytes()))
     evenings_of_royal9_last = sorted(evenings, key=lambda name: name.startswith("royal9:"))
     then = {event["type"]: event for name in evenings_of_royal9_last for event in evenings[name]}
@@ -172,7 +172,7 @@ def test_a_pit_that_breaks_a_clause_with_its_clock_behind_gets_its_clock_back(
 
 
 def _table_that_hears_nothing() -> FarTable:
-    """A table without a broker."""
+    """A table without a broker, which hears nothing."""
     table = object.__new__(FarTable)
     table.wire = object.__new__(Wire)
     table.wire.heard = []

@@ -38,7 +38,7 @@ def _commands(of: str) -> list[str]:
 
 @contextmanager
 def _typed(texts: list[str], folder: Path) -> Iterator[None]:
-    """Each of these blocks was typed in `folder`, and succeeded. In the end nothing runs that they started."""
+    """Type each of these blocks in `folder`; each must succeed. At the end nothing runs any more that they started."""
     shells: list[subprocess.Popen[bytes]] = []
     said = folder / "said"
     try:

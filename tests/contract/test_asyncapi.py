@@ -1,4 +1,4 @@
-"""The AsyncAPI document: sound in itself, the same as the code in both directions, and its examples are real."""
+"""The AsyncAPI document: it is sound, it says the same as the code in both directions, and its examples are real."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def of_event_channel() -> dict[str, dict[str, Any]]:
 
 
 def refs(value: object) -> Iterator[str]:
-    """Every reference anywhere in a document, but for what its examples say."""
+    """Every reference in a document, but for those in its examples."""
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
@@ -153,7 +153,7 @@ def test_a_message_has_a_title_a_meaning_a_payload_and_an_example(name: str) -> 
 
 
 def test_who_says_what_and_what_is_retained() -> None:
-    """Said over again: topic by topic, who publishes, and whether the broker keeps the last word."""
+    """Compare with a list written by hand: who publishes on each topic, and whether the broker keeps the last word."""
     assert {
         channel["address"]: (channel["x-from"], operation(key)["action"], operation(key)["bindings"]["mqtt"])
         for key, channel in CHANNELS.items()
@@ -407,7 +407,7 @@ def test_the_table_takes_for_the_pits_key_just_what_the_schema_does(change: dict
 def test_the_table_understands_what_the_document_says_the_pit_says(
     name: str, read: Callable[[Mapping[str, object]], Word | None]
 ) -> None:
-    """And it is signed, and made again from what was read it is the same, byte for byte."""
+    """A word that was read is signed, and makes the same bytes again."""
     for example in MESSAGES[name]["examples"]:
         message = example["payload"]
         word = read(message)
@@ -419,7 +419,7 @@ def test_the_table_understands_what_the_document_says_the_pit_says(
 
 
 def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> None:
-    """Each publish: on a channel that is the table's, retained as the document says, its payload one message."""
+    """Each publish is on a channel of the table, retained as the document says, and its payload fits one message."""
 
     async def play() -> list[tuple[str, bool, str | None, Any]]:
         async with running(tmp_path) as world:

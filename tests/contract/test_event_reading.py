@@ -1,4 +1,5 @@
-"""An event is read into the type that it was made as: each example of the contract, and each event of old journals."""
+"""Events are read into the types that they were made as: each example of the contract, and each event of old
+journals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events' schema can fail: of each type a sound event passes, and every way of spoiling one field does not."""
+"""The events' schema can fail: a sound event of each type passes, and no event passes of which one field is spoiled."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _refused(event: dict[str, Any]) -> bool:
 
 
 def _with_more(value: Any) -> Iterator[Any]:
-    """The value with a field more in one of its objects, at any depth; of a list its first alone."""
+    """The value with one more field in one of its objects, at any depth. Of a list only the first item is changed."""
     if isinstance(value, dict):
         yield value | {"more": 1}
         for name, inner in value.items():
@@ -90,7 +90,7 @@ def _with_more(value: Any) -> Iterator[Any]:
 
 
 def _settled(settled: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The settlement of the settled round, its first wager or its totals said otherwise."""
+    """The settlement of the settled round, with other values in its first wager or its totals."""
     settlement = SOUND["round, settled"]["settlement"]
     (first, *others) = settlement["wagers"]
     return {
@@ -127,7 +127,7 @@ def test_no_field_may_be_added(event: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("event", KINDS)
 def test_no_field_may_be_of_another_kind(event: dict[str, Any]) -> None:
-    """Nothing said is a fraction or, but for what may be unknown, null."""
+    """No field is a fraction, and none is null but where the value may be unknown."""
     for name, value in event.items():
         for wrong in (1.5, [[]], {"no": {}}, *([] if value is None else [str(value)] * (not isinstance(value, str)))):
             assert _refused(event | {name: wrong}), (name, wrong)

@@ -1,4 +1,4 @@
-"""The JSON of the face: as it was when the table wrote dictionaries, byte for byte."""
+"""The JSON of the face is byte for byte what it was when the table wrote dictionaries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _written(said: bytes) -> bytes:
 
 @pytest.mark.parametrize("said", BEFORE, ids=range(len(BEFORE)))
 def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: bytes) -> None:
-    """But for keys that are new since then."""
+    """Keys that are new since then are left out of the comparison."""
     written = _written(said)
     if "online" not in json.loads(said):
         known = _only_known(json.loads(written), json.loads(said))
@@ -42,7 +42,7 @@ def test_what_was_written_before_is_read_and_written_again_byte_for_byte(said: b
 
 
 def _only_known(now: Any, before: Any) -> Any:
-    """What is told now, in its order, without keys that were not there before."""
+    """What is told now, in its order, without the keys that did not exist before."""
     if isinstance(now, dict) and isinstance(before, dict):
         return {key: _only_known(value, before[key]) for key, value in now.items() if key in before}
     if isinstance(now, list) and isinstance(before, list) and len(now) == len(before):

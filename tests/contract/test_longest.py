@@ -34,7 +34,7 @@ _MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 
 
 
 def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
-    """Chips on every spot of every circle that takes them, at the largest amount that it takes."""
+    """Wagers on every spot of every circle that takes them, each the largest that the spot takes."""
     for seat in table.rules.seats:
         for back in (False, True):
             for spot in (bet.spot for bet in table.rules.bets):

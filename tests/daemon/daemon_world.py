@@ -1,4 +1,4 @@
-"""What is around a daemon, in memory: pins, a shoe, a broker and a pit that a test holds in its hand."""
+"""A daemon's surroundings in memory: pins, a shoe, a broker and a pit that a test controls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player
 
 
 class HeldPins:
-    """Pins whose buttons, key and sensors are the names in `pressed`."""
+    """Pins whose closed inputs (buttons, key and sensors) are the names in `pressed`."""
 
     def __init__(self, config: Config) -> None:
         self._names = list(config.file.pins.inputs)
@@ -80,7 +80,8 @@ class HeldPins:
 
 
 class HeldShoe:
-    """A shoe that reports what a test says. It is heard of whatever it says: no absence is too long, if not said.
+    """A shoe that reports what a test says. It counts as heard whatever it reports: no absence is too long, unless a
+    test says so.
 
     Its line is up at once, unless a test brings it `up` later. `forgot` counts how often its last report was forgotten.
     """
@@ -110,11 +111,11 @@ class HeldShoe:
         pass
 
     def link(self, up: bool) -> None:
-        """The line comes or goes."""
+        """Let the line come up or go down."""
         self.listener.shoe_link(up, "as the test says")
 
     def deal(self, text: str) -> None:
-        """Cards leave the shoe, without its opinion of their place."""
+        """Let these cards leave the shoe, without the shoe's opinion of their place."""
         for word in text.split():
             self.listener.shoe_reported(CardDrawn(Card.parse(word), report=Report(None, "05")))
 
@@ -136,7 +137,8 @@ class Published:
 
 
 class HeldBroker:
-    """A broker that answers each publish with `reason(published)`; None answers nothing. Keeps `retained`."""
+    """A broker that answers each publish with `reason(published)`, and not at all where that is None. It keeps
+    `retained`."""
 
     address = "127.0.0.1:1883"
     has_others = False
@@ -161,7 +163,7 @@ class HeldBroker:
             self.say_levels()
 
     def say_levels(self) -> None:
-        """The pit says its levels, where there is a pit that does."""
+        """Let the pit say its levels, if there is a pit that says levels."""
         if self.up and self.levels is not None:
             self._levels_seq += 1
             word = MetersWord(self._levels_seq, number_text(self._levels_seq), self.levels)
@@ -176,7 +178,7 @@ class HeldBroker:
         return published.token
 
     def connect(self) -> None:
-        """The connection stands; what is retained comes before any answer, as from a real broker."""
+        """Let the connection stand. What is retained comes before any answer, as from a real broker."""
         self.up = True
         self.listener.broker_connected()
         if self.retained is not None:
@@ -197,7 +199,7 @@ class HeldBroker:
         return self.cuts
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
-        """A message comes, on the pit's topic unless said otherwise."""
+        """Bring the table a message, on the pit's topic unless another is given."""
         self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
@@ -218,7 +220,7 @@ class HeldBroker:
 
 
 class HeldPit(OrderedPit[dict[str, Any]]):
-    """The pit without a wire, at the loop's broker. It answers each event with its last word; `acks` can be switched
+    """A pit without a wire, on the broker in memory. It answers each event with its last ack, unless `acks` is switched
     off."""
 
     def __init__(self, broker: HeldBroker, ledger: list[dict[str, Any]]) -> None:
@@ -239,12 +241,13 @@ class HeldPit(OrderedPit[dict[str, Any]]):
 
 
 def ack(epoch: str, seq: int, chain: str, at: str | None = None, table: str = "royal9-01") -> bytes:
-    """The pit's word as it goes over the wire."""
+    """The pit's ack as it goes over the wire."""
     return AckWord(table, epoch, seq, chain, at or now_text()).payload(PIT_KEY)
 
 
 class HeldJournal(Journal):
-    """A real journal whose disk can hang (`gate` closed) or fail (`failing`; reads: `unreadable`)."""
+    """A real journal whose disk hangs while `gate` is closed, and fails where `failing` is set, or `unreadable` for
+    reads."""
 
     gate: threading.Event
     at_gate: bool
@@ -270,7 +273,7 @@ class HeldJournal(Journal):
 
 @dataclass
 class World:
-    """A running table and everything around it."""
+    """A running table and all of its surroundings."""
 
     config: Config
     journal: HeldJournal
@@ -289,7 +292,7 @@ class World:
 
     @property
     def waits(self) -> Waits:
-        """What waits for a second person. Raises AssertionError where nothing does."""
+        """The act that waits for a second person. Raises AssertionError where none waits."""
         waits = self.runtime.waits_for_second_person()
         assert waits is not None, "nothing waits for a second person"
         return waits
@@ -304,19 +307,19 @@ class World:
         return self.status.lamps
 
     async def do(self, *requests: Request) -> None:
-        """Ask for what must be allowed."""
+        """Ask the table for acts that must be allowed."""
         for request in requests:
             answer = await self.ask(request)
             assert answer.refused is None, answer
 
     async def ask(self, request: Request) -> Answer:
-        """Ask, in answer to the fault that is shown, if one is."""
+        """Ask the table for an act, in answer to the standing fault, if there is one."""
         fault = self.runtime.face.fault
         return await self.runtime.ask(request, fault=fault.id if fault else None)
 
     @asynccontextmanager
     async def committing(self, request: Request) -> AsyncIterator[asyncio.Task[Answer]]:
-        """What is asked hangs at the disk meanwhile, and is answered afterwards."""
+        """Ask the table for an act whose commit hangs during the block. The answer comes afterwards."""
         self.journal.gate.clear()
         asked = asyncio.create_task(self.runtime.ask(request))
         await eventually(lambda: self.journal.at_gate)
@@ -325,7 +328,7 @@ class World:
         await asyncio.wait([asked])
 
     async def deal(self, text: str) -> None:
-        """Cards leave the shoe, and the table has committed them."""
+        """Let these cards leave the shoe, and wait until the table has committed them."""
         self.shoe.deal(text)
         await self.settle()
 
@@ -334,24 +337,24 @@ class World:
         await self.runtime.ask(ClearFault(None))  # always refused, and answered in its turn
 
     async def open_shoe(self) -> None:
-        """A shoe, its first card and the one to burn: wagers are open."""
+        """Open a shoe, and draw its first card and the card to burn: wagers are open afterwards."""
         await self.do(NewShoe())
         await self.deal("AS 2D")
         assert self.runtime.face.phase == "wagers_open"
 
     async def wager(self, *seats: int) -> None:
-        """Royal 9 wagers are placed, and the sensors have settled."""
+        """Place Royal 9 wagers at these seats, and wait until the sensors have settled."""
         self.pins.pressed |= {f"seat_{seat}" for seat in seats}
         await eventually(lambda: self.status.sensors == tuple(sorted(seats)))
 
     async def play_hit(self) -> None:
-        """A hand in which seat 1 wins with its own King and 9."""
+        """Play a hand in which seat 1 wins with its own King and 9."""
         await self.wager(1)
         await self.do(LockWagers())
         await self.deal("KS 2D 9S 3D")
 
     async def do_hands(self, count: int) -> None:
-        """So many hands, without a wager."""
+        """Play so many hands without a wager."""
         for _ in range(count):
             await self.do(LockWagers())
             await self.deal("KS 2D 9S 3D")
@@ -362,12 +365,12 @@ class World:
 
 
 def table_config(folder: Path, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Config:
-    """The example table with everything below `folder`."""
+    """The configuration of the example table, with everything below `folder`."""
     return load(simulated_table(folder, 1883, example, **sections))
 
 
 def open_journal(config: Config) -> HeldJournal:
-    """The table's journal, its disk in order."""
+    """The table's journal, whose disk works."""
     file = config.file
     journal = HeldJournal(Path(file.journal.path), file.table.id, KEY, KEY.public)
     journal.gate = threading.Event()
@@ -390,12 +393,13 @@ async def running(
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
-    """The table of the journal in `folder`, running; put together as the daemon does it.
+    """Run the table of the journal in `folder`, put together as the daemon does it.
 
-    `pinned`: the pit's key is; `adopted`: the pit says that it has nothing yet of a journal that is new;
-    `recognised`: bet recognition's key is adopted. `measured`: what runs is no news to a journal that is new.
+    `pinned`: the pit's key is pinned. `adopted`: the pit says that it has nothing yet of a journal that is new.
+    `recognised`: bet recognition's key is adopted. `measured`: program and configuration are no news to a journal that
+    is new.
 
-    `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
+    `ledger` is what the pit has already; `sections` change the table's file. All that the table says must keep the
     contract.
     """
     config = table_config(folder, example, **sections)
@@ -447,7 +451,7 @@ async def running(
 
 @asynccontextmanager
 async def served(folder: Path, **how: Any) -> AsyncIterator[tuple[World, Path]]:
-    """A table that runs, as `running` has it, and the path of the control socket at which it is served."""
+    """Run a table as `running` does, and yield it with the path of its control socket."""
     async with running(folder, **how) as world:
         path = Path(world.config.file.control.socket)
         async with serving(world.runtime, path):

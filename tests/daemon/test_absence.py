@@ -1,4 +1,5 @@
-"""When the daemon takes the shoe for unheard: by a clock that nobody sets, from the last moment it was surely heard."""
+"""When the daemon takes the shoe for unheard: by a clock that nobody sets, from the last moment at which the shoe was
+certainly heard."""
 
 from __future__ import annotations
 
@@ -52,9 +53,9 @@ def drawn(card: str, seq: int | None) -> CardDrawn:
 
 
 class Daemon:
-    """One life of the daemon on the journal in `folder`, from `table` or what the journal replays to.
+    """One run of the daemon on the journal in `folder`, from `table` or from what the journal replays to.
 
-    The machine has been up for `now_ms`; its wall clock says `wall_ms`.
+    The machine has been up for `now_ms`, and its wall clock says `wall_ms`.
     """
 
     now_ms = 1_000_000
@@ -88,7 +89,7 @@ class Daemon:
         asyncio.run(self._live(story))
 
     def live_heard(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
-        """The same, from when the line is there and the cards were counted."""
+        """Run the daemon through the story, from the moment when the line is up and the cards were counted."""
 
         async def heard(daemon: Daemon) -> None:
             await daemon.up()
@@ -135,18 +136,18 @@ class Daemon:
         await eventually(lambda: self.pins.beats >= until)
 
     async def last_beat(self) -> None:
-        """Wait for a beat. The next one is an hour away, if nobody asks for a beat before."""
+        """Wait for a beat. The next beat is an hour away, unless somebody asks for a beat before."""
         self.beat_s = 3600.0
         await self.beats(1)
 
     async def up(self) -> None:
-        """The line is there, and has been heard for a moment."""
+        """Bring the line up, and wait until the shoe has been heard for a moment."""
         self.shoe.link(True)
         await self.beats()
         await self.settled()
 
     async def blip(self, down_ms: int = 0) -> None:
-        """The line goes, and comes back so much later."""
+        """Let the line go down, and come back after so many milliseconds."""
         self.shoe.link(False)
         self.now_ms += down_ms
         self.shoe.link(True)
@@ -165,12 +166,12 @@ class Daemon:
 
     @property
     def details(self) -> dict[str, str | int]:
-        """What the standing fault tells besides."""
+        """The details of the standing fault."""
         assert self.runtime.face.fault is not None
         return self.runtime.face.fault.details
 
     async def counts(self) -> None:
-        """A supervisor counts as many cards as the table knows of."""
+        """Count, as a supervisor, as many cards as the table knows of."""
         await self.do(CountCards(self.runtime.face.cards_left or 0, "Smith"))
 
 
@@ -233,7 +234,7 @@ def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> N
 
 
 def test_after_a_nine_every_blip_stops_it_until_the_shoe_is_known_to_count_a_zero(daemon: MakeDaemon) -> None:
-    """Of 9 and 1 nobody could tell whether a 0 was missed in between."""
+    """After a 9 and a 1 nobody could tell whether a 0 was missed in between."""
 
     async def story(daemon: Daemon) -> None:
         daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(9)))
@@ -289,7 +290,7 @@ def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(d
 
 
 def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
-    """The beat may come before the news that the line was lost: it is measured from the beat before."""
+    """The beat may come before the news that the line was lost. The time is measured from the beat before."""
 
     async def story(daemon: Daemon) -> None:
         await daemon.beats()
@@ -302,7 +303,7 @@ def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> N
 
 
 def test_a_beat_that_is_asked_for_waits_until_the_line_was_looked_at(daemon: MakeDaemon) -> None:
-    """After a freeze the clock's beat and the watch come together, both before the news that the line was lost."""
+    """After a freeze the clock's beat and the watch come together, and both before the news that the line was lost."""
 
     async def story(daemon: Daemon) -> None:
         await daemon.last_beat()
@@ -336,7 +337,7 @@ def test_the_watch_asks_for_a_beat_where_bytes_may_be_lost(
 
 
 def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], later_ms: int, **kind: str) -> None:
-    """A hand is locked and begun; the daemon is gone for so long, and lives again through `second`."""
+    """Lock and begin a hand, end the daemon, and after so long run it again through `second`."""
 
     async def first(daemon: Daemon) -> None:
         await daemon.do(NewShoe())

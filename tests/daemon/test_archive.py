@@ -1,4 +1,5 @@
-"""Archives: rows leave the journal and none is lost; what reads a journal reads its archives as if they stood in it."""
+"""Archives: rows leave the journal and none is lost. What reads a journal reads its archives as if their rows stood in
+it."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ ALL = 10**6  # more rows, or messages, than there are
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed journal of shoes that the pit has all of, none of it archived."""
+    """A closed journal of shoes that the pit has completely, none of them archived."""
     path = tmp_path_factory.mktemp("whole") / "table.journal"
     journal = opened(path)
     journal.append(entries([fact for number in range(1, SHOES + 1) for fact in shoe(number, 2)]))
@@ -60,12 +61,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(whole: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of the journal `whole`."""
     return Path(shutil.copyfile(whole, tmp_path / "table.journal"))
 
 
 def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 20, folder: Path | None = None) -> list[Path]:
-    """The same of a closed journal."""
+    """Archive the rows of a closed journal that may go, and return the archives."""
     with closing(Journal(path, TABLE, KEY, KEY.public, folder)) as journal:
         return archive_all(journal, keep_shoes, at_most_rows)
 
@@ -77,7 +78,7 @@ def kept_rows(path: Path) -> list[int]:
 
 
 def refusal(read: Callable[[], object]) -> TableError:
-    """How it is refused."""
+    """The error with which `read` is refused."""
     with pytest.raises(TableError) as caught:
         read()
     return caught.value
@@ -210,7 +211,7 @@ def test_the_last_shoe_and_so_many_before_it_stay(whole: Path, path: Path, keep_
 def test_a_shoe_with_an_event_that_the_pit_lacks_stays(
     whole: Path, tmp_path: Path, row_of_shoe: int, stays: int
 ) -> None:
-    """The third shoe's opening tells also that the second was closed."""
+    """The event of the third shoe's opening also tells that the second shoe was closed."""
     third = openings(whole)[2]
     acked = next(row.first_seq - 1 for row in read_rows(whole) if row.messages and row.number >= third + row_of_shoe)
     path = tmp_path / "table.journal"
@@ -403,7 +404,7 @@ def test_another_programs_file_in_the_way_is_left_alone(path: Path) -> None:
 
 @contextmanager
 def refusing(monkeypatch: pytest.MonkeyPatch, passes: int) -> Iterator[AtStep]:
-    """The disk refuses the step after so many."""
+    """Let the disk refuse the step after so many steps."""
 
     def fail() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -538,7 +539,8 @@ def test_a_kill_before_any_step_loses_and_doubles_nothing(
 
 
 def _grown(path: Path, most_bytes: int | None) -> tuple[int, int]:
-    """A journal that the pit keeps up with, after twelve shoes: the file's largest size on the way, and its rows.
+    """Run twelve shoes through a journal whose pit keeps up. Returns the file's largest size on the way, and how many
+    rows it has in the end.
 
     Without `most_bytes` nothing is archived.
     """

@@ -1,4 +1,4 @@
-"""A running table archives by itself: between rounds, what the pit has; and says where it cannot."""
+"""A running table archives by itself, between rounds, what the pit has; and it tells where it cannot."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.waiting import PATIENCE_S, eventually
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It looks all the time, and a small journal is a large one."""
+    """Let the archivist look all the time, and count a small journal as a large one."""
     for name in ("_LOOK_EVERY_S", "_BETWEEN_PORTIONS_S", "_RETRY_S"):
         monkeypatch.setattr(archiving_module, name, 0.01)
     monkeypatch.setattr(config_module, "check_range", lambda *_: ())
@@ -41,13 +41,13 @@ async def table(folder: Path, **journal: Any) -> AsyncIterator[World]:
 
 
 async def next_shoe(world: World) -> None:
-    """The open shoe ends, and the next one is burned: wagers are open."""
+    """End the open shoe, and open and burn the next: wagers are open afterwards."""
     await world.do(NewShoe("Smith"))
     await world.deal("AS 2D")
 
 
 async def an_archived_shoe(world: World, hands: int = 0) -> None:
-    """A shoe is dealt and archived, and the next one is open."""
+    """Deal a shoe that is archived, and open the next."""
     await world.open_shoe()
     await world.do_hands(hands)
     await next_shoe(world)
@@ -155,7 +155,7 @@ async def test_nothing_is_archived_inside_a_hand(tmp_path: Path) -> None:
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """A copy that has begun, and ends only when it may go on."""
+    """A copy that waits for the second event before it ends. The first event says that the copy has begun."""
     begun, go_on, copy = threading.Event(), threading.Event(), Journal.write_archive
 
     def write_archive(self: Journal, rows: Run) -> Path:

@@ -1,4 +1,5 @@
-"""A table's backup, and the table on another machine: where it was, or in a new epoch, and never on an old copy."""
+"""A table's backup, and the table on another machine: it goes on where it was, or in a new epoch, and never on an old
+copy."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ from tests.support.stopped import opened, stopped_table
 
 
 def _table(folder: Path, shoes: int = 1) -> Path:
-    """A table that was stopped in the burn of its last shoe."""
+    """The folder of a table that was stopped in the burn of its last shoe."""
     folder.mkdir(parents=True)
     rules = load(simulated_table(folder, 1)).rules
     facts: list[Fact] = [ShoeOpened(shoe, "dealer", rules, "digest", "test") for shoe in range(1, shoes + 1)]
@@ -52,7 +53,7 @@ def _table(folder: Path, shoes: int = 1) -> Path:
 
 
 def _lost(folder: Path) -> None:
-    """The machine is gone: its folder has another name, and an empty one is in its place."""
+    """Lose the machine: its folder gets another name, and an empty folder takes its place."""
     folder.rename(folder.with_name("gone"))
     folder.mkdir()
 
@@ -64,7 +65,7 @@ def _cheap_seal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def passphrase(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the passphrase of this test's backups."""
+    """The file with the passphrase of this test's backups."""
     file = tmp_path_factory.getbasetemp() / "passphrase"
     if not file.exists():
         file.touch(0o600)
@@ -77,7 +78,8 @@ _PASSPHRASE: list[Path] = []
 
 
 def _inside(words: tuple[str, ...]) -> list[str]:
-    """The words with the passphrase, and for a restore with the place of the table's file, beside the backup."""
+    """The words of a command with the passphrase, and for a restore with the place of the table's file, beside the
+    backup."""
     told = list(words)
     if words[0] == "restore":
         told += ["--table", str(Path(words[1]).parent / "table" / "table.toml")]
@@ -87,13 +89,13 @@ def _inside(words: tuple[str, ...]) -> list[str]:
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What a command says that does what it should."""
+    """What this command prints. The command must succeed."""
     assert main(_inside(words)) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
 def _refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The code with which a command is refused."""
+    """The code with which this command is refused."""
     capsys.readouterr()
     assert main(_inside(words)) != 0
     return capsys.readouterr().err.partition(":")[0]
@@ -368,7 +370,7 @@ Change = Callable[[dict[str, Any], dict[str, bytes]], object]
 
 
 def _forged(kept: Path, change: Change, signer: Signer | None = None) -> None:
-    """Somebody changes what the backup says of itself, or its files, and signs as `signer` where they can."""
+    """Change what the backup says of itself, or its files, and sign it as `signer` where there is one."""
     with tarfile.open(kept) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -390,7 +392,7 @@ def _packed(kept: Path, members: list[tuple[str, bytes]]) -> None:
 
 
 def _former(at: Path, kept: Path, **claims: object) -> None:
-    """The backup as commit 0f50807 wrote it, with these claims."""
+    """Write the backup as commit 0f50807 wrote it, with these claims."""
     folder = at.parent
     journal = folder / "table.journal"
     good, says = verify(journal), []
@@ -579,7 +581,7 @@ def test_a_hostile_backup_is_an_error_and_no_traceback(
 
 
 def test_a_hole_is_no_file(tmp_path: Path) -> None:
-    """A sparse member is as long as it says, whatever the packed file's own size."""
+    """A sparse member is as long as its head says, whatever the size of the packed file."""
     kept, size = tmp_path / "kept", 1 << 26
     with tarfile.open(kept, "w:gz", format=tarfile.PAX_FORMAT) as tar:
         for name, data in (("backup.json", b'{"a":1}'), ("hole", b"")):
@@ -617,7 +619,7 @@ def test_a_backup_is_verified_without_restoring_it(tmp_path: Path, capsys: pytes
 
 
 def _before_a_restore(tmp_path: Path, capsys: pytest.CaptureFixture[str], *move: str) -> tuple[Path, Path]:
-    """A machine that has an older state of the table than the backup: its journal is shorter, its note another."""
+    """A machine with an older state of the table than the backup: its journal is shorter, and its note another."""
     table, kept = _table(tmp_path / "table", shoes=3), tmp_path / "kept"
     shutil.copytree(tmp_path / "table", tmp_path / "older")
     journal = opened(table)
@@ -648,7 +650,7 @@ _STEPS = ((Path, "mkdir"), (os, "fsync"), (os, "link"), (os, "fchmod"), (Path, "
 
 
 def _stepped(monkeypatch: pytest.MonkeyPatch, before: Callable[[], None]) -> None:
-    """Have `before` called at each step on the disk that a restore takes."""
+    """Call `before` at each step on the disk that a restore takes."""
 
     def at(real: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,5 @@
-"""The beat: the whole multiples of a quarter of a second on the loop's clock, whoever waits and from when."""
+"""The beat: it comes at the whole multiples of a quarter of a second on the loop's clock, whoever waits and from
+whatever moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of commands: what help, the manual page and completion make of it, and which file a command means."""
+"""The table of commands: what help, the manual page and completion make of it, and which file a command reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configuration: every mistake is told, all at once, with its file, its key and what to write."""
+"""The configuration: every mistake is told, all at once, each with its file, its key and what to write."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Change = Callable[[Values], object]
 
 
 def read(path: Path) -> Values:
-    """The file's values."""
+    """The values in the file."""
     return tomllib.loads(path.read_text("utf-8"))
 
 
@@ -43,7 +43,7 @@ GAME = read(CONFIG / "games" / "royal9.toml")
 
 
 def written(folder: Path, table: Values, game: Values) -> Path:
-    """The two files in `folder`, the table's naming the game's."""
+    """Write the two files into `folder`. The table's file names the game's file."""
     if isinstance(table.get("table"), dict) and table["table"].get("game") == EXAMPLE["table"]["game"]:
         table["table"]["game"] = "game.toml"
     (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
@@ -53,7 +53,7 @@ def written(folder: Path, table: Values, game: Values) -> Path:
 
 
 def changed(folder: Path, in_table: Change | None = None, in_game: Change | None = None) -> Path:
-    """The example, changed."""
+    """Write the example with these changes."""
     table, game = copy.deepcopy(EXAMPLE), copy.deepcopy(GAME)
     if in_table is not None:
         in_table(table)
@@ -63,7 +63,7 @@ def changed(folder: Path, in_table: Change | None = None, in_game: Change | None
 
 
 def problems(path: Path) -> tuple[Problem, ...]:
-    """Everything that is told of a file that must have a mistake; each with a file, a key and a suggestion."""
+    """All problems of a file that must have one. Each must have a file, a key and a suggestion."""
     with pytest.raises(ConfigError) as caught:
         load(path)
     told = caught.value
@@ -204,7 +204,7 @@ Case = tuple[Change, str, str]
 
 
 def _several(table: Values, *hosts: str) -> None:
-    """Several brokers in place of one."""
+    """Name several brokers in place of one."""
     del table["pit"]["host"]
     table["pit"]["hosts"] = [*hosts]
 
@@ -784,7 +784,7 @@ def test_what_is_seldom_meant_is_one_warning(case: str, tmp_path: Path) -> None:
 
 
 def _on_a_beetek(table: Values) -> None:
-    """A shoe that decides nothing."""
+    """Give the table a shoe that decides nothing."""
     table["shoe"].update(driver="beetek", baud=9600)
 
 
@@ -811,7 +811,7 @@ TABLEAUS = {case: change for case, (change, words) in SELDOM_MEANT.items() if "t
 
 @pytest.mark.parametrize("case", TABLEAUS)
 def test_a_shoe_that_draws_by_rules_of_its_own_is_refused_other_rules(case: str, tmp_path: Path) -> None:
-    """Found with a house of its own: its Angel Eye was accepted, and stopped the table every few rounds."""
+    """A house of its own met this: its Angel Eye was accepted, and stopped the table every few rounds."""
     (problem,) = problems(changed(tmp_path, in_game=TABLEAUS[case]))
     assert problem.key == "shoe.driver"
     assert SELDOM_MEANT[case][1].partition(":")[0] in problem.what
@@ -900,7 +900,7 @@ def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -
 def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
     needs: dict[str, list[str]], told_of: list[str], tmp_path: Path
 ) -> None:
-    """Found with a house of its own: such a wager of a seat without cards made the table stop at the settlement."""
+    """A house of its own met this: such a wager of a seat without cards made the table stop at the settlement."""
     game = read(CONFIG / "games" / "lucky9.toml")
     for spot, spots in needs.items():
         _bet(game, spot)["needs"] = spots
@@ -924,7 +924,7 @@ def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path
 
 @pytest.mark.parametrize(("spots", "count"), [([], "no"), (["hand", "tie"], "2")])
 def test_exactly_one_bet_lies_on_a_seats_own_hand(spots: list[str], count: str, tmp_path: Path) -> None:
-    """Two such bets were told that there is none."""
+    """With two such bets the message once said that there is none."""
     game = read(CONFIG / "games" / "lucky9.toml")
     for bet in game["bets"]:
         bet["each_hand"] = bet["spot"] in spots

@@ -1,4 +1,4 @@
-"""The control socket: what `tablectl` may ask, and that nobody who connects can hurt the table."""
+"""The control socket: what `tablectl` may ask for, and that no caller can hurt the table."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
 
 
 async def _confirmed_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the table the key is turned, and the button of what waits is held."""
+    """Turn the key at the table, and hold the button of the act that waits."""
     waits = world.waits
     assert world.status.lamps["fault"] == "double_flash"
     monkeypatch.setattr("controller.daemon.second_person.SEEN_AFTER_S", 0.0)
@@ -281,7 +281,7 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
 
 
 class Typed(StringIO):
-    """Standard input: a terminal where somebody types this, or no terminal."""
+    """Standard input: a terminal at which somebody types this line, or with None no terminal."""
 
     def __init__(self, typed: str | None) -> None:
         super().__init__(f"{typed}\n")
@@ -292,7 +292,7 @@ class Typed(StringIO):
 
 
 async def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> None:
-    """Otherwise the name of a card could be tried until it is not refused, and nothing would be journalled."""
+    """Otherwise a person could try the names of cards until one is not refused, and nothing would be journalled."""
     async with served(tmp_path) as (world, path), connected(path) as line:
         await world.open_shoe()
         for act in (
@@ -361,7 +361,8 @@ async def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
-    """Four cards lie face down: what the shoe says now is committed, and that something was is for nobody to see."""
+    """Four cards lie face down. What the shoe says now is committed, and nobody may see that something was
+    committed."""
     midi = programs.example_table("sugarhouse_midi")
     async with served(tmp_path, example=midi) as (world, path), connected(path) as line:
         await world.open_shoe()

@@ -1,4 +1,4 @@
-"""The log counts what comes again and again: nothing of it is lost, and nothing fills the disk."""
+"""The log counts lines that come again and again: no line is lost, and none fills the disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 
 class Log:
-    """A logger that writes to the counted log alone, and the clock it reads."""
+    """A logger that writes to the counted log alone, with the clock that the log reads."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -94,7 +94,7 @@ def test_what_is_journalled_is_told_each_time(log: Log) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["a %s", "b %s"]), st.integers(0, 20), st.floats(0, 40)), max_size=60))
 def test_no_line_is_lost(said: list[tuple[str, int, float]]) -> None:
-    """Each line is written or counted, of whatever wording; and there are never more than the minutes allow."""
+    """Each line is written or counted, whatever its wording. No more lines are written than the minutes allow."""
     with _own_log() as log:
         for wording, value, pause_s in said:
             log.later(pause_s)

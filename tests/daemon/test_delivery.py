@@ -1,4 +1,4 @@
-"""The delivery guarantee: its transitions one by one, and the whole of it against a pit behind a bad network."""
+"""The delivery guarantee: its transitions one by one, and all of it against a pit behind a bad network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STALE_S = 10.0
 
 
 def chain(seq: int, journal: str = "ours") -> str:
-    """The chain hash of an event, as a word one can read."""
+    """A readable word in place of the chain hash of an event."""
     return f"{journal}-{seq}"
 
 
@@ -28,17 +28,17 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 def said(epoch: str, seq: int, chain: str, at: str = AT) -> AckWord:
-    """A word of the pit."""
+    """An ack of the pit."""
     return AckWord("royal9-01", epoch, seq, chain, at)
 
 
 def word(seq: int, at: str = AT) -> AckWord:
-    """The pit's genuine word on this journal's event `seq`."""
+    """The pit's true ack of event `seq` of this journal."""
     return said(EPOCH, seq, chain(seq), at)
 
 
 def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
-    """A delivery whose connection just came up, nothing retained."""
+    """A delivery whose connection has just come up, with nothing retained."""
     delivery = Delivery(EPOCH, acked, head, STALE_S)
     delivery.connected()
     delivery.nothing_retained(now_s)
@@ -464,7 +464,8 @@ def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
 
 @pytest.mark.parametrize("sent", [True, False])
 def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
-    """It has another one of that number: the journal lost its last event, whose place in the chain is the same."""
+    """The pit has another event of that number: the journal lost its last event, whose place in the chain is the
+    same."""
     delivery = streaming(acked=4, head=5)
     assert list(delivery.due(0.0)) == [5]
     delivery.committed(6, 1.0)
@@ -529,7 +530,7 @@ def test_an_ack_of_an_event_that_was_first_sent_later_is_believed_whatever_its_t
 
 
 def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_them_are_sent() -> None:
-    """A program began with 60 events, which the program before may have sent. Only event 61 proves anything."""
+    """The program began with 60 events, which the program before may have sent. So only event 61 proves anything."""
     delivery = streaming(head=60)
     assert list(delivery.due(0.0)) == [*range(1, 51)]
     delivery.acked(word(0, _YEARS_AHEAD), chain(0), 0.1)
@@ -546,7 +547,8 @@ def test_where_whole_windows_wait_for_acks_that_are_refused_the_events_after_the
 
 @pytest.mark.parametrize("seed", range(8))
 def test_nobody_takes_back_an_ack_with_old_words_of_a_pit_whose_clock_leaps(seed: int) -> None:
-    """The recorder has every word that the pit ever said, and says them again in any order. The pit never goes back."""
+    """The recorder has every word that the pit ever said, and says these words again in any order. The pit never goes
+    back."""
     chance = random.Random(seed)
     delivery, said_ever, committed, now = streaming(), list[AckWord](), 0, 0
     for step in range(400):
@@ -647,7 +649,7 @@ def test_no_message_makes_the_reader_fall_over(message: dict[str, object]) -> No
 
 
 class Network:
-    """One table, its broker and its pit, in simulated time. Every check of the promise is in here."""
+    """One table, its broker and its pit, in simulated time. This class holds every check of the guarantee."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -688,7 +690,7 @@ class Network:
             assert self.delivery.next_due_s(self.now_s) is not None or self.delivery.unacknowledged == 0, "it streams"
 
     def send(self, _: int = 0) -> None:
-        """The table sends what is due; the check that it may."""
+        """Let the table send what is due, and check that it may."""
         acked, phase = self.delivery.acked_seq, self.delivery.phase
         due = self.delivery.due(self.now_s)
         if not due:
@@ -699,7 +701,7 @@ class Network:
         self.to_pit += due
 
     def deliver(self, place: int) -> None:
-        """One event reaches the pit, not always the oldest."""
+        """Bring one event to the pit, not always the oldest."""
         if self.to_pit:
             seq = self.to_pit.pop(place % min(3, len(self.to_pit)))
             self.pit.commit(seq, f"body {seq}")
@@ -710,7 +712,7 @@ class Network:
             self.deliver(0)
 
     def repeat(self, place: int) -> None:
-        """The broker delivers an event twice, now or much later."""
+        """Let the broker deliver an event twice, now or much later."""
         if self.to_pit:
             self.to_pit.insert(place % len(self.to_pit), self.to_pit[0])
 
@@ -718,7 +720,7 @@ class Network:
         del self.to_pit[: count % 7]
 
     def hear_pit(self, place: int) -> None:
-        """A word of the pit reaches the table, not always in order."""
+        """Bring a word of the pit to the table, not always in order."""
         if self.to_table and self.delivery.phase is not Phase.OFFLINE:
             self.table_hears(self.to_table.pop(place % len(self.to_table)))
 
@@ -726,7 +728,7 @@ class Network:
         del self.to_table[: count % 5]
 
     def forget(self, count: int) -> None:
-        """The pit is restored from an older copy of its ledger; it may or may not say so."""
+        """Restore the pit from an older copy of its ledger. The pit may or may not say so."""
         del self.pit.ledger[max(0, len(self.pit.ledger) - count) :]
         if count % 2:
             self.pit_says(word(len(self.pit.ledger)))
@@ -750,7 +752,7 @@ class Network:
         self.mark = self.delivery.acked_seq
 
     def restart(self, _: int) -> None:
-        """The table's program starts again, with whatever mark its disk kept."""
+        """Start the table's program again, with whatever mark its disk kept."""
         self.to_table.clear()
         self.delivery = Delivery(EPOCH, self.mark, self.head, STALE_S)
 
@@ -770,7 +772,7 @@ class Network:
         assert self.delivery.unacknowledged >= 0
 
     def settle(self) -> None:
-        """Losses stop and the table goes on: everything must arrive, and be acknowledged, within minutes."""
+        """Stop all losses and let the table go on: everything must arrive and be acknowledged within minutes."""
         if self.dice.random() < 0.5:
             self.lose_retained(0)
         self.commit(0)

@@ -1,4 +1,5 @@
-"""Facts as the journal keeps them: the same bytes as Python's own JSON writes, read back, and nothing passed over."""
+"""Facts as the journal keeps them: they have the bytes that Python's own JSON writes, are read back, and no field is
+passed over."""
 
 from __future__ import annotations
 
@@ -67,14 +68,15 @@ FACTS: tuple[Fact, ...] = (
 
 @pytest.mark.parametrize("fact", [OPENED, CORRECTED], ids=lambda fact: type(fact).__name__)
 def test_a_seat_above_nine_is_read_back(fact: Fact) -> None:
-    """The journal has seats in the order of their numbers, 2 before 10, and text would have 10 before 2."""
+    """The journal has seats in the order of their numbers, 2 before 10. In the order of texts, 10 would come before
+    2."""
     written = fact_to_json(fact)
     assert b'"2":' in written.partition(b'"10":')[0]
     assert fact_from_json(written) == fact
 
 
 def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
-    """Before there were other progressive bets than Royal 9, a hit named no spot."""
+    """When Royal 9 was the only progressive bet, a hit named no spot."""
     before = json.loads(fact_to_json(OPENED))
     del before["hits"][0]["spot"]
     before["commission_owed"] = {2: 100, 10: 250}
@@ -83,7 +85,7 @@ def test_a_seat_above_nine_is_read_back_of_an_earlier_version() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
-    """As Python's own JSON writes them, and not msgspec's."""
+    """The bytes are those that Python's own JSON writes, and not those of msgspec."""
     written = fact_to_json(fact)
     assert json.loads(written)["fact"] == type(fact).__name__
     assert fact_from_json(written) == fact
@@ -92,14 +94,14 @@ def test_a_facts_bytes_are_canonical(fact: Fact) -> None:
 
 
 def test_what_fields_a_bet_has_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shoe's opening holds every bet of the house, and its first card waits for the commit."""
+    """The opening of a shoe holds every bet of the house, and the shoe's first card waits for the commit."""
     fact_to_json(OPENED)
     monkeypatch.setattr(fact_json, "fields", lambda type_: pytest.fail(f"the fields of {type_} were asked for again"))
     fact_to_json(OPENED)
 
 
 def test_a_fact_inside_of_another_has_no_name() -> None:
-    """Its class is known there, and 0f50807 wrote none."""
+    """The class of such a fact is known from its place, and 0f50807 wrote no name for it."""
     opened = json.loads(fact_to_json(OPENED))
     assert [fact["fact"] for fact in opened["carried"]] == ["CardDrawn", "StepFailed"]
     assert "fact" not in opened["measured"] | opened["disputed"][0]["step"]
@@ -108,7 +110,7 @@ def test_a_fact_inside_of_another_has_no_name() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
 def test_an_unknown_field_is_never_passed_over(fact: Fact) -> None:
-    """Wherever in the fact it stands: a fact without it would be another fact."""
+    """An unknown field is found wherever in the fact it stands: a fact without it would be another fact."""
     value = json.loads(fact_to_json(fact))
     for known in _objects(value):
         known["unknown"] = 1
@@ -121,7 +123,7 @@ _ANY_KEYS = ("levels", "commission_owed", "hands", "banker_draws_on_third_card")
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object in it whose keys are fields."""
+    """Every object in the value whose keys are fields."""
     if isinstance(value, dict):
         yield value
         for name, inner in value.items():

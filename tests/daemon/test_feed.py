@@ -1,4 +1,5 @@
-"""The feed: all that is public, at once and as it changes, to anybody on the machine, who can say nothing on it."""
+"""The feed tells everything public to anybody on the machine, at once and as it changes, and takes no word from
+anybody."""
 
 from __future__ import annotations
 

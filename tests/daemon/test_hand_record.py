@@ -1,4 +1,5 @@
-"""A hand's record, and the page made of it: complete for those who dispute it, and silent about what nobody saw."""
+"""The record of a hand, and the page made of it: complete for people who dispute the hand, and silent about what nobody
+saw."""
 
 from __future__ import annotations
 
@@ -54,13 +55,13 @@ def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.Ca
 
 
 def _fingerprint() -> str:
-    """The journal's key as two people compare it, by the standard library alone."""
+    """The journal's key as the fingerprint that two people compare, made with the standard library alone."""
     digits = hashlib.sha256(KEY.public).hexdigest()[:32]
     return " ".join(digits[place : place + 4] for place in range(0, 32, 4))
 
 
 def _frames(journal: Path) -> list[str]:
-    """The frames of the cards that were drawn, in their order."""
+    """The frames of the drawn cards, in their order."""
     reports = [row.fact.report for row in read_rows(journal) if isinstance(row.fact, CardDrawn)]
     return [report.frame for report in reports if report is not None]
 
@@ -73,7 +74,7 @@ def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("dealt", range(1, 5))
 def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) -> None:
-    """The hand is voided with so many cards on the table, all face down: neither they nor their frames are told."""
+    """The hand is voided while so many of its cards lie face down: neither the cards nor their frames are told."""
     table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT[:dealt])).void()
     journal = table.journalled(tmp_path)
     page = page_of(journal)

@@ -1,4 +1,4 @@
-"""Which pins of the header suit a lamp or an input, and what `check` says of the others."""
+"""Which pins of the header suit a lamp or an input, and what `check` says of the other pins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def test_the_header_is_forty_pins() -> None:
 
 
 def test_a_lamp_lit_by_a_high_level_is_lit_at_boot_on_the_pins_that_reset_to_a_pull_up() -> None:
-    """The BCM2835 ARM Peripherals manual, table 6-31: the pulls of GPIO 0 to 8 are high at reset, of 9 to 27 low."""
+    """The pulls come from the BCM2835 ARM Peripherals manual, table 6-31: GPIO 0 to 8 are pulled high at reset, 9 to 27
+    low."""
     lit = [
         bcm
         for bcm in range(2, 28)

@@ -1,7 +1,8 @@
-"""`tablectl rounds` and `tablectl replay`: a journal's past in words; a frame that tells otherwise is pointed out.
+"""`tablectl rounds` and `tablectl replay`: a journal's past in words. A frame that tells something else than its row is
+pointed out.
 
-The journals are real, their frames written by the simulated shoes, which know nothing of the codecs that read them.
-What a hand must come to is said by the simulated shoe's own tableau.
+The journals are real, and their frames are written by the simulated shoes, which know nothing of the codecs that read
+them. The simulated shoe's own tableau says how a hand must end.
 """
 
 from __future__ import annotations
@@ -45,19 +46,20 @@ class Recorded(TableUnderTest):
         return Report(seq, frame(str(seq), said).hex())
 
     def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
-        """An Angel Eye's card, `??` one that it could not read; `frame_tells` puts another card's frame behind it."""
+        """The Angel Eye's fact of a card; `??` is a card that it could not read. `frame_tells` puts another card's
+        frame behind the fact."""
         told = frame_tells or card
         byte = 0x80 if told == "??" else card_byte(told)
         report = self.report(bytes([ord("D"), 0x80 | _TARGET_BITS[target] << 4 | index, byte]))
         return CardDrawn(None if card == "??" else Card.parse(card), target, index, report)
 
     def burned(self) -> Self:
-        """A shoe is announced and its ace burns one card: rows 1 to 3."""
+        """Announce a shoe whose first card, an ace, burns one card: rows 1 to 3."""
         self.open_shoe("")
         return self.believe(self.card(Target.FIRST_CARD, 0, "AS"), self.card(Target.BURN, 1, "2D"))
 
     def hand(self, text: str) -> Self:
-        """A locked hand's cards, each where the shoe's own tableau puts it."""
+        """Deal these cards of a locked hand, each where the shoe's own tableau puts it."""
         hand = Hand()
         for card in text.split():
             side, index = hand.take(card)
@@ -65,20 +67,20 @@ class Recorded(TableUnderTest):
         return self
 
     def hand_on(self, text: str) -> Self:
-        """The rest of a natural's four cards, from Banker's first on."""
+        """Deal the rest of a natural's four cards, from Banker's first card on."""
         places = ((Target.BANKER, 1), (Target.PLAYER, 2), (Target.BANKER, 2))
         return self.believe(
             *(self.card(target, index, card) for (target, index), card in zip(places, text.split(), strict=True))
         )
 
     def beetek(self, text: str) -> Self:
-        """The cards come from a BeeTek, which tells nothing but which they are."""
+        """Deal these cards from a BeeTek, which tells nothing but the cards."""
         return self.believe(
             *(CardDrawn(Card.parse(card), report=Report(None, card_line(card).hex())) for card in text.split())
         )
 
     def journalled(self, folder: Path) -> Path:
-        """The file of its journal."""
+        """Write the table's journal into `folder`, and return its path."""
         path = folder / "table.journal"
         journal = Journal(path, self.rules.table, KEY, KEY.public)
         journal.append(self.entries)
@@ -87,7 +89,7 @@ class Recorded(TableUnderTest):
 
 
 def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
-    """What `tablectl` prints, line by line, when all is well."""
+    """The lines that `tablectl` prints. The command must succeed without a word on stderr."""
     assert main([str(word) for word in command]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -95,7 +97,7 @@ def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[str, str]:
-    """What it prints when it ends with exit code 1: on stdout, and on stderr."""
+    """What `tablectl` prints on stdout and on stderr. The command must end with exit code 1."""
     assert main([str(word) for word in command]) == 1
     out, err = capsys.readouterr()
     return out, err
@@ -103,7 +105,8 @@ def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[s
 
 @pytest.fixture
 def three_rounds(tmp_path: Path) -> Path:
-    """A Royal 9 table: seat 1 wins with its own King and 9; a correction; a void round; a new shoe; a round in play."""
+    """The journal of a Royal 9 table: seat 1 wins with its own King and 9, then come a correction, a void round, a new
+    shoe and a round in play."""
     table = Recorded(levels={"player_personal": 250_000}).burned()
     table.lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
@@ -143,7 +146,7 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The frames are worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
+    """The frames were worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
     wagers = "WagersLocked(by dealer, progressive (spot royal9, seats (1)), levels ("
     assert locked.startswith(f"row 4  1970-01-01T00:00:04.000Z  {wagers}")
@@ -225,7 +228,7 @@ def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.Captu
 
 
 def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the two people read instead stands in the list of rounds."""
+    """The hands that the two people read instead stand in the list of rounds."""
     lines = said(capsys, "replay", three_rounds, "1/1")
     assert "    banker 2D 3D = 5" in lines
     assert "  RoundCorrected(" in lines[-2]
@@ -314,7 +317,7 @@ def test_a_frame_is_read_as_the_shoe_that_the_row_names(
 def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Frames by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF."""
+    """The frames were worked out by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF."""
     table = Recorded(LUCKY9).open_shoe("").beetek("AS 2D").do(*wagers("2 hand 1000")).lock()
     table.beetek("2S TD 3S 4D").do(call("hit")).beetek("4C").do(call("reveal")).beetek("5H")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
@@ -340,7 +343,7 @@ def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
 
 
 def test_what_became_of_the_wagers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Banker pays even money and 5% of the win is owed for it; Player loses."""
+    """Banker pays even money, and owes 5% of the win. Player loses."""
     table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().hand("2S 9D KS TD")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-3:] == [

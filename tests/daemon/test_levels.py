@@ -1,4 +1,5 @@
-"""The pit's levels: what is shown of them, when they are fresh enough to bet on, and what is no word at all."""
+"""The pit's levels: what is shown of them, when they are fresh enough to bet on, and which messages are no levels at
+all."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def test_the_second_tells_that_the_pit_lives(levels: Levels) -> None:
 
 
 def old_words_again(levels: Levels, now: Stamp) -> list[bool]:
-    """Whether each is fresh: somebody sends what the pit signed an hour ago to a table that was started anew."""
+    """Whether the levels are fresh after each of 20 words, which the pit signed an hour ago and somebody repeats to a
+    new table."""
     fresh = []
     for number in range(20):
         assert levels.heard(said(7 + number, at="2025-12-31T23:00:00.000Z"), 2.0 * number, now) is None

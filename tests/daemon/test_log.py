@@ -1,4 +1,4 @@
-"""The log is a record: each event and each refusal at a level that fits, with its code and a sentence."""
+"""The log is a record: it has each event and each refusal at a fitting level, with its code and a sentence."""
 
 from __future__ import annotations
 

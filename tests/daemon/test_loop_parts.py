@@ -1,4 +1,5 @@
-"""The parts of the loop, each without the others: beats, commits, folding, the panel, presses, the shoe's line."""
+"""The parts of the loop, each tested without the others: beats, commits, folding, the panel, presses, the shoe's
+line."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last(
 
 
 class _Disk:
-    """A journal whose appends fail as a test says, one failure each, before they succeed."""
+    """A journal whose appends fail with the errors that a test lists, one each, before they succeed."""
 
     def __init__(self, *fails: OSError) -> None:
         self._fails = list(fails)
@@ -117,7 +118,7 @@ async def test_rows_are_committed_in_the_end_and_one_fact_tells_what_failed(
 
 
 def _fold(table: Table, *requests: Request) -> tuple[Table, list[str], list[str | None]]:
-    """The table after the requests, the kinds of the rows, and each answer."""
+    """The table after these requests, the kinds of the rows, and the answer to each request."""
     answers: list[str | None] = []
 
     def answered(_arrived: Arrived, _asked: Asked, decided: Fact | Refuse) -> None:
@@ -182,7 +183,7 @@ async def test_bad_bytes_are_told_only_while_no_card_lies_face_down(tmp_path: Pa
 
 
 class _Header:
-    """Pins in memory."""
+    """A header whose pins are in memory."""
 
     def __init__(self) -> None:
         self.inputs = {"deal": False, KEY: False, "seat_1": False}
@@ -214,7 +215,7 @@ class _Hands:
 
 @pytest.fixture
 def now_ms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The monotonic clock's milliseconds, in the test's hand."""
+    """The milliseconds of the monotonic clock, which the test sets."""
     now = [1_000]
     monkeypatch.setattr(clock, "monotonic_ms", lambda: now[0])
     monkeypatch.setattr(clock, "monotonic_s", lambda: now[0] / 1000)

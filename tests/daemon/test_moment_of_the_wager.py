@@ -1,4 +1,4 @@
-"""What lies at a seat counts as it lay when the button or the card came, however long the disk then takes."""
+"""A wager counts as it lay when the button was pressed or the card came, however long the disk takes afterwards."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ WILL = Will(STATE, b'{"online":false}')
 
 @dataclass
 class Heard:
-    """What a broker told its listener, in order. `greeting`: topic and payload of what it says, retained, at once."""
+    """What a broker told its listener, in order. `greeting` is a topic and a payload that the listener publishes,
+    retained, once connected."""
 
     told: list[tuple[Any, ...]] = field(default_factory=list)
     raising: Exception | None = None
@@ -81,7 +82,7 @@ class Connected:
 async def broker_at(
     port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
 ) -> AsyncIterator[Connected]:
-    """The driver, running; connected unless said otherwise."""
+    """Run the driver at this broker, connected unless `up` is False."""
     async with brokers_at(host, port=port, keepalive_s=keepalive_s) as table:
         if up:
             await eventually(lambda: table.heard.of("connected"))
@@ -90,7 +91,7 @@ async def broker_at(
 
 @asynccontextmanager
 async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncIterator[Connected]:
-    """The driver, running, with these hosts. Mosquitto listens on 127.0.0.1 alone."""
+    """Run the driver with these hosts. Mosquitto listens on 127.0.0.1 alone."""
     broker, heard = MqttBroker(hosts, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
     heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
@@ -108,7 +109,7 @@ def far_end(port: int) -> Peer:
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A Mosquitto that serves this module."""
+    """The port of a Mosquitto that serves this module."""
     free = free_port()
     with mosquitto(tmp_path_factory.mktemp("mosquitto"), free):
         yield free
@@ -116,7 +117,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def pit(port: int) -> Iterator[Peer]:
-    """A far end that leaves nothing retained."""
+    """A far end, after which nothing stays retained at the broker."""
     with far_end(port) as other:
         yield other
         for topic in (ACK, STATE):
@@ -309,7 +310,7 @@ async def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_o
 
 
 async def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mosquitto takes every subscription and delivers nothing, so a broker that refuses is made by hand."""
+    """Mosquitto takes every subscription and delivers nothing. So the test makes a broker that refuses."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1000)

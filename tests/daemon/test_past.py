@@ -1,4 +1,5 @@
-"""The past of a running table: its events to anybody on the machine, a closed round's frames to the socket's group."""
+"""The past of a running table: its events are told to anybody on the machine, the frames of a closed round to the
+socket's group."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
-    """What the socket answers to this line, to its end."""
+    """All that the past's socket answers to this line."""
     reader, writer = await asyncio.open_unix_connection(past_of(control))
     writer.write(asked)
     async with asyncio.timeout(PATIENCE_S):
@@ -26,7 +27,7 @@ async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
 
 
 async def asked(control: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """The control socket's answer."""
+    """The answer of the control socket to this request."""
     reader, writer = await asyncio.open_unix_connection(control, limit=1_000_000)
     writer.write(json.dumps(request).encode() + b"\n")
     async with asyncio.timeout(PATIENCE_S):

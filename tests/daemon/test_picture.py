@@ -1,4 +1,4 @@
-"""`tablectl watch`: the picture of a table that a person reads in a terminal, and its status elsewhere."""
+"""The picture of a table that `tablectl watch` paints in a terminal, and the lines that it prints elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIT, DARK = "●", "○"
 
 
 def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> Status:
-    """The table's status as it goes over the control socket, with healthy links unless said otherwise."""
+    """The table's status as it goes over the control socket, with healthy links unless the arguments say otherwise."""
     return healthy(
         table.face,
         lamps={name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
@@ -46,7 +46,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
 
 
 def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
-    """The picture's lines between the frame's sides, without the empty ones, as they stand on the screen."""
+    """The picture's lines as they stand on the screen, without the frame's sides and without empty lines."""
     screen = StringIO()
     picture = Picture("Royal 9, table 1", table.rules, language(words))
     picture.status = status(table, **links)
@@ -88,7 +88,7 @@ def test_the_final_round_is_said() -> None:
 
 
 def _lit(lines: list[str]) -> set[str]:
-    """The lamps that are steadily lit: only those of patterns that do not blink may be asked for."""
+    """The lamps that are steadily lit. A test may ask only for lamps whose pattern does not blink."""
     numbers, *_ = (line.split()[1::2] for line in lines if line.startswith("seat 1 "))
     signs = next(line for line in lines if re.fullmatch(f"([{LIT}{DARK}] [a-z-]+ *){{{len(numbers)}}}", line))
     others = next(line for line in lines if "draw player" in line)
@@ -323,7 +323,7 @@ def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: C
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Status]:
-    """What the running table tells whoever watches it, one status after another."""
+    """The statuses, one after another, that the running table tells whoever watches it."""
     statuses: list[Status] = []
 
     def tell(table: Path) -> Iterator[Status]:

@@ -1,4 +1,5 @@
-"""Whose word the table takes for the pit's: the key that is pinned, offered, handed over; and what leaps."""
+"""Whose word the table takes for the pit's: a key is pinned, offered or handed over; and words that leap ahead of the
+clock."""
 
 from __future__ import annotations
 
@@ -136,7 +137,7 @@ def stepped(seq: int, cents: int = 5) -> AwardStepped:
 
 
 def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:
-    """A journal of an earlier version may hold it: it believed what nobody had signed."""
+    """A journal of an earlier version may hold such a number, since that version believed unsigned words."""
     poisoned = Table(ROYAL9, award_seq=MOST_SEQ)
     latest = latest_ms(NOW) + MOST_LEAP_MS
     assert decide(poisoned, SeeAward(stepped(NOW.at_ms)), ambient(latest_seq=latest)) == stepped(NOW.at_ms)

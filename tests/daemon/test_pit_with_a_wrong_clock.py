@@ -1,4 +1,4 @@
-"""A pit whose clock is wrong and is set, at a table whose clock is not: the table goes on, and old words stay old."""
+"""A pit whose clock is wrong and is set, at a table without a set clock: the table goes on, and old words stay old."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METERS = Topics("pit/v1", "royal9-01").meters
 
 
 class Clocks:
-    """The pit's clock and the table's. And whoever records each word that the pit says."""
+    """The pit's clock and the table's clock, and somebody who records each word that the pit says."""
 
     def __init__(self, patch: pytest.MonkeyPatch, synchronised: bool) -> None:
         self._patch = patch
@@ -58,7 +58,7 @@ class Clocks:
             yield self.world
 
     def say_again(self) -> None:
-        """Somebody repeats whatever the pit ever said."""
+        """Say everything again that the pit ever said."""
         for topic, payload in self.recorded:
             self._say(payload, topic)
 

@@ -1,4 +1,4 @@
-"""The loop: nothing is shown or said before it is committed, and nothing that goes wrong loses a card."""
+"""The loop: it shows and tells nothing before the commit, and loses no card whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def kinds(rows: list[Row]) -> list[str]:
 
 
 def replayed(folder: Path) -> tuple[Public, int | None]:
-    """What a restart would make of the journal in `folder`."""
+    """The face that a restart makes of the journal in `folder`, and the first row that differs."""
     config = table_config(folder)
     journal = open_journal(config)
     try:
@@ -91,7 +91,7 @@ async def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_g
 
 
 async def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
-    """A card without a shoe: the fault lamp blinks fast."""
+    """A card comes without an open shoe, so the fault lamp blinks fast."""
     async with running(tmp_path) as world:
         world.shoe.deal("KS")
         await eventually(lambda: world.lamps["fault"] == "fast_blink")
@@ -298,7 +298,7 @@ async def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after an update that judges a hand otherwise, inside an open shoe."""
+    """The replay differs as after an update that judges a hand in another way, inside an open shoe."""
 
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -401,7 +401,7 @@ async def test_bad_bytes_are_told_only_once_all_copies_of_their_report_have_come
 
 @pytest.fixture
 def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], Awaitable[None]]:
-    """Waits until bad bytes that came before may be told, as far as it is for their own age. It is not long here."""
+    """A function that waits until bad bytes are old enough to be told. The test makes that age short."""
     copies_come_within_s = 0.1
     monkeypatch.setattr(shoe_line, "_COPIES_COME_WITHIN_S", copies_come_within_s)
 
@@ -421,7 +421,8 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
-    """They may be a copy of the shoe's result, which comes once the round is complete. Afterwards none is missing."""
+    """Bad bytes may be a copy of the shoe's result, which comes once the round is complete. Afterwards all of them are
+    told."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         shoe, listener = world.shoe, world.shoe.listener
         assert listener is not None
@@ -448,14 +449,14 @@ async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
 
 
 def told(world: World) -> Status:
-    """The status, but for the time it has been up."""
+    """The status without the time for which the table has been up."""
     return but(world.status, up_s=0)
 
 
 async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """Nothing lies face down yet when it comes: this card, drawn in error, is the first."""
+    """Nothing lies face down yet when the copy comes: this card, drawn in error, is the first that will."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
         world.shoe.listener.shoe_noise("noise", 8)
@@ -470,7 +471,7 @@ async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late
 async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
-    """The disk is slow: a whole round and its result are heard, and the table shows none of it yet."""
+    """The disk is slow: the loop has heard a whole round with its result, and the table shows nothing of it yet."""
     async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
         await world.open_shoe()
         async with world.committing(LockWagers()):
@@ -515,7 +516,7 @@ async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
 async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
-    """The fault stands and the lamps show it, but for less long than anybody needs to see it."""
+    """The fault stands and the lamps show it, but not for as long as anybody needs to see it."""
     monkeypatch.setattr("controller.daemon.presses.SEEN_AFTER_S", 3600.0)
     async with running(tmp_path) as world:
         await world.open_shoe()
@@ -541,7 +542,7 @@ async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
 async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Key and `deal` clear a fault. Somebody else has cleared it an instant before: the press must not lock wagers."""
+    """Key and `deal` clear a fault. Another person cleared it an instant before, so the press must not lock wagers."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         world.runtime.shoe_line.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
@@ -694,7 +695,7 @@ async def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_ve
 
 
 async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
-    """The table's file got one more seat while a shoe was open, which keeps its own seats to its end."""
+    """The table's file got one more seat while a shoe was open. An open shoe keeps its own seats to its end."""
     table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())
     last = table["seats"].pop()["number"]

@@ -1,5 +1,5 @@
-"""The key at the table is a second person's word on one act: the act that waits, by its own button, held with the key
-that was turned after the act was shown."""
+"""The key at the table gives a second person's word on one act: the act that waits, by its own button, with the key
+turned after the act was shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def by_key(
     held_s: float = HOLD_S,
     moment: object = HERE,
 ) -> Confirmed | Refuse | None:
-    """Jones turns the key and holds a button for so long."""
+    """Let Jones turn the key and hold a button for so long."""
     second.key_turned(True, turned_s)
     second.pressed(button, moment, pressed_s)
     return second.held(moment, pressed_s + held_s)
@@ -65,7 +65,7 @@ def test_another_button_confirms_nothing_and_keeps_its_meaning(button: str) -> N
 
 @pytest.mark.parametrize("turned_s", [ASKED_S - 60, ASKED_S - 0.1, ASKED_S, ASKED_S + 0.2])
 def test_a_key_that_was_turned_for_something_else_confirms_nothing(turned_s: float) -> None:
-    """It was turned before the act was asked for, or before anybody can have seen that the act waits."""
+    """The key was turned before the act was asked for, or before anybody can have seen that the act waits."""
     assert by_key(asked(), turned_s=turned_s) is None
 
 
@@ -77,7 +77,7 @@ def test_turning_the_key_alone_confirms_nothing() -> None:
 
 
 def test_a_short_press_confirms_nothing_and_means_nothing_else() -> None:
-    """Or else whoever lets go of `void` too early would end the round alone."""
+    """Otherwise a person who lets go of `void` too early would end the round alone."""
     second = asked()
     second.key_turned(True, ASKED_S + 1)
     assert second.pressed("cut_card", HERE, ASKED_S + 2), "so no common press follows"
@@ -96,7 +96,8 @@ def test_a_key_that_is_turned_back_meanwhile_confirms_nothing() -> None:
 
 
 def test_an_act_that_was_asked_for_meanwhile_is_not_confirmed() -> None:
-    """Jones holds the button for what was shown. Smith asks for something else: Jones has not seen that."""
+    """Jones holds the button for the act that was shown. Meanwhile Smith asks for another act, which Jones has not
+    seen."""
     second = asked()
     second.key_turned(True, ASKED_S + 1)
     second.pressed("cut_card", HERE, ASKED_S + 2)
@@ -113,8 +114,8 @@ def test_what_waited_in_another_round_is_not_confirmed() -> None:
     "request_", [VoidRound("key"), ClearFault("key"), TellOddCard(OddCardFate.NEXT_CARD, "dealer")]
 )
 def test_what_a_button_asked_for_waits_for_nobody(request_: ByTwo) -> None:
-    """Anybody presses a button. Jones turned the key to test a lamp, Smith presses `void`, and Smith's account would
-    then be the second person of an act of Smith alone."""
+    """Anybody can press a button. Jones turns the key to test a lamp, and Smith presses `void`. Smith's account would
+    then be the second person of an act that Smith alone wants."""
     second = SecondPerson(BUTTONS)
     second.propose(request_, "button void", None, None, HERE, ASKED_S)
     assert second.waiting(HERE, ASKED_S + 1) is None
@@ -144,6 +145,6 @@ def test_a_table_without_the_acts_button_takes_another(inputs: tuple[str, ...], 
 
 
 def test_no_button_that_confirms_is_one_that_only_some_shoes_have() -> None:
-    """Each table with a key and any button of the dealer's can confirm each act by two people."""
+    """Each table with a key and any of the dealer's buttons can confirm each act by two people."""
     for act in ACTS:
         assert {"deal", "void"} <= {*act.confirmed_by}

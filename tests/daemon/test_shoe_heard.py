@@ -1,4 +1,4 @@
-"""When nobody kept what came on the shoe's line: the loop stood still for too long, or the machine was suspended."""
+"""When the bytes of the shoe's line may be lost: the loop stood still for too long, or the machine was suspended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLEPT_BEFORE_MS = 60_000
 
 @pytest.fixture
 def heard(tmp_path: Path) -> ShoeHeard:
-    """A line that was served until 1,000 ms."""
+    """A shoe whose line was served until 1,000 ms."""
     heard = ShoeHeard(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
     heard.line_up(980, SLEPT_BEFORE_MS)
     heard.beat(1000, SLEPT_BEFORE_MS)
@@ -76,7 +76,7 @@ def test_the_line_may_be_lost_while_another_thread_asks(heard: ShoeHeard) -> Non
 def test_a_program_that_waits_between_two_clocks_takes_it_for_no_sleep(
     monkeypatch: pytest.MonkeyPatch, waited_at: int
 ) -> None:
-    """The machine is busy with something else for a second, before one reading."""
+    """The machine is busy with something else for a second, before one of the two readings."""
     readings = 0
 
     def read(which: int) -> int:

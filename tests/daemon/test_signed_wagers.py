@@ -1,4 +1,5 @@
-"""A wager that comes over the network counts once, where bet recognition's adopted key has signed it; else it is told.
+"""A wager that comes over the network counts once, where bet recognition's adopted key has signed it. People are told
+of any other wager.
 
 The adversary may publish on the table's topic: he holds the broker's account `bets`, or is the broker. He has all words
 that were ever said, can say them again, hold them back and change their order. He has keys of his own, and perhaps one
@@ -46,7 +47,7 @@ TAKEN_AWAY = Wager(2, "player", 0)
 
 @dataclass
 class Recognition:
-    """The true bet recognition of one table; `said` are the payloads of its words, for whoever listens."""
+    """The true bet recognition of one table. `said` are the payloads of its words, for whoever listens."""
 
     world: World
     key: SigningKey = RECOGNITION_KEY
@@ -65,7 +66,7 @@ class Recognition:
         return replace(word, **changed)
 
     async def says(self, wager: Wager, **changed: Any) -> WagerWord:
-        """Say it, and wait until the table has judged it."""
+        """Say a wager, and wait until the table has judged it."""
         word = self.word(wager, **changed)
         self.said.append(word.payload(self.key))
         await arrives(self.world, self.said[-1])
@@ -73,25 +74,25 @@ class Recognition:
 
 
 async def arrives(world: World, *payloads: bytes) -> None:
-    """The broker brings these bytes on the table's topic, and the table has judged them."""
+    """Bring these bytes to the table's topic, and wait until the table has judged them."""
     for payload in payloads:
         world.broker.say(payload, topic="pit/v1/royal9-01/wager")
     await world.settle()
 
 
 def lying(world: World) -> list[tuple[int, str, int]]:
-    """The chips that the table believes to lie there."""
+    """The chips that the table believes to lie on the felt."""
     return [(each.seat, each.spot, each.cents) for each in world.runtime.face.wagers]
 
 
 def answers(world: World) -> list[tuple[int, str]]:
-    """What bet recognition was told: the number of each refused word, and the code."""
+    """The refusals that bet recognition was told: the number of each refused word, and the code."""
     told = [each.value for each in world.broker.published if each.topic.endswith("/wager-refused")]
     return [(each["seq"], each["code"]) for each in told]
 
 
 def alarms(world: World) -> list[tuple[str, dict[str, Any]]]:
-    """The alarms in the stream, with what they tell."""
+    """The alarms in the stream, with their details."""
     events = {event["seq"]: event for event in world.broker.events()}
     return [(event["code"], event["details"]) for event in events.values() if event["type"] == "alarm"]
 
@@ -120,7 +121,7 @@ def unsigned(word: WagerWord, *without: str) -> bytes:
 
 
 async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
-    """Each forger in turn. None counts, none is answered, and people are told of each kind once."""
+    """Each forger comes in turn. No word counts, none is answered, and people are told once of each kind."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -142,7 +143,7 @@ async def test_the_brokers_account_alone_stakes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_comes_again_puts_no_chips_back(tmp_path: Path) -> None:
-    """Chips were seen, then taken away. The first word comes once more: by a broker that stalls, or by a thief."""
+    """Chips were seen, and then taken away. A broker that stalls, or a thief, brings the first word again."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -165,7 +166,8 @@ async def test_words_in_another_order_leave_the_latest(tmp_path: Path) -> None:
 
 
 async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tmp_path: Path) -> None:
-    """A word with a fault standing, after the lock, or of chips that lie there already: its number is used up."""
+    """The word comes while a fault stands, after the lock, or for chips that lie there already. Its number is used
+    up."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -189,7 +191,8 @@ async def test_a_word_that_was_refused_or_said_nothing_new_never_counts_later(tm
 
 
 async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path) -> None:
-    """The network keeps a word for too long: the chips may be gone from the felt. Signed and new, it counts nowhere."""
+    """The network keeps a word for too long, and the chips may be gone from the felt. The word is signed and new, and
+    counts nowhere."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -206,7 +209,7 @@ async def test_a_wager_seen_for_one_round_never_plays_in_another(tmp_path: Path)
 
 
 async def test_another_tables_word_counts_nothing_here_and_people_hear_of_it(tmp_path: Path) -> None:
-    """One bet recognition with one key watches forty tables. What it said of the next table is brought here."""
+    """One bet recognition with one key watches forty tables. Somebody brings its word for the next table here."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)
@@ -268,7 +271,7 @@ async def test_no_restart_lets_an_old_word_play(tmp_path: Path) -> None:
 
 
 async def test_key_and_number_outlive_the_shoe_in_which_they_came(tmp_path: Path) -> None:
-    """A replay begins at the open shoe: what came before it must stand there too."""
+    """A replay begins at the opening of the open shoe, so key and number must stand there too."""
     async with running(tmp_path, recognised=False, **KNOWN) as world:
         await world.open_shoe()
         await adopt(world, RECOGNITION_KEY)
@@ -297,7 +300,7 @@ async def test_without_an_adopted_key_no_word_counts_and_people_hear_why(tmp_pat
 
 
 async def adopt(world: World, key: SigningKey) -> None:
-    """Two people adopt the key at the table."""
+    """Let two people adopt the key at the table."""
     asked = await world.ask(PinRecognitionKey(key.public.hex(), "Smith"))
     assert asked.refused == "second_person_due"
     waits = world.waits
@@ -307,7 +310,7 @@ async def adopt(world: World, key: SigningKey) -> None:
 
 
 async def test_who_has_the_former_key_says_nothing_any_more(tmp_path: Path) -> None:
-    """Bet recognition's key was stolen; two people adopt another. The pit hears of it, with both names."""
+    """Bet recognition's key was stolen, and two people adopt another. The pit is told of it, with both names."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         former = Recognition(world)
@@ -343,7 +346,7 @@ async def test_one_person_adopts_no_key(tmp_path: Path) -> None:
 
 
 async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts_nothing(tmp_path: Path) -> None:
-    """Two people adopt another key, and the disk takes its time: a word of the former key is taken in meanwhile."""
+    """Two people adopt another key, and the disk is slow. Meanwhile a word under the former key is taken in."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         former = Recognition(world)
@@ -362,7 +365,7 @@ async def test_a_word_of_the_former_key_that_is_judged_behind_the_new_one_counts
 
 @pytest.mark.parametrize("cents", [0, 2000])
 async def test_a_forged_word_of_chips_taken_away_takes_none(tmp_path: Path, cents: int) -> None:
-    """A rival of a player who wins says that his chips are gone."""
+    """A rival of a winning player says that the player's chips are gone."""
     async with running(tmp_path, **KNOWN) as world:
         await world.open_shoe()
         recognition = Recognition(world)

@@ -1,4 +1,5 @@
-"""How the table finds the pit: each way in which it may not be well is told apart, and said with what to do."""
+"""How the table finds the pit: each way in which the pit may not be well has its own code, and people are told what to
+do."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
 
 
 def heard(*, adopted: bool | None = None, word_s: float | None = None) -> PitHeard:
-    """A connection of second 100, the last acknowledgement on it, and the second of the pit's last word."""
+    """A connection made at second 100, with the pit's last acknowledgement on it and the second of the pit's last
+    word."""
     found = PitHeard(0.0)
     found.link(True, 100.0)
     found.adopted = adopted

@@ -1,4 +1,5 @@
-"""The stream to the pit, from the running table: acknowledgements, alarms, the state, a journal left behind."""
+"""The running table's stream to the pit: acknowledgements, alarms, the state, and a journal that the pit is ahead
+of."""
 
 from __future__ import annotations
 
@@ -51,13 +52,13 @@ ACK = Draft202012Validator(json.loads((SCHEMAS / "ack.schema.json").read_text("u
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repeats come after hundredths of a second."""
+    """Let repeats come after hundredths of a second."""
     monkeypatch.setattr(delivery, "RESEND_AFTER_S", 0.05)
     monkeypatch.setattr(delivery, "RETRY_REFUSED_AFTER_S", 0.05)
 
 
 def sent(broker: HeldBroker) -> list[int]:
-    """The numbers of the events published, in order."""
+    """The numbers of the published events, in order."""
     return [event["seq"] for event in broker.events()]
 
 
@@ -233,7 +234,7 @@ async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(t
 
 
 async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path: Path) -> None:
-    """What was due on the old connection is not sent on the new one, whose retained word is not known yet."""
+    """Events that were due on the old connection are not sent on the new one, whose retained ack is not known yet."""
     async with running(tmp_path) as first:
         first.pit.acks = False
         await first.open_shoe()
@@ -301,7 +302,8 @@ async def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
 
 
 async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
-    """While a commit hangs, the pit's silence runs out and its words come: what it has is not sent again."""
+    """While a commit hangs, the pit's silence grows too long, and then its words come: what the pit has is not sent
+    again."""
     async with running(tmp_path) as world:
         world.pit.acks = False
         await world.open_shoe()
@@ -320,7 +322,7 @@ async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path
 
 @pytest.mark.parametrize("retained_seq", [None, 99])
 async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
-    """It was being judged, behind a hanging commit, when the connection went."""
+    """The ack was being judged, behind a hanging commit, when its connection ended."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -365,7 +367,7 @@ async def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> Non
 
 
 async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
-    """Though the journal's thread, which looks up what the word is about, is busy with the disk."""
+    """The ack is heard first, although the journal's thread, which looks up its event, is busy with the disk."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await eventually(lambda: world.journal.acked_seq == 1)
@@ -382,7 +384,7 @@ async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_pat
 
 
 async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
-    """The commit may be that of a result which cards lying face down decide."""
+    """The commit may be that of a result which face-down cards decide."""
     midi = programs.example_table("sugarhouse_midi")
     async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
         await world.open_shoe()

@@ -1,4 +1,4 @@
-"""`tablectl` as a person uses it: exit codes, what is said on which stream, and never a traceback."""
+"""`tablectl` as a person uses it: exit codes, what goes to which stream, and never a traceback."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DEVICES = ["sim shoe", "sim pins", "sim pit"]
 
 
 def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run it as a process of its own; whatever happens, no traceback reaches a person."""
+    """Run `tablectl` as a process of its own. Whatever happens, no traceback may reach a person."""
     done = subprocess.run(
         [sys.executable, "-m", "controller.people.cli.main", *map(str, arguments)],
         cwd=ROOT,
@@ -58,7 +58,7 @@ def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProc
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table file with everything simulated below a folder of its own, and no broker."""
+    """A table file with everything simulated below a folder of its own, and without a broker."""
     return simulated_table(tmp_path, 1)
 
 
@@ -123,7 +123,8 @@ def test_check_a_table_that_is_right() -> None:
 def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
     seed_cents: str | None, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Sheet 000's first three rows win a meter: each is the best that holds, so none may pay less than $1,500."""
+    """The first three rows of sheet 000 win a meter. The best row that holds decides, so none may pay less than
+    $1,500."""
     text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
     own = "[meters.player_personal]\nseed_cents = 150000"
     assert own in text
@@ -268,7 +269,7 @@ FAULT = 26
 
 @pytest.fixture
 def lit(tmp_path: Path) -> PinsPage:
-    """A header whose lamps are all lit, and left so by whatever was killed."""
+    """A header whose lamps are all lit, as a killed program leaves them."""
     page = PinsPage(tmp_path / "header")
     for bcm in LAMPS:
         page.set_up(bcm, 2, 0)
@@ -288,7 +289,7 @@ def test_dark_darkens_whatever_ran_before(table: Path, lit: PinsPage) -> None:
 
 @pytest.mark.parametrize("result", ["exit-code", "watchdog"])
 def test_after_a_service_that_was_not_stopped_the_fault_lamp_is_lit(table: Path, lit: PinsPage, result: str) -> None:
-    """systemd tells what it runs after a service how that ended."""
+    """systemd tells the command that it runs after a service how that service ended."""
     assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": result}).returncode == 0
     assert lit_lamps(lit) == [FAULT]
     assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": "success"}).returncode == 0
@@ -362,7 +363,7 @@ def test_verify_something_else(tmp_path: Path) -> None:
 
 @contextmanager
 def running_table(table: Path) -> Iterator[subprocess.Popen[str]]:
-    """`tablectl run`, ready for requests."""
+    """Run `tablectl run`, ready for requests."""
     with subprocess.Popen(
         [sys.executable, "-m", "controller.people.cli.main", "run", str(table)],
         cwd=ROOT,

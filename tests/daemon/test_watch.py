@@ -1,4 +1,4 @@
-"""The watch: a thread that looks, and the loop that hears of it."""
+"""The watch: a thread that looks at the inputs, and the loop that it wakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those who watch a table: one status for all of them, on a beat of its own, and whoever does not read is dropped."""
+"""The watchers of a table: all get one status, on the beat, and a watcher that does not read is dropped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.simulation.loop import VirtualLoop
 
 
 class Reader(asyncio.Transport):
-    """The far end of a connection: what it was sent, and when. One that is `deaf` reads nothing."""
+    """The far end of a connection, with what it was sent and when. A `deaf` reader reads nothing."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, deaf: bool = False) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ def started(loop: VirtualLoop, *watching: Coroutine[Any, Any, None]) -> list[asy
 
 
 def test_what_is_new_is_told_at_the_next_beat_whenever_it_came(loop: VirtualLoop) -> None:
-    """The moments that are told are the clock's, and the same for everybody."""
+    """The moments of telling are the clock's, and the same for all watchers."""
     watched, readers = Watched(), [Reader(loop) for _ in range(2)]
     watchers = Watchers(watched.render)
     started(loop, watchers.watch(readers[0].writer))

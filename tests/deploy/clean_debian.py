@@ -1,6 +1,7 @@
-"""A clean Debian with systemd as its init, in a container without network: what a table's machine is before anything.
+"""A clean Debian with systemd as its init, in a container without network: a table's machine before anything is
+installed.
 
-Made once by mmdebstrap into `build/roots`; each test gets a layer of its own on top of that.
+mmdebstrap makes it once, in `build/roots`. Each test gets a layer of its own on top of it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ _POLL_S = 0.2
 
 
 def lacking() -> str:
-    """What this machine lacks for such a container; empty where nothing is missing."""
+    """What this machine lacks for such a container; empty where it lacks nothing."""
     programs = [name for name in ("mmdebstrap", "systemd-nspawn", "nsenter") if shutil.which(name) is None]
     return ", ".join(programs + (["root"] if os.geteuid() else []))
 
 
 @contextmanager
 def alone(file: Path) -> Iterator[None]:
-    """No other process is here by this file at the same time."""
+    """A block in which no other process is that uses the same lock file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -38,12 +39,13 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def build_root(release: str) -> Path:
-    """The folder of the Debian in which a package of this release is made; `make_package` has made it before."""
+    """The folder of the Debian in which a package of this release is made. `make_package` has made the folder
+    before."""
     return ROOT / "build" / "roots" / release
 
 
 def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
-    """The package of this working copy for this release of Debian, made in `folder` by the first who asks."""
+    """The package of this working copy for this release of Debian. The first caller makes it, in `folder`."""
     environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder)}
     with alone(folder / "lock"):
         if not (made := list(folder.glob("*.deb"))):
@@ -53,7 +55,7 @@ def make_package(folder: Path, architecture: str = "amd64", release: str = "book
 
 
 def clean_root(release: str) -> Path:
-    """The folder of a clean Debian of this release, made by the first who asks."""
+    """The folder of a clean Debian of this release. The first caller makes it."""
     root = ROOT / "build" / "roots" / f"clean-{release}"
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
@@ -79,7 +81,7 @@ class Machine:
         return [*self._enter, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", *words]
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """What these words do in the container. With `check` they must succeed."""
+        """Run these words in the container, and return the result. With `check` the command must succeed."""
         done = subprocess.run(self.command(*words), capture_output=True, text=True, check=False, cwd="/", timeout=300)
         assert not check or done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}\n{self.log()}"
         return done
@@ -91,7 +93,8 @@ class Machine:
 
 @contextmanager
 def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """A folder with the content of `lower`, the uppermost first, on which whatever is written stays in `folder`."""
+    """A folder with the content of the folders `lower`, the uppermost first. Whatever is written to it goes to
+    `folder`."""
     for name in ("root", "over", "work"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     options = f"lowerdir={':'.join(map(str, lower))},upperdir={folder / 'over'},workdir={folder / 'work'}"
@@ -104,7 +107,7 @@ def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def booted(root: Path, name: str, state: Path) -> Iterator[Machine]:
-    """The container of this root, booted; killed at the end, as by a power cut.
+    """Boot the container of this root; at the end, kill it as a power cut does.
 
     `state` is its /var/lib/table-controller, which lies apart from the system.
     """

@@ -1,4 +1,4 @@
-"""The package, made once, and a machine for it."""
+"""Fixtures of the package, which is made once, and of a machine for it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from tests.deploy.packaged import Table, clean_table
 
 @pytest.fixture(scope="session")
 def release(request: pytest.FixtureRequest) -> str:
-    """The release of Debian that the package is made for; a test names another by `indirect`, so that the package is
-    made for that one."""
+    """The release of Debian for which the package is made. A test names another release by `indirect`."""
     named: str = getattr(request, "param", "bookworm")
     return named
 
@@ -29,6 +28,6 @@ def package(tmp_path_factory: pytest.TempPathFactory, release: str) -> Path:
 
 @pytest.fixture
 def table(tmp_path: Path, release: str) -> Iterator[Table]:
-    """A clean machine, booted; nothing is installed on it yet."""
+    """A clean machine that has booted. Nothing is installed on it yet."""
     with clean_table(tmp_path, "table", tmp_path / "state", release) as each:
         yield each

@@ -37,18 +37,18 @@ class Table:
         self.shoe: subprocess.Popen[str] | None = None
 
     def install(self, package: Path) -> str:
-        """`apt install ./FILE`; what it printed."""
+        """Install the package with `apt install ./FILE`, and return what apt printed."""
         shutil.copy(package, self.machine.root / "root" / package.name)
         return self.machine.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/root/{package.name}").stdout
 
     def set_up(self) -> None:
-        """`tablectl setup` with simulated wires, and the table started."""
+        """Run `tablectl setup` with simulated wires, and start the table."""
         self.asked("setup.start = 'no'")
         self.plug_in()
         self.machine.run("systemctl", "enable", "--now", "table-controller")
 
     def asked(self, more: str) -> str:
-        """What `tablectl setup` says to these answers."""
+        """Run `tablectl setup` with these answers, and return what it printed."""
         file = self.machine.root / "root" / "answers"
         file.write_text(_ANSWERS + more, "utf-8")
         told = self.machine.run("tablectl", "setup", "--answers", "/root/answers", check=False)  # 1: not ready yet
@@ -56,7 +56,7 @@ class Table:
         return told.stdout
 
     def plug_in(self) -> None:
-        """A simulated shoe on its port."""
+        """Put a simulated shoe on the table's port."""
         deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
         command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
         self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
@@ -84,7 +84,7 @@ class Table:
         return self.machine.run("tablectl", "status", "--json", check=False).stdout
 
     def runs(self, unit: str = "table-controller") -> str:
-        """The version of the unit's process, which the kernel says; empty where none runs."""
+        """The version of the unit's running process, as the kernel says; empty where none runs."""
         pid = self.machine.run("systemctl", "show", "-P", "MainPID", unit).stdout.strip()
         maps = self.machine.run("cat", f"/proc/{pid}/maps", check=False).stdout if pid != "0" else ""
         return maps.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
@@ -95,7 +95,7 @@ class Table:
 
 @contextmanager
 def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm") -> Iterator[Table]:
-    """A machine of this name, booted from a clean Debian; `state` lies apart from its system, and outlives it."""
+    """Boot a machine of this name from a clean Debian. `state` lies apart from its system, and outlives it."""
     with layer([clean_root(release)], folder / name) as root, booted(root, name, state) as machine:
         table = Table(machine, state)
         yield table
@@ -105,7 +105,7 @@ def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm")
 
 
 def another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
-    """The same package as another version's, with a change of its program."""
+    """The same package as that of another version, with a change of its program."""
     tree = folder / version
     subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
     versions = tree / "usr" / "lib" / "table-controller"

@@ -32,8 +32,8 @@ _INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "k
 
 @contextmanager
 def _house(table: Table, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The house's broker, as it is shipped, with certificates of the bench's CA, and its pit, both where the table's
-    machine finds them."""
+    """Run the house's broker, as it is shipped, with certificates of the bench's CA, and its pit. The table's machine
+    finds both."""
     machine = table.machine
     machine.run("tablectl", "certs", "/root/tls", "broker.pit", "royal9-01", "pit", "bets")
     tls = machine.root / "root" / "tls"

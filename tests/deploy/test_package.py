@@ -32,7 +32,7 @@ def _cannot_start(program: Path) -> None:
 
 
 def _kept_on_disk(table: Table, words: str) -> str:
-    """These words in the system's log on the disk, after a program has said them."""
+    """These words in the system's log on the disk, once a program has said them."""
     table.machine.run("logger", "--tag", "probe", words)
     table.machine.run("journalctl", "--sync")
     of_disk = ("journalctl", "--directory=/var/log/journal", "--output=cat", f"--grep={words}")

@@ -35,13 +35,13 @@ def _without_its_pit(program: Path) -> None:
 
 
 def _running(pit: Table) -> tuple[str, str, str]:
-    """The versions of the pit, of its page, which is not waited for, and of a table."""
+    """The versions that run of the pit, of its page (which nobody waits for), and of a table."""
     return pit.runs("table-pit"), pit.runs("table-pit-page"), pit.runs()
 
 
 @pytest.fixture
 def pit(table: Table, package: Path) -> Table:
-    """A machine on which the pit's service is prepared, as its page says; no table is set up there."""
+    """A machine on which the pit's service is prepared, as its page says. No table is set up there."""
     table.install(package)
     for line in _PREPARED.strip().splitlines():
         table.machine.run(*line.split())

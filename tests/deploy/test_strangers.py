@@ -1,4 +1,4 @@
-"""What a stranger at a table's own machine tries: without the group, and with root's hands."""
+"""What a stranger can do at a table's own machine: outside of the table's group, and as root."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAULT_LAMP = 26
 
 
 def _found(table: Table) -> dict[str, str]:
-    """What the doctor does not like, by its code."""
+    """What the doctor finds fault with, by its code."""
     rows = json.loads(table.machine.run("tablectl", "doctor", "--json", check=False).stdout)
     return {row["code"]: row["verdict"] for row in rows if row["verdict"] in ("warning", "fault")}
 

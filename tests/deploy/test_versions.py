@@ -29,7 +29,7 @@ class PowerCut(BaseException):
 
 
 class Machine:
-    """A machine: which version of which service runs. `broken` versions do not become ready."""
+    """A machine: which version of each service runs. `broken` versions do not become ready."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Machine:
         return version
 
     def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
-        """`shoe`: whether one is open, each time that somebody asks."""
+        """Do the switch. `shoe` says for each question whether a shoe is open."""
         opens = iter(shoe or [])
         return self.versions.switch(lambda: next(opens, False), lambda _version: unfit)
 
@@ -161,8 +161,8 @@ PATH=$REAL exec {} "$@"
 
 
 def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
-    """The package's postinst after another build of the same version, its power cut before this command. Whether it was
-    cut, and the folder of the versions."""
+    """Run the package's postinst after another build of the same version, with a power cut before command `cut_at`.
+    Returns whether the power was cut, and the folder of the versions."""
     kept, own, fakes = tmp_path / "opt", tmp_path / "own", tmp_path / "fakes"
     for folder in (kept, own / "9.1.0" / "bin", fakes):
         folder.mkdir(parents=True)

@@ -109,7 +109,7 @@ def _section(
 
 
 def _said(type_: type) -> str:
-    """The type's own first sentence, without the name of the section that it begins with."""
+    """The first sentence of the type's docstring, without the section's name at its beginning."""
     sentence = " ".join((inspect.getdoc(type_) or "").partition("\n\n")[0].split())
     _, _, rest = sentence.partition(": ") if sentence.startswith("`[") else ("", "", sentence)
     return f"{rest[0].upper()}{rest[1:]}"
@@ -139,7 +139,7 @@ def _left_out(field: FieldInfo) -> str:
 
 
 def _written(kind: Any, example: Any) -> str:
-    """What a key's value may be; where that is no choice, with the value that it has in an example."""
+    """What a key's value may be. Where that is no choice, the value in an example is named too."""
     if NoneType in get_args(kind):
         (kind,) = set(get_args(kind)) - {NoneType}
     such_as = "" if example is None or isinstance(example, (dict, list)) else f", such as `{_toml(example)}`"

@@ -106,7 +106,8 @@ def examples() -> dict[str, tuple[dict[str, Any], ...]]:
 
 
 def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str, Any], ...]]]:
-    """A shoe in which much happens: the table, its state in the middle of it, and what the reference pit says."""
+    """Play a shoe in which much happens. Returns the table, its state in the middle of the shoe, and what the reference
+    pit says."""
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
         ledger.set_terms(default().meters)
         ledger.serve()
@@ -142,7 +143,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
 
 
 def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
-    """The pit is sent all that the table has said; its acknowledgement."""
+    """Send the pit all that the table has told, and return the pit's acknowledgement."""
     received = ledger.receive([(ROYAL9.table, body) for body in table.bodies])
     assert not received.refused
     ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY))
@@ -150,7 +151,7 @@ def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
 
 
 def _state(table: SpeakingTable) -> dict[str, Any]:
-    """As the daemon says it; a test holds it against a running one."""
+    """The table's state as the daemon tells it. A test compares it with the state of a running table."""
     face, (*_, last) = table.face, table.events
     return {
         "online": True,
@@ -179,7 +180,8 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
 
 
 def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
-    """Bet recognition tells of wagers, one is refused when it comes and one at the lock; Banker wins on commission."""
+    """A hand of which bet recognition tells the wagers. One wager is refused when it comes and one at the lock; Banker
+    wins on commission."""
     table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
     good, alone, odd = Wager(2, "banker", 2000), Wager(3, "dragon_banker", 500), Wager(5, "player", 2050)
     code = table.ask(PlaceWager(odd, "bet recognition"))
@@ -191,7 +193,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
 
 
 def _hand_of_seats() -> SpeakingTable:
-    """Lucky 9, a seat that splits its eights; a card of its second hand was misread."""
+    """A hand of Lucky 9 with a seat that splits its eights. A card of its second hand was misread."""
     table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
     table.do(PlaceWager(Wager(3, "hand", 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
     table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")

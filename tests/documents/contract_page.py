@@ -21,7 +21,7 @@ _PLAIN = {"seat", "seats", "cents"}  # definitions too small for a section of th
 
 
 def fresh_document() -> str:
-    """The document's text with its examples made anew."""
+    """The document's text with examples made anew from the code."""
     document = json.loads(DOCUMENT.read_text("utf-8"))
     for name, message in document["components"]["messages"].items():
         headers = {"headers": {"type": message["name"]}} if "headers" in message else {}
@@ -132,7 +132,7 @@ def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(payload: dict[str, Any], own: set[str]) -> Iterator[str]:
-    """A line a field, an event's own fields first."""
+    """The example in JSON, a line for each field, the event's own fields first."""
     ordered = sorted(payload.items(), key=lambda item: item[0] not in own)
     yield "```json"
     yield "{"
@@ -176,7 +176,7 @@ def _named_shapes() -> set[str]:
 
 
 def _fields(schema: dict[str, Any], meanings: dict[str, str]) -> Iterator[str]:
-    """A table of an object's fields, those of objects inside it below them."""
+    """A table of an object's fields. The fields of objects inside it stand below them."""
     yield "| field | form | meaning |"
     yield "|---|---|---|"
     yield from _rows(schema, "", meanings)
@@ -195,7 +195,7 @@ def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterat
 
 
 def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The object written out in a field's rule, if there is one, and what stands between their names."""
+    """The object that a field's rule contains, if there is one, and the text that joins their names."""
     for choice in rule.get("anyOf", rule.get("oneOf", [rule])):
         if "properties" in choice:
             return choice, ""

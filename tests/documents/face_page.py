@@ -107,7 +107,7 @@ def _types() -> dict[str, type[msgspec.Struct]]:
 
 
 def _meanings(type_: type[msgspec.Struct]) -> dict[str, str]:
-    """By field, the text below it in the type, or in the type that it is made of."""
+    """The text below each field in the type, or in the type that it is made of, by the field's name."""
     made_of = [each for each in type_.__mro__ if each.__module__ == type_.__module__]
     return {name: text for each in reversed(made_of) for name, text in field_texts(each).items()}
 

@@ -34,7 +34,7 @@ def header_picture(wired: Mapping[int, str]) -> str:
 
 
 def _has(place: int, bcm: int | None, wired: Mapping[int, str]) -> tuple[str, str]:
-    """What is on the pin at this place: its kind, and words for it."""
+    """What is on the pin at this place: its kind, and words for people."""
     if place in GROUNDS:
         return "ground", "ground"
     if bcm is None:

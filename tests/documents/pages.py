@@ -1,4 +1,4 @@
-"""The documents that are made from the code: `make pages` writes them, a test says when one is stale.
+"""The documents that are made from the code. `make pages` writes them, and a test names each document that is stale.
 
 What they tell stands in one place each: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`,
 `asyncapi.json` and, for the sentences, `controller/words`.
@@ -69,7 +69,7 @@ _CLEARING = {
 
 
 def pages() -> dict[str, str]:
-    """Every made document, and the picture of a table: its file name in `docs` and its text."""
+    """The text of every made document, and of the picture of a table, by its file name in `docs`."""
     return {
         "legality.md": _legality(),
         "faults.md": _faults(),
@@ -339,7 +339,7 @@ def _details(names: Iterable[str]) -> Iterable[str]:
 
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
-    """One exit of a fault: where it can be taken, and what then becomes of what raised the fault."""
+    """One exit of a fault: where people can take it, and what then becomes of the fact that raised the fault."""
     if kind.two_people:
         by = "`tablectl`, and a second person: `tablectl witness`"
         return f"`{exit_.value}` ({by}): once a later word of the pit fits this journal"
@@ -356,13 +356,13 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
 
 
 def _key(exit_: Exit) -> str:
-    """How an exit is taken at the table, if it can be."""
+    """How people take an exit at the table, if they can."""
     buttons = [press.button for press in _act(exit_).presses if press.key_turned]
     return f"key and `{buttons[0]}`" if buttons else ""
 
 
 def _shell(exit_: Exit) -> str:
-    """How an exit is taken from a shell."""
+    """How people take an exit from a shell."""
     act = _act(exit_)
     return f"{act.name} TABLE.toml {act.example}"
 
@@ -473,7 +473,7 @@ def _commands(program: Program, commands: Sequence[Command], who: Mapping[str, s
 
 
 def _code(text: str) -> str:
-    """The text as code in a table, whose cells a bar would part."""
+    """The text as code in a table of Markdown, where a bar would end the cell."""
     return f"<code>{escape(text).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
@@ -490,14 +490,14 @@ def _text(*lines: str) -> str:
 
 
 def sentences() -> str:
-    """The contract's file of sentences: each language's, by kind and code."""
+    """The contract's file of sentences: the sentences of each language, by kind and code."""
     sections = {name: language(name).sections for name in LANGUAGES}
     told = {name: {kind: of[kind] for kind in _OF_THE_CONTRACT if kind in of} for name, of in sections.items()}
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> int:
-    """Write every made document, the examples in the contract's, and its file of sentences."""
+    """Write every made document, the examples in the contract's document, and its file of sentences."""
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")

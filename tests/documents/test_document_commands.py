@@ -1,4 +1,4 @@
-"""Every command in every document: run in a scratch copy, or, where it cannot be run here, read by its own parser."""
+"""Every command in every document is run in a scratch copy, or, where it cannot be run here, read by its own parser."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ _TABLECTL = parser_of(every_command())
 
 
 def _wrong_with(words: list[str]) -> str:
-    """Why this cannot be a command; "" where it can."""
+    """Why these words cannot be a command; "" where they can."""
     match words:
         case [program, *arguments] if Path(program).name == "tablectl":
             return _parses(_TABLECTL, _with_file(arguments))
@@ -153,7 +153,7 @@ def _parses(parser: ArgumentParser, arguments: list[str]) -> str:
 
 
 def _with_file(arguments: list[str]) -> list[str]:
-    """The arguments with the table's file or journal, which a machine's own table needs not be told."""
+    """The arguments with the table's file or journal, which may be left out on a table's own machine."""
     command = next((each for each in every_command() if arguments[: len(each.name.split())] == each.name.split()), None)
     if command is None or command.file is None or "--help" in arguments:
         return arguments
@@ -246,7 +246,7 @@ class _Scratch:
         self._table: _PracticeTable | None = None
 
     def do(self, block: Block, printed: str | None) -> None:
-        """Run a block of commands, whose output is `printed`, or type one at the practice table."""
+        """Run a block of commands, whose output must be `printed`, or type a block at the practice table."""
         if block.kind == "practice":
             assert self._table is not None, f"line {block.line}: no practice table runs"
             self._table.type(block)
@@ -278,7 +278,7 @@ class _Scratch:
 
 
 class _PracticeTable:
-    """`tablectl practice`, with a person at its prompt who waits for what the page says that the table says."""
+    """`tablectl practice` with a person at its prompt, who waits for what the page says that the table answers."""
 
     def __init__(self, command: list[str], folder: Path, env: dict[str, str]) -> None:
         self._started = command, folder, env

@@ -1,4 +1,4 @@
-"""Every link of the documents leads somewhere: to a file, and to a heading in it."""
+"""Every link of the documents leads to a file, and to a heading in it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_page_that_is_of_two_folders_has_no_relative_link() -> None:
 
 
 def test_no_page_is_a_copy_of_another() -> None:
-    """A link that an editor replaced by a file was a second page of tests, and the two had soon grown apart."""
+    """An editor once replaced a link by a file: the two pages of tests soon differed."""
     beginnings = [page.read_text("utf-8").split("\n\n")[:2] for page in DOCUMENTS]
     assert [each for each in beginnings if beginnings.count(each) > 1] == []
 

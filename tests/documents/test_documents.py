@@ -1,4 +1,4 @@
-"""The documents made from the code say what the code says, and the code keeps what they rest on."""
+"""The documents that are made from the code say what the code says, and the code keeps what they rely on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a repository that others carry on has: a licence in one place, whose work it is built on, and releases."""
+"""What others need to carry the repository on: a licence in one place, the licences of what it is built on, and
+releases."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def _licences() -> dict[str, str]:
 
 
 def _passed_on() -> set[str]:
-    """Every library that the package has inside: `tools/package.sh` takes them from these locks."""
+    """Every library that the package contains. `tools/package.sh` takes them from these locks."""
     text = "".join(
         (ROOT / f"requirements/{name}.lock").read_text("utf-8") for name in ("demo", "postgresql", "pi", "pi5")
     )

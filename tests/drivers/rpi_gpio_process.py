@@ -1,7 +1,7 @@
-"""The real RPi.GPIO in a process of its own, over the pins page, used from a test as if it were the module.
+"""The real RPi.GPIO in a process of its own, over the pins page. A test uses it as if it were the module.
 
-Its state is the process's, so each test starts a new one. The near end of this file, `RpiGpioProcess`, sends each call
-as a line of JSON; the far end, `serve`, makes it.
+The module's state belongs to the process, so each test starts a new one. The near end of this file, `RpiGpioProcess`,
+sends each call as a line of JSON; the far end, `serve`, makes the call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 
 class RpiGpioProcess:
-    """Every attribute of RPi.GPIO: constants as they are, functions as calls that return or raise what it does."""
+    """The attributes of RPi.GPIO: constants with their values, and functions that return or raise what the real ones
+    do."""
 
     def __init__(self, shim: Path, page: Path) -> None:
         self._process = subprocess.Popen(
@@ -48,7 +49,7 @@ class RpiGpioProcess:
 
 
 def serve() -> None:
-    """Make the calls that come in on standard input, answering each with [value, null] or [null, [error, text]]."""
+    """Make the calls that come in on standard input. Answer each with [value, null] or [null, [error, text]]."""
     import RPi.GPIO
 
     for line in sys.stdin:

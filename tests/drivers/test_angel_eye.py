@@ -412,7 +412,7 @@ def test_an_answer_inside_a_frame_is_damage() -> None:
 
 
 def test_a_command_is_as_the_wires_description_shows_it() -> None:
-    """Its own example: lock, with a check that covers the STX too."""
+    """The example is the wire description's own: a lock, with a check that covers the STX too."""
     assert command("LK02") == bytes.fromhex("02 4F 50 4C 4B 30 32 03") + b"1B"
 
 

@@ -63,7 +63,8 @@ def good_frames(stream: bytes) -> list[bytes]:
 
 
 def referee(stream: bytes) -> list[bytes]:
-    """The frames to believe: two identical of the last three, and no repeats of the last one believed."""
+    """The frames to believe: a frame that two of the last three copies agree on, unless it repeats the last frame
+    believed."""
     believed: list[bytes] = []
     since: list[bytes] = []
     for frame in good_frames(stream):
@@ -133,7 +134,7 @@ def test_much_noise_around_good_reports() -> None:
 
 @pytest.mark.parametrize("data", KINDS, ids=bytes.hex)
 def test_no_changed_byte_is_ever_believed(data: bytes) -> None:
-    """An XOR catches every change of one byte."""
+    """An XOR shows every change of one byte."""
     frame = wire(4, data)
     for place in range(len(frame)):
         for byte in range(256):
@@ -175,7 +176,8 @@ def test_what_is_kept_is_bounded(endless: bytes) -> None:
 
 @pytest.mark.parametrize("place", range(8))
 def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> None:
-    """Its check is made from the card: the same bit flipped makes one check wrong, and of another no check at all."""
+    """A card's check is made from the card: the same flipped bit gives one card's report a wrong check, and another
+    card's report no check at all."""
     cards = [0x80 | suit << 4 | rank for suit in (1, 2, 3, 4) for rank in range(1, 14)]
     for flipped in range(8):
         told = {_told(card, place, 1 << flipped) for card in cards}
@@ -183,7 +185,8 @@ def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> 
 
 
 def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
-    """What people are told of the bad bytes, once another report has come after a card's with one damaged copy."""
+    """What people are told of the bad bytes, once another report has come after a card's report with one damaged
+    copy."""
     copy = wire(1, b"D" + bytes([0x81, card]))
     damaged = bytearray(copy)
     damaged[place] ^= damage

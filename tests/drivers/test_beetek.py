@@ -167,7 +167,7 @@ def test_a_run_of_noise_is_one() -> None:
 
 @pytest.mark.parametrize("card", DECK, ids=str)
 def test_no_changed_byte_is_ever_believed(card: Card) -> None:
-    """A sum catches every change of one byte, and a line with another end is none."""
+    """A sum shows every change of one byte, and a line with another end is no line."""
     good = line(b"0D%d%X" % ("HDCS".index(card.suit.value), card.rank))
     assert believed([good]) == [str(card)]
     for place in range(len(good)):
@@ -186,13 +186,13 @@ def test_a_lost_or_added_byte_is_believed_only_where_the_referee_finds_a_line() 
 
 
 def test_the_checks_limit_two_characters_that_change_places() -> None:
-    """Known, and beyond help with one copy of each line: the page's check is a sum."""
+    """The page's check is a sum, so this damage stays unseen: each line comes once, and no copy shows it."""
     assert believed([b"*0D12D7\r\n"]) == ["2D"]
     assert believed([b"*D021D7\r\n"]) == []
 
 
 def garbage(size: int, rng: random.Random) -> bytes:
-    """Noise that looks like lines: their characters, pieces of good ones, ones with other checks, spoilt ones."""
+    """Noise that looks like lines: their characters, pieces of good lines, lines with other checks, spoilt lines."""
     pieces = []
     while size > 0:
         good = line(b"0D%d%X" % (rng.randrange(4), rng.randrange(1, 14)))

@@ -1,4 +1,4 @@
-"""One contract for the pins driver, over the simulated header and over the real RPi.GPIO on the same page."""
+"""One contract for the pins driver, tested over the simulated header and over the real RPi.GPIO on the same page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Header:
         self.table = SimulatedPins(self.page, LAMP_TABLE, INPUT_TABLE)
 
     def byte(self, offset: int) -> int:
-        """One byte of the page, at an offset from the page's own description."""
+        """One byte of the page, at an offset that the page's own description gives."""
         return self.page.read_bytes()[offset]
 
 
@@ -86,7 +86,7 @@ def header(request: pytest.FixtureRequest) -> Header:
 
 
 class Watched:
-    """A module under watch: after every call, the lamps of the table are looked at."""
+    """A module of which each call is followed by a look at the table's lamps."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -253,7 +253,7 @@ def test_no_channel_before_the_mode_is_set(header: Header) -> None:
 
 
 def random_call(dice: random.Random) -> tuple[str, list[int], dict[str, int]]:
-    """One call on the module, right or wrong; its small numbers make pins meet again."""
+    """One call on the module, right or wrong. Its numbers are small, so that calls meet on the same pins."""
     channel = dice.choice([2, 3, 27, 27, 53, 54])
     match dice.choice(["in", "out", "output", "output", "input", "input", "gpio_function", "cleanup"]):
         case "in":
@@ -334,7 +334,7 @@ def test_a_header_that_may_not_be_opened_is_refused(shim: Path, tmp_path: Path) 
 
 def test_the_pi_5s_own_error_is_refused_too() -> None:
     class LgpioError(Exception):
-        """lgpio.error: neither a RuntimeError nor an OSError."""
+        """The error of lgpio, which is neither a RuntimeError nor an OSError."""
 
     def setmode(mode: int) -> None:
         raise LgpioError("can not open gpiochip")
@@ -347,7 +347,7 @@ def test_the_pi_5s_own_error_is_refused_too() -> None:
 
 @pytest.fixture
 def no_rpi_loaded() -> Iterator[None]:
-    """Nothing called RPi is loaded, before or after."""
+    """See to it that no module called RPi is loaded, before and after the test."""
     forget_rpi()
     yield
     forget_rpi()

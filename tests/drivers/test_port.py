@@ -25,7 +25,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 class Heard:
-    """What a port told its owner, to be awaited."""
+    """What a port told its owner. A test can wait for it."""
 
     def __init__(self) -> None:
         self.links: asyncio.Queue[tuple[bool, str]] = asyncio.Queue()
@@ -55,7 +55,7 @@ class Heard:
 
 
 class Adapter:
-    """A pseudo-terminal behind a symlink; this end is the shoe's."""
+    """A pseudo-terminal behind a symlink. This end of it is the shoe's."""
 
     def __init__(self, link: Path) -> None:
         self.link = link
@@ -83,7 +83,7 @@ def adapter(tmp_path: Path) -> Iterator[Adapter]:
 
 @asynccontextmanager
 async def running(url: str | Path) -> AsyncIterator[tuple[asyncio.Task[None], Heard]]:
-    """A port that runs; afterwards it must have left nothing behind."""
+    """Run a port. Afterwards it must have left no task and no descriptor behind."""
     tasks, descriptors = asyncio.all_tasks(), open_descriptors()
     heard = Heard()
     port = ShoePort(str(url), 4800, heard.on_bytes, heard.on_link, first_retry_s=0.001, longest_retry_s=0.01)

@@ -1,4 +1,4 @@
-"""A shoe that numbers nothing: wherever it was out of hearing with a card due, a person must look at the felt."""
+"""A shoe without numbers: wherever it went unheard while a card was due, a person must look at the felt."""
 
 from __future__ import annotations
 

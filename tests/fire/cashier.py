@@ -1,7 +1,8 @@
-"""`python -m tests.fire.cashier LEDGER SEED`: decides on awards until standard input ends, then prints on how many.
+"""`python -m tests.fire.cashier LEDGER SEED`: decides on awards until standard input ends, then prints how many
+decisions it took.
 
-A process of its own, as people's commands are: a decision holds the ledger's file, and in the test's process each of
-its steps would wait for all other threads.
+It is a process of its own, as people's commands are. A decision holds the ledger's file, and in the test's process each
+step of a decision would wait for all other threads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again 
 
 
 def main(path: Path, seed: str) -> int:
-    """Some awards are paid, some rejected, some are left open. Returns how many decisions there were."""
+    """Pay some awards, reject some, and leave some open. Returns the number of decisions."""
     decided = 0
     while not _is_over(_EVERY_S):
         with suppress(TableError), closing(Ledger(path)) as ledger:  # the pit may be at its files

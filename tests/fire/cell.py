@@ -122,7 +122,7 @@ class Cell:
         return machine, pid
 
     def replace_primary(self) -> None:
-        """The standby is the primary now. The machine of the former primary comes back as its standby."""
+        """Make the standby the primary. The machine of the former primary comes back as its standby."""
         self.primary, self.standby = self.standby, self.primary
         self.standby.forget()
         self.standby.follow(self.primary)
@@ -130,7 +130,7 @@ class Cell:
 
     @contextmanager
     def silent_standby(self) -> Iterator[None]:
-        """The standby confirms nothing."""
+        """A block in which the standby confirms nothing."""
         ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
         if not isinstance(receiver, int):
             return
@@ -178,7 +178,7 @@ class Cell:
 
 
 class Cashier(threading.Thread):
-    """Decides on awards. `paid` counts, by award, how often the ledger said that it is paid."""
+    """Decides on awards. `paid` counts for each award how often the ledger said that it is paid."""
 
     def __init__(self, url: str, seed: int) -> None:
         super().__init__()

@@ -1,4 +1,5 @@
-"""Where each cut of a table's link fell, by the broker's log and by what had passed the link until then."""
+"""Where each cut of a table's link fell, judged by the broker's log and by the bytes that had passed the link by
+then."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Records:
         self._begun = b""
 
     def pass_on(self, data: bytes) -> None:
-        """So much more has passed."""
+        """Note that these bytes have passed too."""
         self._begun += data
         while len(self._begun) >= _HEADER:
             length = int.from_bytes(self._begun[3:_HEADER])
@@ -44,7 +45,8 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A cut connection: its port as the broker knows it, when it was cut (Unix time), what passed from the broker."""
+    """A cut connection: its port as the broker knows it, when it was cut (Unix time), and what had passed from the
+    broker."""
 
     port: int
     at_s: float
@@ -62,7 +64,8 @@ class _Connection:
 
 
 def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
-    """How many of the cuts, each with its table, fell where. What cannot be told for certain counts as elsewhere."""
+    """How many of the cuts, each with its table, fell at each place. A cut whose place is not certain counts as
+    elsewhere."""
     connections = list(_connections(log))
     fallen = Counter({BEFORE_PUBACK: 0, BEFORE_ACK: 0, ELSEWHERE: 0})
     for table, cut in cuts:
@@ -72,7 +75,7 @@ def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
 
 
 def _connections(log: str) -> Iterator[_Connection]:
-    """Every connection that a client made. A port may come again."""
+    """Every connection that a client made. Two connections may have the same port, one after the other."""
     latest: dict[str, _Connection] = {}
     for line in filter(None, map(_LINE.fullmatch, log.splitlines())):
         if line["name"]:
@@ -93,7 +96,7 @@ def _step(line: re.Match[str]) -> tuple[str, int]:
 
 
 def _place(steps: Sequence[tuple[str, int]], passed: Records) -> str:
-    """Where a cut fell among the steps of its connection. The broker sends record by record, in order."""
+    """Where a cut fell among the steps of its connection. The broker sends one record after another, in order."""
     left, arrived = list(passed.lengths), set[int]()
     for place, (_, length) in enumerate(steps):
         if length and length not in left:

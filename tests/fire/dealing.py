@@ -60,8 +60,8 @@ class SecondDealer:
     what lies on the felt. It is the dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in
     order; `combinations` are the seats with their King and 9.
 
-    What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon
-    is killed, the dealer waits for those before; only the last may be lost.
+    What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon is
+    killed, the dealer waits until the cards before it are shown. Only the last card may be lost.
     """
 
     def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
@@ -119,12 +119,13 @@ class SecondDealer:
         return told
 
     def end_shoe(self) -> None:
-        """A supervisor ends the shoe, where the table stopped for a count."""
+        """End the shoe as a supervisor does, where the table stopped for a count."""
         if _unheard(self.status()["face"]):
             self._supervise("new_shoe")
 
     def accept_award(self, award: str, cents: int) -> None:
-        """A supervisor, and who has the key, have compared an award that the table disputes."""
+        """Accept an award that the table disputes, as a supervisor and the holder of the key do who have compared
+        it."""
         self._by_two("accept_award", award=award, cents=cents)
 
     def unplug(self) -> None:
@@ -233,7 +234,7 @@ class SecondDealer:
             time.sleep(_LET_GO_S)
 
     def _next_cards(self) -> Iterator[str]:
-        """The cards of a hand: from the shuffled shoe, now and then with a King and a 9 put where somebody wins."""
+        """The cards of a hand from the shuffled shoe. Now and then a King and a 9 are put where a seat wins by them."""
         if self._rng.random() < _WINNING:
             printed = [k9 for seat, k9 in self.combinations if seat in self._seats] or [["KS", "9S"]]
             won = self._rng.choice(printed)
@@ -245,14 +246,14 @@ class SecondDealer:
             yield self._cards.pop()
 
     def _take(self, card: str) -> str:
-        """This card out of the shoe; another one where it has no more of it."""
+        """Take this card out of the shoe, or another card where the shoe has no more of it."""
         with suppress(ValueError):
             self._cards.remove(card)
             return card
         return self._cards.pop()
 
     def _see_it_over(self, hand: Dealt) -> None:
-        """The hand is dealt: the table has it whole, or it is voided."""
+        """Wait until the table has the whole hand that was dealt, or void it."""
         if hand.sure and not hand.voided:
             self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
             return
@@ -268,7 +269,8 @@ class SecondDealer:
             self._await(self._is_heard)
 
     def _is_mended(self, hand: Dealt | None) -> bool:
-        """Whether the table is ready for the next round; a supervisor voids what is unfinished, and clears."""
+        """Whether the table is ready for the next round. If it is not, a supervisor voids what is unfinished, and
+        clears."""
         face = self.status()["face"]
         in_round = face["phase"] in ("wagers_locked", "round_in_play")
         if not in_round and (face["fault"] is None or (hand is None and _unheard(face))):
@@ -285,7 +287,7 @@ class SecondDealer:
         return False
 
     def _is_counted(self) -> bool:
-        """Whether no count is asked for; where the table knows of every card, a supervisor counts."""
+        """Whether no count is asked for. If one is, and the table knows of every card, a supervisor counts."""
         return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
@@ -319,7 +321,8 @@ class SecondDealer:
             self._shoe.unplug()
 
     def _hear_again(self, strike: Strike) -> None:
-        """Hands go unheard before it; their wagers were never locked, so the stream must know nothing of them."""
+        """Let the shoe be heard again after hands that went unheard. Their wagers were never locked, so the stream must
+        know nothing of them."""
         for _ in range(strike.unheard_hands):
             hand = Hand()
             while hand.side is not None:
@@ -356,10 +359,10 @@ class SecondDealer:
         return True
 
     def _is_heard(self) -> bool:
-        """Whether all that the shoe wrote until now was read and committed.
+        """Whether all that the shoe has written was read and committed.
 
-        A pty has handed it over by then, and what is asked is answered behind it. It may still wait for the disk, and
-        an act waits behind it, also one that the table refuses.
+        By then the pty has handed it over, and a request is answered after it. It may still wait for the disk, and so
+        does an act behind it, also an act that the table refuses.
         """
         time.sleep(_HANDED_OVER_S)
         return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
@@ -367,13 +370,14 @@ class SecondDealer:
     # Asking the table.
 
     def _supervise(self, act: str, **said: int | str) -> bool:
-        """Whether the table did it. The supervisor looks first, and answers the fault that stands."""
+        """Do a supervisor's act, and return whether the table did it. The supervisor looks first, and answers the
+        standing fault."""
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
 
     def _by_two(self, act: str, **said: int | str) -> bool:
-        """The same for an act that may need a second person, who then agrees."""
+        """Do an act that may need a second person, who then agrees. Returns whether the table did it."""
         done = self._supervise(act, **said)
         agree(convert(self.status()["second_person"], Waits | None), Path(self._socket), self._pins.confirm)
         return done
@@ -412,14 +416,15 @@ class SecondDealer:
 
 
 def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
-    """The table's brand of shoe; an Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles copies."""
+    """The shoe of the table's brand. An Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles
+    copies."""
     if table.files.values["shoe"]["driver"] == "beetek":
         return FarBeeTek(line)
     shoe = FarShoe(line, wrap=rng.randrange(2))
     whole, bad = shoe.corrupt, [0]
 
     def lossy(copy: int, frame: bytes) -> bytes:
-        """At most one of three copies is damaged or lost; any may come twice."""
+        """Damage or lose at most one of three copies. Any copy may come twice."""
         assert whole is not None
         frame = whole(copy, frame)
         if copy == 0:

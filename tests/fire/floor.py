@@ -1,6 +1,7 @@
 """A pit's floor as processes: the shipped broker over mutual TLS, the reference pit, and tables with simulated shoes.
 
-Everything goes over links that can be cut. A supervisor starts again what was killed; a cashier decides on awards.
+Every connection goes over a link that can be cut. A supervisor starts again what was killed, and a cashier decides on
+awards.
 """
 
 from __future__ import annotations
@@ -56,10 +57,11 @@ _PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000
 
 
 class Floor:
-    """The floor of one run; `seed` decides what befalls its links, `cut_rate` how many times sooner than usual.
+    """The floor of one run. `seed` decides what happens to its links, and `cut_rate` how many times more often than
+    usual they are cut.
 
-    `wrong` is what nobody should have seen.
-    `heard` counts, by the topic's last word, what a listener beside the links heard, each by the contract.
+    `wrong` is what nobody should have seen. `heard` counts what a listener beside the links heard, by the topic's last
+    word; each message must keep the contract.
     """
 
     def __init__(self, folder: Path, seed: int, tables: int, cut_rate: int) -> None:
@@ -111,7 +113,7 @@ class Floor:
         self._watch.start()
 
     def settle(self, accept: Callable[[str, str, int], None]) -> None:
-        """No more troubles: wait until the pit and every table have told each other everything.
+        """End all troubles, and wait until the pit and every table have told each other everything.
 
         `accept` has people at a table accept an award that the table disputes, by its name and cents.
         """
@@ -137,14 +139,14 @@ class Floor:
         self._links.close()
 
     def _end_cashier(self) -> None:
-        """The cashier decides no more, and has said on how many awards."""
+        """Let the cashier end, and add the number of its decisions."""
         if self._cashier is not None:
             told, _ = self._cashier.communicate()
             self.decided += int(told)
             self._cashier = None
 
     def picture(self) -> str:
-        """What can be seen of it when something is not as it should be."""
+        """What can be seen of the floor, for a failure."""
         lines = ["wrong:", *self.wrong, *self.pit_log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]]
         lines += [f"not heard: {step}" for step in self._unheard_steps()]
         for table in self.tables:
@@ -167,13 +169,13 @@ class Floor:
         )
 
     def _unheard_steps(self) -> list[tuple[object, ...]]:
-        """The steps that tables have not told of, each with its award."""
+        """The steps that no table's stream has told of, each with its award."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
             steps = "SELECT * FROM step JOIN award ON award.number = step.award WHERE heard != 1"
             return db.execute(steps).fetchall()
 
     def _progress(self) -> object:
-        """What grows while there is something to tell."""
+        """What grows as long as there is something to tell."""
         return heads(self.ledger, "SELECT 'events', count(*) FROM event")
 
     # How it is built.
@@ -226,7 +228,7 @@ class Floor:
     # Its people.
 
     def _minded(self, run: Callable[..., None], *args: object) -> None:
-        """Do what a thread is for; what it raises is wrong, and not only its own end."""
+        """Run what a thread is for. What it raises is noted as wrong, and does not just end the thread."""
         try:
             run(*args)
         except Exception:  # noqa: BLE001  # whatever it is, the judge is to see it
@@ -240,7 +242,7 @@ class Floor:
         self.heard[message.topic.rpartition("/")[2]] += 1
 
     def _audit(self) -> None:
-        """What the pit left behind when it was killed must balance."""
+        """Draw up the account of what the pit left behind when it was killed: it must balance."""
         with closing(Ledger(self.ledger)) as ledger:
             self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
         self.audits += 1
@@ -261,9 +263,9 @@ class Floor:
 
 
 class Process:
-    """A program with a supervisor: what is killed is started again so much later. It must never end by itself.
+    """A program under a supervisor, who starts it again so much later when it was killed. It must never end by itself.
 
-    `before_start` is called while it lies dead. `kills` counts.
+    `before_start` is called while it lies dead. `kills` counts the kills.
     """
 
     def __init__(
@@ -285,7 +287,7 @@ class Process:
         self.kills = 0
 
     def start(self) -> None:
-        """Start it."""
+        """Start the program."""
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, start_new_session=True
@@ -293,7 +295,7 @@ class Process:
         self._up.set()
 
     def kill(self, down_s: float) -> None:
-        """SIGKILL, now; while it is down from an earlier kill, as soon as it is up again."""
+        """Kill the program with SIGKILL now, or as soon as it is up again after an earlier kill."""
         with self._one_at_a_time:
             self.await_up()
             self._up.clear()
@@ -305,11 +307,11 @@ class Process:
             threading.Timer(down_s, self._start_again).start()
 
     def await_up(self) -> None:
-        """Wait until it has been started again."""
+        """Wait until the program has been started again."""
         assert self._up.wait(PATIENCE_S), f"the {self._name} was not started again"
 
     def end(self) -> None:
-        """Stop it."""
+        """Stop the program."""
         if self._process is not None:
             self.await_up()
             self._note_end()
@@ -346,7 +348,7 @@ def came_true(
     progress: Callable[[], object] = lambda: None,
     look_every_s: float = 0.02,
 ) -> None:
-    """Wait until it holds, for so long without progress. Raises AssertionError with the picture."""
+    """Wait until the condition holds, for so long without progress. Raises AssertionError with the picture."""
     gives_up_s, before = time.monotonic() + within_s, progress()
     while True:
         if (now := progress()) != before:
@@ -359,7 +361,7 @@ def came_true(
 
 
 def heads(file: Path, query: str) -> dict[str, int]:
-    """The number that a query gives by name; nothing while the file is not there or not to be read just now."""
+    """The number that a query gives for each name; empty while there is no file, or none that can be read."""
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         return {name: number or 0 for name, number in db.execute(query)}
     return {}

@@ -2,9 +2,9 @@
 
 The machines are addresses of the loopback. In a test they are also network namespaces with the moving address before
 both brokers, and a machine that loses its power is first cut off, so that nobody hears of its end. Later the machine of
-the primary is cut off and runs on. What runs on the machines is configured by the files of config/ha: on `one` and
-`two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. Where no
-address moves, the table has both brokers in its `hosts`.
+the primary is cut off and runs on. The files of config/ha configure what runs on the machines: on `one` and `two` etcd,
+PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. Where no address
+moves, the table has both brokers in its `hosts`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
 def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -> str:
-    """The machine's file, by the shipped names."""
+    """The machine's file for keepalived, under the names of the shipped files."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(CONFIG, Path(folder) / "machines")
         text = (Path(folder) / "machines" / machine / "keepalived.conf").read_text("utf-8")
@@ -70,7 +70,7 @@ def keepalived_file(machine: str, broker_files: Path = Path("/etc/mosquitto")) -
 
 
 def answering(folder: Path) -> str:
-    """Lines for a broker's file: the listener on which keepalived's handshake finds whether the broker answers."""
+    """Lines for a broker's file: the listener at which keepalived finds out whether the broker answers."""
     for name, pem in zip(("broker.crt", "broker.key"), BenchCa().issue("broker.pit"), strict=True):
         (folder / name).write_bytes(pem)
     return f"listener 8883 127.0.0.1\ncertfile {folder}/broker.crt\nkeyfile {folder}/broker.key\n"
@@ -82,7 +82,7 @@ def missing() -> list[str]:
 
 
 class Machine:
-    """One machine of the house: its address, and the processes on it."""
+    """One machine of the house: its address and its processes."""
 
     def __init__(self, house: House, name: str) -> None:
         self.name = name
@@ -113,7 +113,7 @@ class Machine:
         self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
 
     def start_services(self) -> None:
-        """Start its PostgreSQL under Patroni, and its broker."""
+        """Start the machine's PostgreSQL under Patroni, and its broker."""
         patroni = self._folder / "patroni.yml"
         patroni.write_text(self._shipped("patroni.yml"), "utf-8")
         self._run("patroni", [_program("patroni") or "", str(patroni)])
@@ -141,7 +141,7 @@ class Machine:
         self.pit = self._run("pit", command, as_postgres=False)
 
     def stop(self) -> None:
-        """The machine loses its power."""
+        """Take the power from the machine."""
         self.has_power = False
         for process in self._running:
             with suppress(ProcessLookupError):
@@ -158,7 +158,7 @@ class Machine:
                     os.kill(int(proc.parent.name), signal.SIGKILL)
 
     def wrong(self) -> str:
-        """What Patroni finds wrong with the machine's configuration, before Patroni runs there."""
+        """What Patroni finds wrong with the machine's configuration, asked before Patroni runs there."""
         (self._folder / "patroni.yml").write_text(self._shipped("patroni.yml"), "utf-8")
         command = [_program("patroni") or "", "--validate-config", str(self._folder / "patroni.yml")]
         found = subprocess.run(command, capture_output=True, text=True, user=_POSTGRES, cwd="/")
@@ -229,11 +229,11 @@ class House:
         (folder / "machine.key").chmod(0o600)
 
     def _verified(self) -> str:
-        """How the database's servers are verified."""
+        """The part of a database address that says how the servers are verified."""
         return f"sslmode=verify-full&sslrootcert={self.folder}/tls/ca.crt"
 
     def _written(self) -> Path:
-        """What `pitctl machines` writes for these machines."""
+        """Write the machines' files with `pitctl machines`, and return their folder."""
         models, names = self.folder / "models", {name: machine.address for name, machine in self.machines.items()}
         shutil.copytree(CONFIG, models)
         shipped = tomllib.loads((models / "machines.toml").read_text("utf-8"))
@@ -243,13 +243,13 @@ class House:
         return self.folder / "machines"
 
     def _password(self, name: str, pattern: str) -> str:
-        """A password in a file of machine one."""
+        """A password in a file of machine `one`."""
         found = re.search(pattern, (self.files / "one" / name).read_text("utf-8"))
         assert found is not None
         return found[1]
 
     def begin(self) -> None:
-        """Start the machines. The pit beside the primary leads."""
+        """Start the machines. The pit on the primary's machine leads."""
         for machine in self.machines.values():
             machine.start_etcd()
         client = self.ports[2379]
@@ -271,7 +271,7 @@ class House:
 
     @contextmanager
     def without(self, machine: Machine) -> Iterator[None]:
-        """The machine loses its power, and has it again at the end."""
+        """A block in which the machine has no power. It has power again at the end."""
         with self.network.cut_off(machine.name) if self.network else nullcontext():
             machine.stop()
             yield
@@ -279,7 +279,7 @@ class House:
         machine.start_pit()
 
     def _make_roles(self) -> None:
-        """The database and its roles, as the page says: by the shipped file, on the primary."""
+        """Make the database and its roles as the page says: on the primary, with the shipped file."""
         primary = self.primary() or "one"
         file = self.files / primary.replace("witness", "one") / "roles.sql"
         command = ["psql", self._superusers(primary, "postgres"), "--no-psqlrc", "--quiet", "--file", str(file)]
@@ -312,18 +312,19 @@ class House:
         return status_of(self.table).pit
 
     def acked(self) -> int:
-        """The last event of the table that the pit has acknowledged."""
+        """The number of the table's last event that the pit has acknowledged."""
         return self.pit_status().acked_seq
 
     def copies(self) -> int:
-        """How many copies follow the primary."""
+        """How many copies of the database follow the primary."""
         rows = self._query(self.primary() or "one", "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")
         return len(rows)
 
     def judged(self) -> str:
-        """Compare the ledger with what the table was acknowledged, and draw up the account. Raises AssertionError.
+        """Compare the ledger with what the pit acknowledged to the table, and draw up the account. Raises
+        AssertionError.
 
-        The table may just tell something more, for example that its shoe is silent.
+        The table may be telling something more just then, for example that its shoe is silent.
         """
         acked = self.acked()
         with psycopg.connect(self.ledger) as db:
@@ -337,7 +338,7 @@ class House:
     def dealt_without(self, lost_s: float, led_s: float, again_s: float) -> tuple[int, int]:
         """How many hands were dealt, and how many locks refused the progressive wager, while there was no pit.
 
-        By the clock the pit was lost at `lost_s`, another led at `led_s`, and acknowledged at `again_s`. Raises
+        By the clock the pit was lost at `lost_s`, another pit led at `led_s`, and acknowledged at `again_s`. Raises
         AssertionError where a progressive wager was taken or refused when it must not be.
         """
         with psycopg.connect(self.ledger) as db:
@@ -365,7 +366,7 @@ class House:
         return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
 
     def leader(self) -> str | None:
-        """The machine whose pit leads."""
+        """The machine whose pit leads; None where none does."""
         leads = "SELECT who FROM leadership WHERE until > clock_timestamp() AND NOT pg_is_in_recovery()"
         for at in NAMES[:2]:
             for (who,) in self._query(at, leads, "pit") if self.machines[at].has_power else ():
@@ -373,7 +374,7 @@ class House:
         return None
 
     def await_(self, holds: Callable[[], object], what: str) -> float:
-        """Wait until it holds. Returns how many seconds that took. Raises TableError."""
+        """Wait until the condition holds, and return how many seconds that took. Raises TableError."""
         began_s = time.monotonic()
         while not holds():
             if time.monotonic() - began_s > _PATIENCE_S:
@@ -398,7 +399,7 @@ class House:
         return []
 
     def _superusers(self, name: str, database: str) -> str:
-        """The address by which PostgreSQL's superuser looks at a machine."""
+        """The address at which PostgreSQL's superuser reads a machine's database."""
         superusers = self._password("patroni.yml", r"username: postgres\n +password: \"(.+)\"")
         return f"postgresql://postgres:{superusers}@{self.machines[name].address}:{self.ports[5432]}/{database}?{self._verified()}"
 
@@ -406,7 +407,7 @@ class House:
 def play(
     folder: Path, speed: float, say: Callable[[str], None], network: Network | None = None
 ) -> tuple[float, int, int]:
-    """Let the leader's machine stop and come again.
+    """Let the leader's machine stop and come back.
 
     Returns for how many seconds the table got no acknowledgement, how many hands it dealt meanwhile, and how many locks
     refused the progressive wager. Raises TableError, and AssertionError where something was lost or doubled.
@@ -446,7 +447,7 @@ def play(
 
 
 def _cut_the_primary_off(house: House, network: Network, say: Callable[[str], None]) -> None:
-    """The machine of the primary hears nobody for a while, and runs on. Then that machine must not be the primary."""
+    """Cut the primary's machine off for a while, while it runs on. Then that machine must not be the primary."""
     house.await_(house.is_replicated, "a synchronous standby that may take over")
     cut, before, cut_s = house.primary() or "one", house.acked(), time.monotonic()
     with network.cut_off(cut):
@@ -483,7 +484,7 @@ def _postgresql() -> Path:
 
 
 def main() -> int:
-    """The demo, at the pace of people."""
+    """Run the demo at the pace of people."""
     if lacks := missing():
         print(
             f"This machine lacks {', '.join(lacks)}: sudo apt-get install -y patroni etcd-server mosquitto postgresql"

@@ -1,6 +1,6 @@
-"""The links between tables, pit and broker, as proxies that cut, delay and half-close them at drawn bytes.
+"""The links between tables, pit and broker: proxies that cut, delay and half-close connections at drawn bytes.
 
-What passes is TLS: a proxy counts its bytes and records and knows nothing of what they say.
+What passes is TLS. So a proxy counts bytes and records, and knows nothing of their content.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Links:
         self._thread.start()
 
     def link(self, to_port: int, plan: Callable[[int], Plan]) -> Link:
-        """A link to a port of this machine. `plan(n)` is what befalls its nth connection, from 0."""
+        """A link to a port of this machine. `plan(n)` is what happens to its nth connection, from 0."""
         return asyncio.run_coroutine_threadsafe(_opened(Link(self._loop, to_port, plan)), self._loop).result()
 
     def close(self) -> None:
-        """Let go of everything."""
+        """End all proxies and their thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
 
 class Link:
-    """One proxy. `suffered` counts its troubles, by kind and direction; `cuts` are its cut connections."""
+    """One proxy. `suffered` counts its troubles by kind and direction, and `cuts` lists its cut connections."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, to_port: int, plan: Callable[[int], Plan]) -> None:
         self._loop = loop
@@ -55,7 +55,7 @@ class Link:
         self.port = 0
 
     def calm(self) -> None:
-        """No more troubles from now on."""
+        """Let no more troubles come from now on."""
         self._loop.call_soon_threadsafe(self._be_calm)
 
     def shut(self) -> None:
@@ -134,11 +134,11 @@ class _Connection:
             end.close()
 
     def calm(self) -> None:
-        """No more troubles."""
+        """Let no more troubles come to this connection."""
         self._plan.clear()
 
     def reset(self) -> None:
-        """End it with a reset both ways."""
+        """End the connection with a reset in both directions."""
         for end in self._ends:
             with contextlib.suppress(OSError):
                 line: socket.socket = end.get_extra_info("socket")
@@ -170,7 +170,7 @@ class _Connection:
         await writer.drain()
 
     async def _suffer(self, trouble: Trouble, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection ends here."""
+        """Let this trouble happen to the connection, and return whether the connection ends by it."""
         match trouble.kind:
             case "delay":
                 await asyncio.sleep(trouble.lasts_s)

@@ -1,4 +1,5 @@
-"""The judge: what the tables' journals say, beside what the pit made of it. It uses none of the pit's arithmetic.
+"""The judge of the pit: it compares the tables' journals with what the pit made of them, and uses none of the pit's
+arithmetic.
 
 A journal's messages are read as they lie in the files. From the ledger it takes the order in which several tables'
 events and people's decisions came, which nobody else can know; every amount is worked out anew.
@@ -30,7 +31,7 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """A meter as it should be: cents, exactly; the wagers by hand that are on it; how it was won."""
+    """A meter as it should be: its cents, exactly; the wagers on it, by hand; and how it was won."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
@@ -41,7 +42,7 @@ class Level:
 @dataclass
 class Won:
     """A level that a hand won: who shares it, what the meter began again with, the wagers by hand that were on it, and
-    how many cents of those were voided since."""
+    how many cents of those wagers were voided since."""
 
     cents: int
     from_reserve: int
@@ -54,7 +55,8 @@ class Won:
 
 
 class Reckoning:
-    """The meters and awards by the journals' events and the decisions, in the order given. `cents` is by hit."""
+    """The meters and awards that follow from the journals' events and the decisions, in the given order. `cents` is the
+    award of each hit."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -65,7 +67,7 @@ class Reckoning:
         self.cents: dict[str, int] = {}
 
     def take(self, event: Event) -> None:
-        """One event of a table."""
+        """Take in one event of a table."""
         hand = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
@@ -86,7 +88,7 @@ class Reckoning:
                 self._hit(hand, event["progressive"]["meter"], event["id"])
 
     def decide(self, hit: str, step: str) -> None:
-        """A person rejected or paid the award of this hit."""
+        """Take in that a person rejected or paid the award of this hit."""
         if hit not in self._meter_of:
             return
         hand, meter = self._meter_of[hit]
@@ -135,7 +137,7 @@ class Reckoning:
 
 
 class Books:
-    """A ledger, read as it lies there. Read while nobody writes to it."""
+    """A ledger as it lies on the disk. It must be read while nobody writes to it."""
 
     def __init__(self, ledger: Place) -> None:
         self.events = [
@@ -158,11 +160,12 @@ class Books:
 
 
 def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
-    """The hits whose awards were rejected or paid, and which of both, by the number of the event before.
+    """The hits whose awards were rejected or paid, each with which of the two it was, by the number of the event
+    before.
 
-    A posting is made in the transaction of what it is for, so postings are numbered in the order of both. An event
-    without a posting moved nothing, so its place does not matter; but for the further hits on a level that the hand's
-    first one won, and before the last of those nothing of the hand is decided.
+    A posting is made in the transaction of its event or decision, so the postings' numbers give the order of both. An
+    event without a posting moved nothing, so its place does not matter, except for further hits on a level that the
+    hand's first hit won. Before the last of those nothing of the hand is decided.
     """
     decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
     last = 0
@@ -193,7 +196,8 @@ def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
 
 
 def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Lost, doubled, out of order or changed on the way: what the pit committed is not what the table sent."""
+    """Where what the pit committed is not what the table sent: events lost, doubled, out of order or changed on the
+    way."""
     committed = [(seq, body) for _, name, seq, body in books.events if name == table]
     if [seq for seq, _ in committed] != [*range(1, len(committed) + 1)]:
         yield f"{table}: the pit's order of commitment is not the order of its numbers"
@@ -208,7 +212,8 @@ def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator
 
 
 def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
-    """The stream beside the felt: every hand once, in order, with its cards; voided only where that was so."""
+    """Where the stream differs from the felt: it must have every hand once, in order, with its cards, and voided only
+    where it was voided."""
     events = [json.loads(body) for body in sent]
     ended = [event for event in events if event["type"] in ("round", "void")]
     if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:
@@ -222,7 +227,7 @@ def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> 
 def hit_findings(
     table: str, sent: Sequence[bytes], dealt: Sequence[Dealt], combinations: Sequence[tuple[int, list[str]]]
 ) -> Iterator[str]:
-    """Hit by hit: those of the seats that were locked for a hand, by the cards that were dealt to it, and no others."""
+    """Where the hits are not those of the seats that were locked for a hand, by the cards that were dealt to it."""
     printed = {seat: " ".join(k9) for seat, k9 in combinations}
     locked: dict[tuple[int, int], list[int]] = {}
     told: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
@@ -242,7 +247,7 @@ def hit_findings(
 
 
 def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
-    """Each hit has one award, and the stream tells each of its steps once, in order."""
+    """Where a hit has no award or several, or the stream does not tell each step of its award once, in order."""
     events = [json.loads(body) for body in sent]
     hits = [event["id"] for event in events if event["type"] == "hit"]
     awarded = [hit for hit, *_ in books.awards if hit.startswith(f"{table}/")]
@@ -262,7 +267,8 @@ def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[
 
 
 def reckoned(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Iterator[Reckoning]:
-    """Work out every meter and award anew, from the journals' messages: the reckoning after each event and decision."""
+    """Work out every meter and award anew from the journals' messages. Yields the reckoning after each event and
+    decision."""
     reckoning = Reckoning(terms)
     yield reckoning
     for number, table, seq, _ in books.events:
@@ -274,13 +280,13 @@ def reckoned(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms
 
 
 def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Reckoning:
-    """The same at the end."""
+    """Work out every meter and award anew, and return the reckoning at the end."""
     *_, last = reckoned(journals, books, terms)
     return last
 
 
 def money_findings(reckoning: Reckoning, books: Books) -> Iterator[str]:
-    """Every meter, reserve and award to the cent and its fraction."""
+    """Where a meter, a reserve or an award in the ledger differs from the reckoning, to the cent and its fraction."""
     for name, level in reckoning.levels.items():
         for account, due in ((f"meter:{name}", level.cents), (f"reserve:{name}", level.reserve)):
             if books.funds[account] != due:

@@ -1,6 +1,6 @@
-"""When who is killed or does not hear, and which link is cut: drawn from a seed before anything runs.
+"""Which process is killed or does not hear, which link is cut, and when: drawn from a seed before anything runs.
 
-A seed repeats this schedule, and no more: what the processes are just doing when it strikes is theirs.
+A seed repeats this schedule and no more: what the processes are doing when a strike comes is not repeated.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _LONG_FREEZES = 0.1  # of all; a short one is over in a second or two
 class Strike:
     """One kill -9, so long after a table's dealer did something: `place` 0 is the deal button, n the hand's nth card.
 
-    A broker or pit is started again after `down_s`. A daemon is started again at once, or after the hand, with the rest
-    of its cards dealt while it was down. Where a table does not hear its shoe, the rest of the hand is dealt, and
-    `unheard_hands` more that nobody locked for; then nothing comes for `down_s`.
+    A broker or pit is started again after `down_s`. A daemon is started again at once, or after the hand, while the
+    rest of the hand is dealt to a daemon that is down. Where a table does not hear its shoe, the rest of the hand is
+    dealt, and `unheard_hands` more hands that nobody locked. Then nothing comes for `down_s`.
     """
 
     table: int
@@ -48,7 +48,7 @@ class Strike:
 
 
 def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
-    """So many kills of each, spread over the tables' hands: at most one a hand."""
+    """The kills in this number of each victim, spread over the tables' hands: at most one for each hand."""
     rng = random.Random(f"{seed} strikes")
     victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
     places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
@@ -75,7 +75,7 @@ def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike
 
 
 def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
-    """One table's strikes, by hand."""
+    """The strikes at one table, by hand."""
     return {strike.hand: strike for strike in all_strikes if strike.table == table}
 
 
@@ -91,7 +91,7 @@ ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What happens to a connection when `at_byte` bytes have passed in one direction: the next is not let through.
+    """What happens to a connection when `at_byte` bytes have passed in one direction: the next byte is not let through.
 
     "delay" holds that direction for `lasts_s`. The others end the connection: both ends get a reset, or an end; or one
     end gets an end and the other way stays open for `lasts_s`; or both ways are silent for `lasts_s` before a reset.
@@ -105,7 +105,8 @@ class Trouble:
 def troubles(
     seed: int, link: str, connection: int, mean_bytes: Mapping[Direction, int]
 ) -> dict[Direction, list[Trouble]]:
-    """What befalls a link's nth connection: delays both ways, and one end. `mean_bytes` is how much passes till then.
+    """The troubles of a link's nth connection: delays in both directions, and one end. `mean_bytes` is how much passes
+    before that on average.
 
     One connection in six is cut before it can be of use.
     """

@@ -1,7 +1,7 @@
-"""Several hundred tables in one process, at two brokers, and what befalls the pit's two machines meanwhile.
+"""Several hundred tables in one process, at two brokers, and what happens to the pit's two machines meanwhile.
 
 A table is the far end of the wire alone. It keeps what it sent, moves to the other broker where it hears no pit, and
-tells each award's steps. What was seen is for the judge (`swarm_judge`).
+tells each award's steps. What was seen goes to the judge (`swarm_judge`).
 """
 
 from __future__ import annotations
@@ -71,11 +71,12 @@ class SwarmTable(LightWire):
 
     @property
     def rests(self) -> bool:
-        """Whether the pit has acknowledged all there is."""
+        """Whether the pit has acknowledged every event of the table."""
         return not self.delivery.unacknowledged
 
     def attend(self, now_s: float, dark_until_s: dict[int, float]) -> None:
-        """What time brings: a connection, a hand, the state. `dark_until_s` are brokers that nobody could reach."""
+        """Do what is due by now: connect, deal a hand, say the state. `dark_until_s` says until when each broker cannot
+        be reached."""
         if self.socket is not None and now_s - self._pit_heard_s > _NO_PIT_S:
             self.lose_connection()
         if self.socket is None:
@@ -98,16 +99,16 @@ class SwarmTable(LightWire):
             self.say_state()
 
     def lose_connection(self) -> None:
-        """The connection has ended. The next is with the other broker."""
+        """End the connection. The next one goes to the other broker."""
         self.close()
         self._at = (self._at + 1) % len(self._brokers)
 
     def state(self) -> bytes:
-        """Its state."""
+        """The table's state for the pit."""
         return self.evening.state()
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """Hear the pit."""
+        """Take in a message of the pit."""
         super().heard(kind, payload, retained)
         if not retained:
             self._pit_heard_s = time.monotonic()
@@ -191,7 +192,7 @@ class Swarm:
         return sum(table.delivery.acked_seq for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object], most_s: float) -> bool:
-        """Go on until it holds, for so long at most. Whether it holds."""
+        """Go on until the condition holds, for so long at most. Returns whether it holds."""
         until_s = time.monotonic() + most_s
         while not (held := bool(holds())) and time.monotonic() < until_s:
             self._turn()
@@ -201,12 +202,12 @@ class Swarm:
         return held
 
     def stop_dealing(self) -> None:
-        """No more hands."""
+        """Deal no more hands."""
         for table in self.tables:
             table.deals = False
 
     def close(self) -> None:
-        """All leave."""
+        """Let all tables leave the broker."""
         for table in self.tables:
             table.close()
         self._selector.close()
@@ -235,9 +236,9 @@ class Swarm:
 
 
 class Troubles:
-    """Three kinds of trouble at a time, each by a thread of its own, until `over`. `suffered` counts them.
+    """Three kinds of trouble at a time, each made by a thread of its own, until `over`. `suffered` counts them.
 
-    What befalls whom, and for how long, follows from the seed; what the programs are just doing then does not.
+    The seed decides what happens to whom and for how long, but not what the programs are doing at that moment.
     """
 
     def __init__(self, cell: Cell, seed: int) -> None:
@@ -264,12 +265,12 @@ class Troubles:
         ]
 
     def begin(self) -> None:
-        """The troubles begin."""
+        """Let the troubles begin."""
         for thread in self._threads:
             thread.start()
 
     def end(self) -> None:
-        """No more of them, and all of them over."""
+        """Let no more troubles come, and wait until the last has passed."""
         self.over.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -277,7 +278,7 @@ class Troubles:
 
     @property
     def are_over(self) -> bool:
-        """Whether the last of them has passed."""
+        """Whether the last trouble has passed."""
         return not any(thread.is_alive() for thread in self._threads)
 
     def _befall(self, luck: random.Random, lane: Sequence[Callable[[random.Random], None]]) -> None:
@@ -294,13 +295,13 @@ class Troubles:
         self.cell.signal_pit(luck.choice(MACHINES), signal.SIGKILL)
 
     def _zombie(self, luck: random.Random) -> None:
-        """The leader stands still for longer than it may, and wakes beside another leader."""
+        """Freeze the leader for longer than it may be silent, so that it wakes beside another leader."""
         machine = self.cell.leader() or luck.choice(MACHINES)
         with self._stopped(lambda number: self.cell.signal_pit(machine, number)):
             self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _clock(self, luck: random.Random) -> None:
-        """The clock of a machine is wrong, or right again, and its pit starts anew."""
+        """Set the clock of a machine wrong, or right again, and let its pit start anew."""
         machine = luck.choice(MACHINES)
         self.cell.skew_s[machine] = luck.choice(_SKEWS_S)
         self.cell.signal_pit(machine, signal.SIGKILL)
@@ -317,7 +318,7 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _cut(self, luck: random.Random) -> None:
-        """What goes between two machines, or between a machine and the tables, is dropped, one way or both."""
+        """Drop what goes between two machines, or between a machine and the tables, in one direction or both."""
         ways = both_ways(*luck.choice([MACHINES, (MACHINES[0], HERE), (MACHINES[1], HERE)]))
         with self._wires, self.cell.network.cut(*luck.choice([ways, ways[:1], ways[1:]])):
             self.over.wait(luck.uniform(*_CUT_S))
@@ -327,7 +328,7 @@ class Troubles:
             self.over.wait(luck.uniform(*_CUT_S))
 
     def _primary(self, luck: random.Random) -> None:
-        """The machine of the primary is lost with its disk, and the standby is the primary."""
+        """Lose the machine of the primary with its disk, and make the standby the primary."""
         with self._wires:
             self.cell.primary.stop()
             self.cell.standby.promote()
@@ -335,7 +336,7 @@ class Troubles:
         self.over.wait(luck.uniform(*_FROZEN_S))
 
     def _cancelled(self, luck: random.Random) -> None:
-        """The standby confirms nothing, and the commits that wait for it are cancelled."""
+        """Let the standby confirm nothing, and cancel the commits that wait for it."""
         with self._wires, self.cell.silent_standby():
             self.over.wait(luck.uniform(1.0, 3.0))
             self.cell.cancel_commits()

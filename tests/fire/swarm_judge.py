@@ -1,4 +1,4 @@
-"""The judge of the swarm: what the tables, a listener and the cashier saw, beside what the ledger holds at the end.
+"""The judge of the swarm: it compares what the tables, a listener and the cashier saw with the ledger at the end.
 
 It knows nothing of the pit's program. From the ledger it takes the order in which several tables' events and people's
 decisions came, which nobody else can know. Every amount is worked out anew (`reckoning`), and every event is compared
@@ -17,7 +17,8 @@ from tests.fire.reckoning import Books, Reckoning, Terms, money_findings, reckon
 
 
 class Ack(NamedTuple):
-    """An ack that the pit's key has signed: its time, and the event that it names, with the chain value of that."""
+    """An ack that the pit's key has signed: its time, the number of the event that it names, and that event's chain
+    value."""
 
     at: str
     seq: int
@@ -29,8 +30,8 @@ class Seen:
     """What was seen from outside of the pit.
 
     `sent` are the events that each table made, and `acks` those that came to it, in order. `levels` are the words on
-    the meters, by their numbers. `paid` counts by award how often people were told that the ledger has paid it, and
-    `told` how often a table was.
+    the meters, by their numbers. `paid` counts for each award how often the ledger told people that it is paid, and
+    `told` how often a table was told so.
     """
 
     sent: dict[str, list[bytes]] = field(default_factory=dict)
@@ -55,7 +56,7 @@ def findings(seen: Seen, books: Books, terms: Terms) -> list[str]:
 
 
 def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books: Books) -> Iterator[str]:
-    """Acknowledged and not there, acknowledged with another chain, or taken back."""
+    """Acks of events that are not there, acks with another chain value, and acks that went back."""
     committed = {seq: body for _, name, seq, body in books.events if name == table}
     newest = Ack("", 0, "")
     for ack in acks:
@@ -72,7 +73,7 @@ def _ack_findings(table: str, sent: Sequence[bytes], acks: Sequence[Ack], books:
 
 
 def _paid_findings(seen: Seen, books: Books) -> Iterator[str]:
-    """Paid twice, or paid and not so in the ledger."""
+    """Awards that were paid twice, or that were paid and are not paid in the ledger."""
     for counted in (seen.paid, seen.told, Counter(books.paid)):
         yield from (f"award {award} was paid {times} times" for award, times in counted.items() if times > 1)
         unpaid = counted.keys() - {*books.paid}

@@ -1,4 +1,4 @@
-"""A pit's terms as a test writes them into its settings, and exactly, for a judge."""
+"""A pit's terms as a test writes them into its settings, and as exact numbers for a judge."""
 
 from __future__ import annotations
 

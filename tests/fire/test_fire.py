@@ -1,6 +1,6 @@
 """Processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to the cent.
 
-A seed repeats the schedule of kills and cuts, and not what the processes are just doing then.
+A seed repeats the schedule of kills and cuts, but not what the processes are doing at those moments.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything. It must come to at least so many `events`, to `resent` of them sent again, to `cuts` of
-    each kind, and to `between` of them in each place between an event and its acknowledgement; to `decided` awards, and
-    to `kept` cards shown before a kill. `cut_rate` is the floor's."""
+    """How large a run is, and how much fire it must have met: at least so many `events`, `resent` of them sent again,
+    `cuts` of each kind, and `between` cuts in each place between an event and its acknowledgement; `decided` awards,
+    and `kept` cards shown before a kill. `cut_rate` is the floor's."""
 
     tables: int
     hands: int
@@ -117,7 +117,7 @@ class Evening:
         ]
 
     def run(self, figure: Callable[[str], None]) -> None:
-        """All of it."""
+        """Deal under fire, settle, judge, and turn the disks back."""
         began_s = time.monotonic()
         self._floor.open()
         with ThreadPoolExecutor(len(self._dealers)) as pool:
@@ -149,7 +149,7 @@ class Evening:
         return self._folder / f"copy-{place}"
 
     def _deal(self, place: int) -> None:
-        """All hands of one table; half way its disk is copied."""
+        """Deal all hands of one table. Half way its disk is copied."""
         dealer, hands = self._dealers[place], self._size.hands
         for hand in range(hands):
             if hand == hands // 2:
@@ -160,7 +160,7 @@ class Evening:
     # The judgement.
 
     def _judge(self) -> int:
-        """Returns how many events there were."""
+        """Judge the run, and return how many events there were."""
         floor = self._floor
         books = Books(floor.ledger)
         journals = {table.table_id: reckoning.messages(table.journal) for table in floor.tables}
@@ -199,7 +199,7 @@ class Evening:
         return self._floor.pit_log.read_text("utf-8", "replace").splitlines()
 
     def _tell(self, figure: Callable[[str], None], events: int, dealt_s: float, settled_s: float) -> None:
-        """The figures; and that there was fire enough."""
+        """Write the figures, and check that there was fire enough."""
         floor, size = self._floor, self._size
         kills: Counter[Victim] = Counter({"broker": floor.broker.kills, "pit": floor.pit.kills})
         for dealer in self._dealers:
@@ -241,8 +241,9 @@ class Evening:
     # The disks go back in time.
 
     def _turn_disks_back(self) -> None:
-        """Each journal becomes an older copy of it: of half the evening; or of three hands ago, and then the table
-        deals on with it, before the pit's word can come, until it has other events under the numbers the pit knows."""
+        """Put an older copy in the place of each journal: from half of the evening, or from three hands ago. In the
+        second case the table deals on with it, before the pit's word can come, until it has other events under numbers
+        that the pit knows."""
         deals_on = self._dealers[::2]
         for place, dealer in enumerate(self._dealers):
             if dealer in deals_on:

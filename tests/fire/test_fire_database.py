@@ -66,7 +66,8 @@ _PITS = {"pit-1": "broker", "pit-2": "broker"}
 
 @dataclass
 class FarTable:
-    """A table's end: its journal, how far the pit says that it has got, and the steps that it told of."""
+    """A table's end of the wire: its journal, how far the pit says that it has got, and the award steps that it told
+    of."""
 
     name: str
     broker: tuple[str, int]
@@ -85,7 +86,7 @@ class FarTable:
         self.connect()
 
     def connect(self) -> None:
-        """A new connection, of a program that has its journal and nothing else."""
+        """Connect as a program that has its journal and nothing else."""
         host, port = self.broker
         self._peer = Peer(port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award", host=host)
         self._peer._client.reconnect_delay_set(1, 1)
@@ -95,7 +96,7 @@ class FarTable:
         self._peer.close()
 
     def turn(self) -> None:
-        """Hear, deal a hand where the pit keeps up, and send what is not acknowledged."""
+        """Take in what comes, deal a hand where the pit keeps up, and send what is not acknowledged."""
         begin = len(self.evening.sent)
         for message in self._peer.so_far():
             said = json.loads(message.payload)
@@ -147,7 +148,7 @@ class FarTable:
 
 
 class Fire:
-    """One run: tables deal, a cashier decides, and one trouble follows the other."""
+    """One run: tables deal, a cashier decides, and the troubles come one after the other."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
@@ -162,7 +163,7 @@ class Fire:
         return sum(table.highest_acked for table in self.tables)
 
     def turn_until(self, holds: Callable[[], object]) -> None:
-        """Go on until it holds. Something must be acknowledged meanwhile, or it takes too long."""
+        """Go on until the condition holds. Something must be acknowledged meanwhile within the longest time."""
         while not holds():
             for table in self.tables:
                 table.turn()
@@ -174,7 +175,7 @@ class Fire:
             time.sleep(0.02)
 
     def befall(self, trouble: str) -> None:
-        """One trouble, and on until there are acknowledgements again."""
+        """Make one trouble, and go on until there are acknowledgements again."""
         self._longest_s = 0.0
         with ThreadPoolExecutor(1) as beside:
             struck = beside.submit(getattr(self, f"_{trouble}"))
@@ -241,7 +242,8 @@ class Fire:
             time.sleep(self._luck.uniform(*_CUT_S))
 
     def _cut(self, one: str, other: str) -> AbstractContextManager[None]:
-        """What is sent from one of the two machines to the other is dropped, in one direction or in both."""
+        """A block in which messages from one of the two machines to the other are dropped, in one direction or in
+        both."""
         ways = both_ways(one, other)
         return self.cell.network.cut(*self._luck.choice([ways, ways[:1], ways[1:]]))
 
@@ -259,7 +261,7 @@ def test_with_a_replicated_ledger_nothing_is_lost_doubled_or_paid_twice(
 
 
 def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[str], None]) -> None:
-    """One run with so many troubles, and its judgement."""
+    """Run once with so many troubles, and judge the run."""
     order = [trouble for trouble, count in troubles.items() for _ in range(count)]
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
@@ -299,7 +301,7 @@ def _is_settled(cell: Cell, fire: Fire) -> bool:
 
 
 def _judge(cell: Cell, fire: Fire, cashier: Cashier) -> int:
-    """Returns how many events there were."""
+    """Judge the run, and return how many events there were."""
     assert [wrong for table in fire.tables for wrong in table.wrong] == []
     for table in fire.tables:
         kept = rows(cell.url, "SELECT seq, body FROM event WHERE table_id = ? ORDER BY number", table.name)

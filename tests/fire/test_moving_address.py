@@ -36,7 +36,7 @@ def test_keepalived_takes_its_file(machine: str, tmp_path: Path) -> None:
 
 
 class _House:
-    """Two machines with their brokers, a pit that knows one address, and a table that knows it too."""
+    """Two machines with their brokers, and a pit and a table that both know one address."""
 
     def __init__(self, folder: Path, network: Network, ends: ExitStack) -> None:
         self._folder = folder
@@ -76,13 +76,14 @@ class _House:
         return [machine for machine, addresses in shown.items() if f"{BROKER}/" in addresses.stdout]
 
     def follows(self, since_s: float = 0.0) -> float:
-        """Wait until the pit acknowledges what the table tells from now on. Returns the time after `since_s`."""
+        """Wait until the pit acknowledges what the table tells from now on. Returns the seconds since `since_s`."""
         head = status_of(self.table).pit.head_seq
         eventually_now(lambda: status_of(self.table).pit.acked_seq > head)
         return time.monotonic() - since_s
 
     def follows_from(self, number: signal.Signals) -> float:
-        """Send this signal to the broker at the address, and wait until the pit acknowledges at the other broker."""
+        """Send this signal to the broker at the address, and wait until the pit acknowledges at the other broker.
+        Returns the seconds."""
         (holder,) = self.holders()
         since_s = time.monotonic()
         self.signal_broker(holder, number)

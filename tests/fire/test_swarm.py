@@ -1,4 +1,4 @@
-"""The swarm: several hundred tables at a pit on two machines, whatever befalls both at once; and its own judge."""
+"""The swarm: several hundred tables at a pit on two machines, whatever happens to both at once; and its own judge."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_judge_sees_a_pit_that_acknowledges_before_its_commit(
 
 
 def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT) -> tuple[list[str], str]:
-    """One run of so many tables, under fire for so long. Returns what the judge finds, and the figures."""
+    """Run so many tables under fire for so long. Returns what the judge finds, and the figures."""
     with ExitStack() as ends:
         network = ends.enter_context(Network(*MACHINES, HERE))
         databases = ends.enter_context(servers(*MACHINES, network=network))
@@ -117,7 +117,7 @@ def _is_settled(cell: Cell, swarm: Swarm) -> bool:
 
 
 def _retained(cell: Cell, swarm: Swarm) -> list[str]:
-    """What the leader's broker retains and the pit would not say now."""
+    """The acks that the leader's broker retains and that the pit would not say now."""
     leader = cell.some_leader()
     peer = Peer(cell.brokers[leader].port, "pit/v1/+/ack", host=cell.network.address(leader))
     heads = {table.table: len(table.evening.sent) for table in swarm.tables}

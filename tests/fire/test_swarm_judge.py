@@ -24,7 +24,7 @@ from tests.pit.postgresql import write
 
 @dataclass
 class Evening:
-    """What was seen of an evening, and its ledger."""
+    """What was seen of an evening, and the evening's ledger."""
 
     seen: Seen
     ledger: Path
@@ -38,7 +38,7 @@ class Evening:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
-    """Two tables with voids, a shared hit, a rejected and a paid award."""
+    """An evening of two tables with voids, a shared hit, a rejected award and a paid one."""
     seen, path = Seen(), tmp_path_factory.mktemp("judged") / "ledger"
     tables = [TableEvening(f"t-{number}", TERMS) for number in range(2)]
     with closing(Ledger(path)) as ledger:
@@ -84,7 +84,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
 
 @pytest.fixture
 def evening(played: Evening, tmp_path: Path) -> Evening:
-    """A copy, of which something may be made false."""
+    """A copy of the evening, in which a test may make something false."""
     return Evening(deepcopy(played.seen), Path(shutil.copy(played.ledger, tmp_path / "ledger")))
 
 

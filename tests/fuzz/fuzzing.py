@@ -1,8 +1,8 @@
-"""A fuzzer that is guided by coverage: it keeps each input that takes a way through the project no other has taken.
+"""A fuzzer that is guided by coverage: it keeps each input that takes a new way through the project's code.
 
-Time is counted in lines of the project's code run, so an input that takes too long is found on any machine. What hangs
-in a library's code, where no line is counted, is ended by the clock, and named too. Everything follows from the seed: a
-failure names the seed and the input, and comes again.
+Time is counted in lines of the project's code, so an input that takes too long is found on any machine. The clock ends
+what hangs in a library's code, where no line is counted. Everything follows from the seed: a failure names the seed and
+the input, and comes again.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Target:
     """A decoder under fire.
 
     `decode` may return anything or raise TableError, and nothing else; it asserts what else must hold. `seeds` are
-    inputs it takes, `tokens` pieces of them. An input may cost `lines` lines of the project's code, and `lines_a_byte`
-    more for each of its bytes; mutated ones are cut at `longest` bytes.
+    inputs that it takes, `tokens` pieces of them. An input may cost `lines` lines of the project's code, and
+    `lines_a_byte` more for each of its bytes. Mutated inputs are cut at `longest` bytes.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(slots=True)
 class Run:
-    """What a run of the fuzzer came to."""
+    """The result of a run of the fuzzer."""
 
     inputs: int = 0
     refused: int = 0
@@ -65,11 +65,11 @@ class Run:
 
 
 class FoundError(AssertionError):
-    """An input that a decoder did not stand."""
+    """An input at which a decoder failed."""
 
 
 def fuzz(target: Target, seed: int, inputs: int) -> Run:
-    """Throw so many inputs at the target. Raises FoundError at the first it does not stand."""
+    """Try so many inputs on the target. Raises FoundError at the first that makes it fail."""
     luck, run = random.Random(f"{target.name} {seed}"), Run()
     tokens = [*TOKENS, *target.tokens]
     for data in target.seeds:
@@ -98,7 +98,7 @@ def _throw(target: Target, data: bytes, run: Run, named: str) -> None:
 
 
 class _Watch:
-    """Which lines of the project ran after which, and how many in all."""
+    """Which lines of the project ran after which, and how many lines ran."""
 
     def __init__(self, limit: int) -> None:
         self.lines = 0
@@ -120,11 +120,11 @@ class _Watch:
 
 
 class _TooLongError(BaseException):
-    """No decoder may catch it."""
+    """An input took too long. No decoder can catch this."""
 
 
 def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
-    """Decode with every line watched. Raises what the decoder raises, or RuntimeError where it does not end."""
+    """Decode while every line is watched. Raises what the decoder raises, or RuntimeError where it does not end."""
     before = sys.gettrace()
     sys.settrace(watch.call)
     try:
@@ -138,7 +138,7 @@ def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
 
 @contextmanager
 def _ended_by_the_clock() -> Iterator[None]:
-    """Raise _TooLongError in whatever runs for so long: between two steps of Python, or in the midst of an `re`."""
+    """Raise _TooLongError in a block that runs for too long: between two steps of Python, or inside of an `re`."""
 
     def end(_signal: int, _frame: object) -> None:
         raise _TooLongError(f"more than {HANGS_AFTER_S:g} s")
@@ -153,10 +153,10 @@ def _ended_by_the_clock() -> Iterator[None]:
 
 
 def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
-    """By how many bytes the memory held grows with each lot of inputs. `inputs()` gives another lot each time.
+    """By how many bytes the held memory grows with each lot of inputs. `inputs()` gives another lot each time.
 
-    The least of several lots: what leaks does so every time. The first lots also replace what was there before the
-    count began, and other threads hold something now and then.
+    The least growth of several lots counts, since a leak leaks every time. The first lots also replace what was held
+    before the count began, and other threads hold something now and then.
     """
 
     def feed() -> None:
@@ -181,7 +181,7 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
 
 
 def mutated(luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """An input made of a good one, or of one that took a new way, with one or a few changes."""
+    """An input made from a good input, or from one that took a new way, by one or a few changes."""
     data = luck.choice(luck.choice((seeds, corpus, corpus[-4:])))  # what was new last may lead on
     kinds = luck.choice((_OF_BYTES, _OF_WORDS))
     for _ in range(luck.choice((1, 1, 1, 2, 3, 8))):
@@ -219,7 +219,7 @@ def _replace_number(luck: random.Random, data: bytes, _corpus: Sequence[bytes], 
 
 
 def _replace_text(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """What stands in quotes becomes something else."""
+    """Replace a text in quotes by another."""
     found = list(re.finditer(rb'"[^"\n]*"', data))
     if not found:
         return data
@@ -245,7 +245,7 @@ def _swap_lines(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tok
 
 
 def change_json(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
-    """One value in it becomes another, goes, or gets a neighbour; what is no JSON stays as it is."""
+    """Change one value of a JSON text, remove it, or put another beside it. A text that is no JSON stays as it is."""
     if data.count(b"[") + data.count(b"{") > _DEEPEST:
         return data
     try:
@@ -297,7 +297,7 @@ _ODD_VALUES += ("\0", "\x1b[2J", "x" * 3000, "a/b/1", [], {}, [[]], [None], ["KS
 
 
 def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in a JSON value, as what holds it and its key there."""
+    """Every place in a JSON value: the object or list, and the key in it."""
     keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield value, key

@@ -1,4 +1,4 @@
-"""Every decoder of the table and of the reference pit, with inputs it takes and what must hold of what it gives."""
+"""Every decoder of the table and of the reference pit, with inputs that it takes and what must hold of its output."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _MOST_SEQ = 2**63 - 1
 
 
 def _heard(brand: str, data: bytes) -> None:
-    """No byte is told as bad twice, and what is believed can be journalled."""
+    """No byte is counted as bad twice, and every believed fact can be journalled."""
     codec, bad = shoes.brand(brand).codec(None), 0
     for piece in chunks(data, random.Random(len(data))):
         for heard in codec.feed(piece):
@@ -88,7 +88,7 @@ def _heard(brand: str, data: bytes) -> None:
 
 
 class _Paper:
-    """The far end of a line that keeps what is written."""
+    """The far end of a line, which keeps what is written."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
@@ -112,7 +112,7 @@ def _sent(brand: str) -> list[bytes]:
 
 
 def _journalled(fact: Fact) -> None:
-    """The fact survives the journal."""
+    """The fact is the same after it was journalled and read."""
     assert fact_from_json(fact_to_json(fact)) == fact
 
 
@@ -179,7 +179,7 @@ _PIT_KEYS = [SigningKey(bytes([place]) * 32) for place in range(3)]
 
 
 def _pit_key(data: bytes) -> None:
-    """No bytes make a table believe in a key that its own has not handed over to."""
+    """No bytes make a table believe in a key to which its own key has not handed over."""
     former, pinned, rotated = _PIT_KEYS
     trust = PitTrust(pinned.public)
     offer = trust.offer(data, present=True)
@@ -198,7 +198,7 @@ def _pit_event(data: bytes) -> None:
 
 
 def _committed() -> tuple[list[bytes], bytes]:
-    """The events of a journal, and the journal."""
+    """The events of a journal, and the bytes of the journal."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "journal")
         return write_journal(journal, LOG_FACTS), journal.read_bytes()
@@ -208,7 +208,7 @@ _COMMITTED, _JOURNAL = _committed()
 
 
 def _pit_log(data: bytes) -> None:
-    """Held against a journal: what is let pass says just what the journal does, from its first event on."""
+    """A log that passes the comparison says exactly what the journal says, from its first event on."""
     with tempfile.TemporaryDirectory() as folder:
         journal, log = Path(folder, "journal"), Path(folder, "log")
         journal.write_bytes(_JOURNAL)
@@ -220,7 +220,7 @@ def _pit_log(data: bytes) -> None:
 
 
 class _Wire:
-    """What the pit needs of its client."""
+    """The part of an MQTT client that the pit needs."""
 
     def __init__(self) -> None:
         self.said: dict[str, bytes] = {}
@@ -231,9 +231,9 @@ class _Wire:
 
 
 def _pit_state(data: bytes) -> None:
-    """It comes on the topics of a table that is adopted and, with that one's name, of a table nobody has heard of.
+    """The state comes on the topics of an adopted table and, under its own name, of a table that nobody has heard of.
 
-    The first stays adopted as it was; the other is adopted as the state says, or the pit tells why not.
+    The first stays adopted as it was. The second is adopted as the state says, or the pit tells why not.
     """
     wire: Any = _Wire()
     of_new = data.replace(b"royal9-01", b"royal9-02")

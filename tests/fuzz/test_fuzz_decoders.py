@@ -1,6 +1,6 @@
-"""Every decoder under mutated input: what it says it gives or a TableError, in bounded time, and nothing kept.
+"""Every decoder under mutated input gives its result or a TableError, in bounded time, and keeps nothing.
 
-A failure names its seed and input, and comes again with them. With `--proof` there are many more.
+A failure names its seed and input, and comes again with them. With `--proof` there are many more inputs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) ->
 
 
 def _led_on(target: Target, run: Run) -> bool:
-    """Whether bad input took ways through the decoder that its good inputs do not: else none of it was any good."""
+    """Whether bad inputs took ways through the decoder that its good inputs do not take. Otherwise none of them tested
+    anything new."""
     return run.corpus[: len(target.seeds)] == target.seeds and len(run.corpus) > len(target.seeds)
 
 
@@ -72,7 +73,7 @@ _LOTS = dict.fromkeys(shoes.NAMES, _FRAMES) | {
 
 
 def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
-    """Each call gives another lot."""
+    """A function that gives another lot of bad inputs at each call."""
     luck, target = random.Random(name), TARGETS[name]
     tokens = [*TOKENS, *target.tokens]
     size, _ = _LOTS.get(name, _SHORT)
@@ -80,7 +81,7 @@ def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _too_much(name: str) -> int:
-    """What no decoder may hold on to of a lot, in bytes."""
+    """The bytes of a lot that no decoder may keep."""
     size, each = _LOTS.get(name, _SHORT)
     return size * each
 
@@ -106,7 +107,8 @@ def test_a_decoder_that_keeps_each_input_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", shoes.NAMES)
 def test_a_codec_that_runs_for_ever_does_not_grow(name: str) -> None:
-    """One codec hears it all: frames begun and never ended, ended and never begun, and good ones nobody confirms."""
+    """One codec takes all of it: frames that begin and never end, frames that end and never began, and good frames that
+    nothing confirms."""
     codec, garbage = shoes.brand(name).codec(None), _lots_of_garbage(name)
     endless = [b"\x05" * 1500, b"*" * 1500, b"\x051M" + b" " * 1500, b"\x15" * 1500, b"*0" * 750]
     assert growth(codec.feed, lambda: (*garbage(), *endless)) < _too_much(name)
@@ -135,7 +137,7 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
 
 
 def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
-    """What the samples assert can fail."""
+    """The check on the samples can fail."""
     blind = Target("blind", lambda data: None, [b"good"])
     assert not _led_on(blind, fuzz(blind, 1, 50))
 
@@ -148,7 +150,7 @@ def test_the_fuzzer_finds_a_decoder_that_takes_any_number(name: str, monkeypatch
 
 
 def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() -> None:
-    """One letter in a billion would be right by chance; each that is right opens a new way, and is kept."""
+    """One letter in a billion would be right by chance. Each right letter opens a new way, and is kept."""
 
     def careless(data: bytes) -> None:
         match data[:1]:

@@ -1,4 +1,5 @@
-"""A disk that is full, or fails: the real daemon keeps what came, says so, and loses nothing once the disk works."""
+"""A disk that is full, or fails: the real daemon keeps what came, tells people, and loses nothing once the disk
+works."""
 
 from __future__ import annotations
 
@@ -32,9 +33,9 @@ _CHECK = r"\n  what to do: Check that its disk is sound and not "
 class Disk:
     """A disk that can refuse to take the journal, and does so inside `refusing(table)`.
 
-    `error` is what a table that runs then says; `why` matches what one says that would start, None where one may: a
-    start writes the log into the file, and so has room in the log again. `journal` says where the journal lies, as the
-    table file's section does; `environment` is for the daemon.
+    `error` is what a running table then says. `why` matches what a table says that cannot start, and is None where it
+    can: a start writes the log into the file, and so has room in the log again. `journal` says where the journal lies,
+    as the table file's section does; `environment` is for the daemon.
     """
 
     error: str
@@ -46,7 +47,7 @@ class Disk:
 
 @contextmanager
 def _mounted(folder: Path) -> Iterator[bool]:
-    """A small file system of its own at the folder, where this user may mount one."""
+    """Mount a small file system at the folder, where this user may. Yields whether it is mounted."""
     mount = shutil.which("mount")
     command = [str(mount), "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
     mounted = mount is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -59,7 +60,7 @@ def _mounted(folder: Path) -> Iterator[bool]:
 
 @contextmanager
 def _filled(folder: Path) -> Iterator[None]:
-    """The file system at the folder has not a byte left."""
+    """A block in which the file system at the folder has not a byte left."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         for size in (65536, 4096, 512, 1):
@@ -72,7 +73,8 @@ def _filled(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _no_larger_file(table: Table) -> Iterator[None]:
-    """No file of the daemon's may grow past its journal's WAL: a disk that refuses a write, and needs no rights.
+    """A block in which no file of the daemon may grow past its journal's WAL: the disk refuses a write, and that needs
+    no rights.
 
     SQLite does not call that full: it is an I/O error.
     """
@@ -89,7 +91,7 @@ def _no_larger_file(table: Table) -> Iterator[None]:
 
 @contextmanager
 def _there(file: Path) -> Iterator[None]:
-    """This empty file exists."""
+    """A block in which this empty file exists."""
     file.touch()
     yield
     file.unlink()
@@ -121,7 +123,7 @@ def _limited(_folder: Path) -> Iterator[Disk]:
 
 @contextmanager
 def _failing(folder: Path) -> Iterator[Disk]:
-    """A disk that takes every write, and cannot sync: what was written may be there after a crash, or not."""
+    """A disk that takes every write and cannot sync: after a crash the written bytes may be there or not."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler: cc is not on the path, and syncs are made to fail by a library in C")
@@ -142,7 +144,7 @@ _DISKS = {"a disk of its own": _of_its_own, "a limit": _limited, "syncs that fai
 
 @pytest.fixture(params=[pytest.param(by, marks=[pytest.mark.proof] * (by == "a limit")) for by in _DISKS])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
-    """The journal's disk, which works so far."""
+    """The journal's disk, which works at first."""
     figure(f"a disk that refuses, made so by {request.param}: what came is kept, told as it is, and nothing lost")
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -166,7 +168,7 @@ def _cards(hand: Event) -> str:
 
 
 def _drawn(table: Table, after_row: int) -> list[str]:
-    """The cards the journal holds as drawn, past this row."""
+    """The cards that the journal holds as drawn, after this row."""
     return [fact["card"] for fact in table.facts(after_row) if fact["fact"] == "CardDrawn"]
 
 
@@ -301,7 +303,7 @@ assert verify(after / "journal").rows == told, (verify(after / "journal").rows, 
 
 @pytest.mark.parametrize("killed", ["killed", "running on"])
 def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(killed: str, tmp_path: Path) -> None:
-    """A sync fails once. The pages it could not write count as written then, and the next one leaves them out."""
+    """A sync fails once. The kernel then takes the unwritten pages for written, and the next sync leaves them out."""
     with _failing(tmp_path) as disk:
         command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path), killed]
         done = subprocess.run(

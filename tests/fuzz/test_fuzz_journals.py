@@ -1,4 +1,5 @@
-"""A journal that came to harm: verified, read and opened to be run, each is sound or told of, and never a traceback."""
+"""A damaged journal is verified, read and opened to be run. Each time it is sound or reported, and never a
+traceback."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def other(tmp_path_factory: pytest.TempPathFactory, config: Config) -> bytes:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """Where journals come to harm; in memory where that can be, for each is synced."""
+    """The folder for damaged journals: in memory where that is possible, since each is synced."""
     memory = Path("/dev/shm")
     folder = memory / f"fuzz-{tmp_path.name}-{id(tmp_path)}" if memory.is_dir() else tmp_path
     folder.mkdir(exist_ok=True)
@@ -78,7 +79,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
-    """The file as it was found, with nothing of another beside it but this for its WAL."""
+    """Put the file in its place with nothing beside it but these bytes as its WAL."""
     for leftover in path.parent.iterdir():
         leftover.unlink()
     path.write_bytes(data)
@@ -87,7 +88,7 @@ def _lay(path: Path, data: bytes, beside: bytes | None = None) -> None:
 
 
 def _examine(path: Path, config: Config) -> dict[str, str]:
-    """What each way to read the journal came to: "sound", or the code it was told with."""
+    """The result of each way to read the journal: "sound", or the code of the error."""
     ways: dict[str, Callable[[], object]] = {
         "verify": lambda: verify(path),
         "rounds": lambda: _shell("rounds", str(path)),
@@ -112,7 +113,7 @@ def _outcome(read: Callable[[], object]) -> str:
 
 
 def _shell(*arguments: str) -> None:
-    """As `tablectl` does it. Raises the TableError that it told on standard error, and left an exit code for."""
+    """Read as `tablectl` does. Raises the TableError that it printed to standard error with an exit code."""
     with contextlib.redirect_stdout(StringIO()) as out, contextlib.redirect_stderr(StringIO()) as err:
         code = main([*arguments])
     said = err.getvalue()
@@ -186,7 +187,7 @@ def test_reading_harmed_journals_leaves_nothing_in_memory(
 
 
 def test_a_harmed_wal_costs_what_was_in_it_and_no_more(place: Path, config: Config) -> None:
-    """A WAL is checked by its own sums: what is harmed is as good as never written."""
+    """A WAL is checked by its own sums: a damaged part counts as never written."""
     place.parent.mkdir(exist_ok=True)
     write_journal(place, config, 1)
     journal = Journal(place, config.file.table.id, KEY, KEY.public)

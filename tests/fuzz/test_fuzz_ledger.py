@@ -1,4 +1,4 @@
-"""The pit's ledger under what only a table's key could sign: whatever an event says, the account adds up."""
+"""The pit's ledger under events that only a table's key could sign: whatever an event says, the account adds up."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _signed(message: dict[str, Any], table: str, seq: int) -> bytes:
 
 
 def _abuse(folder: Path, seed: int, count: int) -> tuple[int, int]:
-    """How many of the changed events were committed, and how many alarms they gave reason to."""
+    """Send the pit that many changed events. Returns how many were committed, and how many alarms they raised."""
     luck, events, table = random.Random(seed), _events(), "royal9-01"
     ledger = Ledger(folder / "ledger")
     ledger.set_terms(default().meters)

@@ -1,4 +1,4 @@
-"""A pit's ledger that came to harm: whatever command reads it, it is sound or told of, and never a traceback."""
+"""A damaged ledger of a pit: whatever command reads it, it is sound or reported, and never a traceback."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _watched() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People may decide, and a pit that runs looks at its ledger once, as it does all the time."""
+    """Let people decide. A running pit looks at its ledger once here, where otherwise it looks all the time."""
 
     def look(pit: Pit) -> NoReturn:
         ledger = pit._ledger
@@ -93,7 +93,7 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A ledger with adoptions, awards of every step, a telling, alarms, and a stream that was set aside."""
+    """A ledger with adoptions, awards in every step, a telling, alarms, and a stream that was set aside."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     path.write_bytes(gzip.decompress(_FORM_3.read_bytes()))
     with closing(Ledger(path)) as ledger:
@@ -104,7 +104,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
-    """The file is sound, and a value in it is none that was ever written."""
+    """The bytes of a sound file in which one value was never written."""
     path.write_bytes(whole)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
@@ -124,7 +124,7 @@ def _with_another_cell(luck: random.Random, whole: bytes, path: Path) -> bytes:
 
 
 def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
-    """How the commands ended on so many harmed ledgers."""
+    """How the commands ended on so many damaged ledgers."""
     luck, ends = random.Random(seed), Counter[str]()
     for number in range(count):
         path = folder / f"{seed}-{number}"

@@ -1,4 +1,5 @@
-"""A pit that is silent for weeks: every event is held on the disk, memory does not grow, and all are told in order."""
+"""A pit that is silent for weeks: every event is kept on the disk, memory does not grow, and all events are told in
+order."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ async def _let_the_pit_speak(world: World) -> None:
 
 
 class _CountingPit:
-    """A pit that keeps no event but the alarms, and only looks whether each is the next."""
+    """A pit that keeps no event but the alarms, and only checks that each event is the next."""
 
     def __init__(self, world: World) -> None:
         self.speaks = False
@@ -101,7 +102,7 @@ class _CountingPit:
         world.broker.on_event = self._hear
 
     async def gets_on(self) -> None:
-        """Wait until it has taken one more."""
+        """Wait until the pit has taken one more event."""
         before = self.seq
         await eventually(lambda: self.seq > before)
 
@@ -115,7 +116,7 @@ class _CountingPit:
 
 
 async def _deal_a_shoe(world: World) -> None:
-    """A whole shoe and the next one's opening, without waiting for each commit."""
+    """Deal a whole shoe and open the next, without waiting for each commit."""
     asked = []
     for _ in range(_HANDS_A_SHOE):
         asked.append(asyncio.create_task(world.runtime.ask(LockWagers())))
@@ -128,7 +129,7 @@ async def _deal_a_shoe(world: World) -> None:
 
 
 def _held_in_memory() -> int:
-    """What Python holds, in bytes, of all that was asked for since it was traced."""
+    """The bytes that Python holds of all that was allocated since tracing began."""
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
@@ -149,7 +150,7 @@ def _unlogged() -> Iterator[None]:
 
 
 async def _hold(folder: Path, limit: int) -> str:
-    """A pit is silent until the table stops, with as many events waiting as may; then it is told them all."""
+    """Keep a pit silent until the table stops, with as many events waiting as may wait. Then tell it all of them."""
     async with running(folder, pit={"most_unacknowledged": limit}) as world:
         pit = _CountingPit(world)
         await world.open_shoe()

@@ -46,7 +46,7 @@ def _inputs(name: str, seeds: list[bytes], count: int) -> Iterator[bytes]:
 
 
 async def _ask(path: Path, line: bytes) -> list[bytes]:
-    """The answers to what is sent before the line is closed."""
+    """The answers to a line that is sent before the connection is closed."""
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(line)
     writer.write_eof()
@@ -70,7 +70,7 @@ async def _abuse_socket(path: Path, count: int) -> None:
 
 
 async def _abuse_topics(world: World, count: int) -> None:
-    """Payloads near the pit's and bet recognition's own, on every topic."""
+    """Publish payloads near those of the pit and of bet recognition, on every topic."""
     epoch = world.journal.epoch.encode()
     topics = Topics(world.config.file.pit.root, world.config.file.table.id)
     hit = next(event for event in world.pit.ledger if event["type"] == "hit")
@@ -95,7 +95,7 @@ async def _abuse_topics(world: World, count: int) -> None:
 
 
 async def _abuse_everything(folder: Path, count: int) -> int:
-    """The events it ended with."""
+    """Send garbage on every wire, and return how many events there are in the end."""
     async with _served(folder) as (world, path):
         await world.open_shoe()
         await world.do(*(PlaceWager(Wager(1, spot, cents), "Smith") for spot, cents in _WAGERS))
@@ -156,7 +156,8 @@ async def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(
 
 
 async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silent ones, half requests, and deaf watchers: one more is answered all the same."""
+    """Silent connections, half requests and deaf watchers are there, and one more connection is answered all the
+    same."""
     monkeypatch.setattr(callers, "MOST_OF_A_USER", 60)
     async with _served(tmp_path) as (world, path):
         with ExitStack() as crowd:

@@ -36,7 +36,7 @@ def worth(points: int) -> Card:
 
 
 def two_cards(total: int) -> tuple[Card, Card]:
-    """A total made of two cards that both count, where it can be: 9 is A+8, 0 is A+9."""
+    """A total made of two cards of which both count, where that is possible: 9 is A+8, 0 is A+9."""
     return worth(1), worth((total - 1) % 10)
 
 
@@ -52,7 +52,8 @@ def outcome(player_total: int, banker_total: int) -> Outcome:
 
 
 def ends(tableau: Tableau, dealt: list[Card], player_total: int, banker_total: int, *, natural: bool) -> None:
-    """The round is complete with exactly these cards, these totals and the outcome they make, and takes no more."""
+    """Check that the round is complete with exactly these cards, these totals and the outcome that they make, and takes
+    no more."""
     done = next_step(tableau, dealt)
     assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total) == (player_total, banker_total)
@@ -92,7 +93,7 @@ def test_every_hand_is_dealt_and_ended_as_the_sheet_says(tableau: Tableau, playe
 
 
 def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, letter: str) -> None:
-    """Banker does what `letter` says, and with his third card, whatever it is, the round ends."""
+    """Check that Banker does what `letter` says, and that the round ends with Banker's third card, whatever it is."""
     if letter == "S":
         ends(tableau, dealt, player % 10, banker, natural=False)
         return
@@ -102,7 +103,7 @@ def banker_acts(tableau: Tableau, dealt: list[Card], player: int, banker: int, l
 
 
 def test_the_sheets_letters_say_what_its_sentences_say() -> None:
-    """The grid above against the sheet's other column, `Does Not Draw`, so that a slip in copying shows."""
+    """The grid above is compared with the sheet's other column, `Does Not Draw`, so that a slip in copying shows."""
     does_not_draw = {0: "", 1: "", 2: "", 3: "8", 4: "1890", 5: "123890", 6: "12345890", 7: "0123456789"}
     for banker, values in does_not_draw.items():
         row = BANKER_WHEN_PLAYER_DREW[banker]

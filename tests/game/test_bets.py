@@ -1,7 +1,7 @@
-"""Bets of houses that are written in TOML alone, each against a statement of its own words, over every distinct hand.
+"""Bets that houses write in TOML alone, each compared with a statement of its printed words over every distinct hand.
 
-The simulated house's evaluator, which shares nothing with the program's, must say the same of them, and of every word
-of the vocabulary.
+The simulated house's evaluator, which shares nothing with the program's, must say the same of these bets, and of every
+word of the vocabulary.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
 def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
-    """Every hand, by point values. Of two first cards of a hand each order is dealt once: they count alike."""
+    """Every hand by point values. The first two cards of a hand come in each order, and both orders count alike."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step
@@ -46,7 +46,7 @@ def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[
 
 @pytest.fixture(scope="module")
 def by_points(tableau: Tableau) -> list[TwoHands]:
-    """Each kind of hand that totals and numbers of cards tell apart, once."""
+    """One hand of each kind that totals and numbers of cards tell apart."""
     kinds = {
         (len(done.player), len(done.banker), done.player_total, done.banker_total): done
         for done in hands_by_points(tableau)
@@ -208,7 +208,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
 
 
 def loaded(folder: Path, bets: list[dict[str, Any]], *, reaching: bool = False) -> tuple[Bet, ...]:
-    """The bets as a game file with them is read, at a table with seats' pairs and without Royal 9's sensors."""
+    """The bets as they are read from a game file, at a table with printed pairs and without Royal 9's sensors."""
     table, game = read(CONFIG / "tables" / "royal9.toml"), read(CONFIG / "games" / "royal9.toml")
     inputs = {name: each for name, each in table["pins"]["inputs"].items() if not name.startswith("seat_")}
     table["pins"]["inputs"] = inputs
@@ -410,7 +410,7 @@ def test_what_no_row_can_say_is_refused_where_it_is_said(made: Callable[[], obje
 
 @pytest.mark.parametrize(("after_split", "pays"), [("leftmost", 3), ("rightmost", 1), ("best", 5)])
 def test_a_wager_on_a_split_seat_is_decided_by_the_hand_that_the_bet_names(after_split: Any, pays: int) -> None:
-    """The hands have 5, 9 and 7 points, from the left; the rows pay the most first."""
+    """The hands have 5, 9 and 7 points, from the left. The rows that pay the most stand first."""
     odds: tuple[tuple[Points, int], ...] = ((9, 5), (5, 3), (7, 1))
     rows = tuple(Row(When(either=HandIs(total=(points,))), pays=Fraction(odd)) for points, odd in odds)
     seen = [

@@ -1,7 +1,8 @@
-"""Every hand of eight decks, dealt through `next_step`: the exact counts published for punto banco and Dragon Bonus.
+"""Every hand of eight decks, dealt through `next_step`, gives the exact counts published for punto banco and Dragon
+Bonus.
 
-A count is of ordered sixes of cards (416 × 415 × … × 411 of them), a hand of four or five counted with every way the
-cards after it could lie.
+The counts are of ordered sixes of cards (416 × 415 × … × 411 of them). A hand of four or five cards counts with every
+order of the cards after it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ BOTH_LOSE = ("lose", "lose")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What the published tables tell hands apart by."""
+    """What the published tables distinguish hands by."""
 
     outcome: Outcome
     natural: bool
@@ -39,7 +40,7 @@ class Ending:
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
-    """Each complete round, by point values, and the number of ordered sixes that begin with it."""
+    """Each complete round by point values, and the number of ordered sixes that begin with it."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
@@ -50,7 +51,7 @@ def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) ->
 
 @pytest.fixture(scope="module")
 def endings(tableau: Tableau, bets: tuple[Bet, ...]) -> Counter[Ending]:
-    """The ways to each ending."""
+    """The number of ordered sixes that lead to each ending."""
     ways: Counter[Ending] = Counter()
     for done, count in every_hand(tableau):
         ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(bets, done))] += count

@@ -1,4 +1,5 @@
-"""Limits of a house on what a wager wins, and on which wagers it takes: each against a statement in other words."""
+"""A house's limits on what a wager wins, and on which wagers it takes, each compared with a statement in other
+words."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from tests.support.tables import TABLES
 
 
 def house(folder: Path, *, wagers: dict[str, Any] | None = None, **of_tie: Any) -> Path:
-    """A table of Even Draw whose tie bet has these words too."""
+    """The file of a table of Even Draw whose tie bet has these keys too."""
     table, game = read(CONFIG / "tables" / "even_draw.toml"), read(CONFIG / "games" / "even_draw.toml")
     table["table"]["game"] = "game.toml"
     bets = [bet | of_tie if bet["spot"] == "tie" else bet for bet in game["bets"]]
@@ -84,7 +85,7 @@ def test_commission_is_of_what_is_paid_and_the_simulated_house_pays_the_same(tmp
 
 
 def test_par_tells_the_edge_of_the_greatest_wager(tmp_path: Path) -> None:
-    """The tie wins in `ties` deals. Of a $500 wager it then pays $2,000 and not $4,500: four for one."""
+    """The tie wins in `ties` deals. A $500 wager on it pays $2,000 instead of $4,500: four for one."""
     of = par(subject(house(tmp_path, pays_at_most_cents=200_000)))
     (tie,) = (bet for bet in of.bets if bet.spot == "tie")
     ties, deals = tie.outcomes[0].ways, tie.deals
@@ -124,7 +125,7 @@ MAIN = ("player", "banker")
 
 
 def over(wagers: str, share: str) -> set[str]:
-    """The wagers that are refused as too large beside the wager that the tie needs."""
+    """The wagers that are refused because they are too large beside the wager that the tie needs."""
     limits = WagerRules(500, 500_000, 500, 500_000, 500, tie_only_meets_minimum=False, back_bettors=True)
     bets = [Bet("player", limits="circle"), Bet("tie", needs=MAIN, maximum_of_needed=Fraction(share))]
     placed = some(wagers)

@@ -1,4 +1,4 @@
-"""Where a meter begins at least: a row that is passed over pays no more than the one that decides."""
+"""How high a meter must begin: a row that is passed over must pay no more than the row that decides."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.support.tables import ROYAL9
 
 
 def test_a_meter_begins_at_what_the_best_row_below_its_own_pays() -> None:
-    """Sheet 000: with a personal King-9 there may lie a suited Royal 9 on the other side, which pays $1,500; the $5,000
-    are for another seat's. A tenth of a meter is as much as all of one that is ten times as high."""
+    """By sheet 000 a suited Royal 9, which pays $1,500, may lie beside a personal King-9; the $5,000 are for another
+    seat's. A tenth of a meter is as much as all of a meter that is a tenth as high."""
     assert least_meters(ROYAL9.play, ROYAL9.bets, 8) == dict.fromkeys(ROYAL9.meters, 150_000)
     perfect, pair = HandIs(pair=True, suited=True), HandIs(pair=True)
     rows = (

@@ -44,7 +44,7 @@ def worth(points: int) -> str:
 
 
 def felt(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> dict[str, str]:
-    """Each hand's cards after these plays, one that lies face down as ##."""
+    """The cards of each hand after these plays. A card that lies face down is ##."""
     return {
         hand.hand: " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
         for hand in game.laid(Seating(seats), plays(text))
@@ -62,7 +62,7 @@ def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> SeatH
 
 
 def split_hands(text: str) -> list[tuple[int, str]]:
-    """Number and cards of seat 3's hands at the end; each tells that it is from a split."""
+    """Number and cards of seat 3's hands at the end. Each hand tells that it is from a split."""
     hands = done(text).hands
     assert all(hand.seat == 3 and hand.from_split for hand in hands)
     return [(hand.number, " ".join(map(str, hand.cards))) for hand in hands]
@@ -373,7 +373,7 @@ def named(of_seats: dict[int, Hands], dealer: tuple[Card, ...]) -> dict[str, tup
 
 
 def read(told: SeatHands, hands: str, dealer: str, game: Lucky9 = GAME) -> SeatHands:
-    """Seat 3's hands, parted by commas, and the dealer's."""
+    """The round after people read these hands of seat 3, parted by commas, and this hand of the dealer."""
     return game.corrected(told, named({3: tuple(map(cards, hands.split(",")))}, cards(dealer)))
 
 
@@ -451,7 +451,7 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
 def ways_to(
     game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
 ) -> Iterator[SeatHands]:
-    """Every round of seat 3 that ends with these hands, tried play by play."""
+    """Every round of seat 3 that ends with these hands, found by trying play after play."""
     step = game.next_step(Seating((3,)), played)
     *theirs, dealers = (hand.cards for hand in game.laid(Seating((3,)), played))
     if isinstance(step, SeatHands):

@@ -1,4 +1,4 @@
-"""Lucky 9: what becomes of the wagers, against the sheet's sentences and a second judge of the bonus."""
+"""Lucky 9: what becomes of the wagers, compared with the sheet's sentences and a second judge of the bonus."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UP_TO_8 = {
 
 
 def becomes_of(bet: Bet, end: SeatHands, seat: int = 3) -> list[str]:
-    """What becomes of a wager of the seat on the bet, once for each of its hands."""
+    """What becomes of the seat's wager on the bet, once for each hand of the seat."""
     return [decided(bet, seen) for seen in GAME.seen(end, NOBODY, seat, (None, ()))]
 
 
@@ -169,7 +169,7 @@ POINTS = dict(zip("A23456789TJQK", (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0), stri
 
 
 def second_judge(three: tuple[Card, ...]) -> int:
-    """What the bonus pays, written from the sheet alone: every row that holds, and the best of them."""
+    """What the bonus pays, written from the sheet alone: the best of all rows that hold."""
     ranks, suits = Counter(str(card)[0] for card in three), {str(card)[1] for card in three}
     of_nine = sum(POINTS[rank] * count for rank, count in ranks.items()) in (9, 19)
     rows = {
@@ -203,7 +203,8 @@ def test_the_bonus_looks_at_the_first_two_cards_and_the_up_card_whatever_came_la
 
 
 def test_a_seat_that_stands_against_every_dealer() -> None:
-    """A seat's 6 on two cards, and every two cards of the dealer's and a third where he draws."""
+    """A seat's 6 on two cards is tried against every two cards of the dealer, with a third card where the dealer
+    draws."""
     for down, up, third in product(range(10), repeat=3):
         plays: list[Play] = [*cards(f"2S {worth(down)} 4S {worth(up)}"), Call.STAND, Call.REVEAL]
         dealers = (down + up) % 10

@@ -1,4 +1,5 @@
-"""Which rows can decide a round, at games where people play hands of their own, and where cards of both hands count."""
+"""Which rows can decide a round, at games where people play hands of their own, and where bets look at the cards of
+both hands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Royal 9: the sheet's eight rows, seat by seat, against a reading of its words in plain text."""
+"""Royal 9: the sheet's eight rows, seat by seat, compared with a reading of its words in plain text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAYS: dict[str, str | int] = {
 
 
 def royal(hand: str) -> bool:
-    """Of "KS 9H": a jack, queen or king, and a 9, whichever came first."""
+    """Whether a hand such as "KS 9H" is a 9 with a jack, queen or king, in either order."""
     return sorted(hand[0] + hand[3]) in (["9", "J"], ["9", "K"], ["9", "Q"])
 
 
@@ -41,7 +41,7 @@ def king_first(hand: str) -> str:
 
 
 def read_from_the_sheet(player: str, banker: str, own: str, others: list[str]) -> str | None:
-    """The best row, dearest first, that the hands "9H KS" make for the seat printed `own`."""
+    """The best row, dearest first, that hands such as "9H KS" make for the seat with `own` printed."""
     player_k9, banker_k9 = king_first(player), king_first(banker)
     royals = [hand for hand in (player, banker) if royal(hand)]
     suited_royals = [hand for hand in royals if suited(hand)]

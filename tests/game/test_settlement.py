@@ -1,4 +1,5 @@
-"""Settlement, told as on the felt: "3 banker 25" is 25 dollars of seat 3's; "3b …" is the back bettor's behind it.
+"""Settlement, told as on the felt: "3 banker 25" is a wager of 25 dollars at seat 3, "3b …" one of the back bettor
+behind it.
 
 What is expected is written as the result, what goes back to the circle, and what else is charged or owed.
 """
@@ -48,7 +49,7 @@ def cards(text: str) -> tuple[Card, ...]:
 
 
 def balanced(settlement: Settlement) -> bool:
-    """Whether the money adds up: wager by wager, in the totals, and between the totals and what the seats owe."""
+    """Whether the money adds up: in each wager, in the totals, and between the totals and what the seats owe."""
     totals, settled = settlement.totals, settlement.settled
     return (
         all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
@@ -353,7 +354,8 @@ def settle_lucky9(rounding: Rounding, wagers: Sequence[Wager], done: SeatHands) 
 
 
 def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Rounding = CENT) -> Settlement:
-    """Hands of one seat are split by "/"; the first two cards are the first hand's, or of a split its two firsts."""
+    """The settlement of a round of Lucky 9. A "/" parts the hands of one seat. The first two cards are those of the
+    only hand, or after a split the first card of the first two hands."""
     played, first_two = [], {}
     for seat, text in hands.items():
         theirs = [cards(hand) for hand in text.split("/")]
@@ -433,7 +435,7 @@ def wagers_on(*spots: str, backs: bool = True, seats: int = 7) -> st.SearchStrat
 
 
 def check_money(settlement: Settlement, wagers: list[Wager]) -> None:
-    """Every cent staked is somewhere: with the bettors, in the house, or taken as commission."""
+    """Check that every staked cent is with the bettors, in the house, or taken as commission."""
     assert balanced(settlement)
     theirs = -sum(
         one.wager.cents - one.stake_back_cents - one.pays_cents + one.commission_cents for one in settlement.settled

@@ -1,6 +1,6 @@
-"""The published house edges for eight decks: one hand of each kind, settled, by the ways it comes up.
+"""The published house edges for eight decks: one hand of each kind is settled, and counts as often as its kind comes.
 
-The ways are the published counts, which the enumeration of every hand holds the rules of play to.
+The counts are the published ones. The enumeration of every hand compares the rules of play with them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def hand(total: int, cards: int) -> tuple[Card, ...]:
 
 
 def every_kind_of_hand() -> Iterator[tuple[TwoHands, int]]:
-    """A hand of every kind that the wagers of punto banco tell apart, and the ways of its kind."""
+    """A hand of every kind that the wagers of punto banco tell apart, and how often its kind comes."""
     for margin, _, player, banker in WITHOUT_A_NATURAL:
         yield TwoHands(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
         yield TwoHands(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker

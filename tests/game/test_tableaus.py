@@ -1,6 +1,6 @@
 """Rules of drawing that no sheet prints: the table, the simulated house and the odds go by the game file alone.
 
-Each tableau is a picture of its own (`tests/support/tableaus.py`), and says by itself who draws.
+Each tableau is a picture (`tests/support/tableaus.py`), which says by itself who draws.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ ON_NATURALS = {
 
 
 def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
-    """The shipped house that has a tableau of its own, with this picture in place of that, at a shoe of this brand."""
+    """Write the files of the shipped house with a tableau of its own, with this picture in place of that tableau, and a
+    shoe of this brand."""
     table, game = (copy.deepcopy(read(CONFIG / kind / f"{HOUSE}.toml")) for kind in ("tables", "games"))
     game["punto_banco"] |= {"tableau": picture.section(), "own_tableau": False}
     game["bets"] = [*(_without_reach(bet) for bet in game["bets"] if bet["spot"] != "lucky_6"), ON_NATURALS]
@@ -63,7 +64,7 @@ def files(folder: Path, picture: Picture, driver: str = "beetek") -> Path:
 
 
 def _without_reach(bet: dict[str, Any]) -> dict[str, Any]:
-    """Any tableau reaches every row that asks only who won."""
+    """The bet with only the rows that ask who won, which any tableau reaches."""
     return bet | {"rows": [row for row in bet["rows"] if row["when"].keys() == {"winner"}]}
 
 
@@ -78,7 +79,7 @@ def in_deal_order(player: tuple[int, ...], banker: tuple[int, ...]) -> list[Card
 
 
 def differs(says: Tableau, picture: Picture) -> list[str]:
-    """Every position at which the program or the simulated house has it otherwise than the picture."""
+    """Every position in which the program or the simulated house differs from the picture."""
     found, section = [], rules.Drawing(**picture.section())
     for player, banker in tableaus.positions():
         if len(player) == 3 and picture.next(player[:2], banker) != "player":
@@ -115,7 +116,7 @@ def test_rounds_of_any_tableau_are_dealt_and_paid_as_the_house_has_them(seed: in
 
 
 def ways(picture: Picture, decks: int) -> Counter[int]:
-    """In how many ordered deals of six cards Player wins, Banker wins (a negative sign) or nobody does."""
+    """In how many ordered deals of six cards Player wins, Banker wins (a negative sign) or nobody wins."""
     count: Counter[int] = Counter()
     left = {value: decks * (16 if value == 0 else 4) for value in range(10)}
 
@@ -188,7 +189,7 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
 
 
 def odds_of(path: Path) -> list[list[int]]:
-    """How often each row of the bets on the winner decides."""
+    """How often each row decides of the bets on the winner."""
     return [[each.ways for each in odds.outcomes] for odds in par(subject(path)).bets[:3]]
 
 
@@ -204,7 +205,7 @@ def key_of(cell: str) -> tuple[str, str]:
 
 
 def test_the_shipped_house_draws_as_its_sheet_says() -> None:
-    """Either hand draws on 0 to 5, whatever the other did: so both win equally often, and nobody need count that."""
+    """Either hand draws on 0 to 5, whatever the other did. So both win equally often, which needs no counting."""
     picture = Picture("DDDDDD..", (*["D" * 11] * 6, *["." * 11] * 2))
     path = CONFIG / "tables" / f"{HOUSE}.toml"
     assert differs(tableau_of(path), picture) == []

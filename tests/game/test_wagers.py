@@ -1,4 +1,5 @@
-"""Wagers and their limits, told as on the felt: "3 banker 25" is 25 dollars of seat 3's, "3b …" the back bettor's."""
+"""Wagers and their limits, told as on the felt: "3 banker 25" is a wager of 25 dollars at seat 3, "3b …" one of the
+back bettor behind it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def at_once(rules: Rules, placed: str, wager: str, actives: tuple[int, ...] = ()
 
 
 def at_lock(rules: Rules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
-    """Each wager refused, and why; the others are checked to stand."""
+    """The refused wagers, each with the reason. The other wagers must stand."""
     playing, refused = stand(*rules, SEATS, some(placed), actives)
     assert {*playing} | {each.wager for each in refused} == {*some(placed)}
     assert len(playing) + len(refused) == len(some(placed))

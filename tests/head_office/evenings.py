@@ -1,4 +1,4 @@
-"""Evenings of a house drawn at random, on a real pit: all that tables tell and people decide, as it may come."""
+"""Random evenings of a house on a real pit: whatever tables can tell and people can decide."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Lines = list[dict[str, Any]]
 
 
 def written(ledger: Path) -> str:
-    """What `events` and `statement` print."""
+    """What `pitctl events` and `pitctl statement` print."""
     with redirect_stdout(io.StringIO()):
         assert pit(["key", "--ledger", str(ledger)]) == 0
     with redirect_stdout(out := io.StringIO()):
@@ -37,7 +37,7 @@ def written(ledger: Path) -> str:
 
 
 def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
-    """A statement that says so, with a good signature of a pit."""
+    """The statement with a good signature of a pit."""
     unsigned = {name: value for name, value in said.items() if name != "signature"} | {"public_key": PIT.public.hex()}
     line: dict[str, Any] = json.loads(signed(unsigned, PIT))
     return line
@@ -78,7 +78,7 @@ class Evening:
             self._ledger.close()
 
     def _play(self) -> None:
-        """A round of one table: its wagers, its hits, and the other table's wagers before or between."""
+        """Play a round of one table: its wagers and its hits, with the other table's wagers before or between."""
         table, other = self._random.sample(self._tables, 2)
         seats = self._lock(table)
         if self._random.random() < 0.5:
@@ -110,7 +110,7 @@ class Evening:
         return self._random.choice(won)
 
     def _void(self) -> None:
-        """Some wagers of a round of this evening, perhaps one from before a hit."""
+        """Void some wagers of a round of this evening, perhaps wagers from before a hit."""
         table, round_, seats = self._random.choice(self._rounds[-6:])
         if table in self._tables:
             now, table.round = table.round, round_
@@ -130,7 +130,7 @@ class Evening:
             self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob")
 
     def _tell(self) -> None:
-        """A table tells of the next steps of its awards."""
+        """Let a table tell the next steps of its awards."""
         table = self._random.choice(self._tables)
         while steps := [step for step in self._ledger.unheard_steps(table.table) if step.hit in self._hits]:
             step = steps[0]
@@ -139,7 +139,7 @@ class Evening:
                 return
 
     def _tell_of_another_ledger(self) -> None:
-        """A table tells of a step that a newer ledger took. People recall the step, or dismiss one that paid nobody."""
+        """Let a table tell a step that a newer ledger took. People recall the step, or dismiss one that paid nobody."""
         award = self._award()
         if award.step == "paid":  # it would be paid twice, and head office would say so
             return
@@ -152,7 +152,8 @@ class Evening:
             self._ledger.recall(award.id, "Ann")
 
     def _dispute(self) -> None:
-        """A table holds an award's amount for impossible. Two people there accept the amount, or the pit rejects it."""
+        """Let a table find an award's amount impossible. Two people there accept the amount, or the pit rejects the
+        award."""
         award = self._award()
         table, hit = self._hits[award.hit]
         about = {"hit": award.hit, "cents": award.cents}
@@ -170,7 +171,8 @@ class Evening:
         self._ledger.set_terms(self._terms)
 
     def _set_aside(self) -> None:
-        """A table was adopted wrongly. It is adopted again, and sends its stream from the beginning."""
+        """Take a wrong adoption of a table back. The table is adopted again, and sends its stream from the
+        beginning."""
         number = self._draw(0, 1)
         name = self._tables[number].table
         self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key")
@@ -205,7 +207,7 @@ class Evening:
 
 
 def as_form_6(path: Path) -> None:
-    """The ledger as the version before this one kept it."""
+    """Give the ledger the form of the version before this one."""
     with closing(sqlite3.connect(path)) as db:
         for since in ("slip_print", "slip", "house_rules", "decision", "doubt", "ack_time"):
             db.execute(f"DROP TABLE {since}")

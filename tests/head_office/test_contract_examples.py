@@ -1,4 +1,4 @@
-"""The contract's own examples of voids and rejections: the pit's levels are its figures, and head office agrees."""
+"""The contract's own examples of voids and rejections: the pit's levels are their figures, and head office agrees."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ TERMS = {"grand": Terms(1_000_000, Fraction(1, 10), Fraction(0), 1_000_000)}
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """A pit's ledger. After the test head office plays it again, and finds nothing."""
+    """A pit's ledger. After the test head office plays its log again, and must find nothing."""
     with closing(opened(tmp_path / "ledger", TERMS)) as ledger:
         yield ledger
     assert findings(lines_of(tmp_path / "ledger"), tmp_path) == []
 
 
 def wagered(ledger: Ledger, table: TableEvening, cents: int) -> None:
-    """A round in which a wager adds so many cents to the meter."""
+    """Play a round in which a wager adds so many cents to the meter."""
     give(ledger, table, table.lock(1, price_cents=cents * 10))
 
 
 def hit(ledger: Ledger, table: TableEvening, share: str = "1:1", seats: int = 1) -> None:
-    """The first seats of the table's last round hit."""
+    """Let the first seats hit in the table's last round."""
     give(ledger, table, table.finish(*((seat, "tier") for seat in range(1, seats + 1))))
     for seat in range(1, seats + 1):
         give(ledger, table, table.hit(seat, "tier", "grand", share))
 
 
 def reject(ledger: Ledger, award: str) -> int:
-    """The level once the award is rejected."""
+    """Reject the award, and return the level."""
     ledger.take_step(award, "rejected", "Ann")
     return ledger.levels()["grand"]
 

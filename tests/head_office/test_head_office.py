@@ -1,4 +1,4 @@
-"""Head office finds what is not true in a house's log: against logs of a real pit, each with one thing changed."""
+"""Head office finds what is not true in a house's log: logs of a real pit, each with one thing changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from tests.pit.test_meters import give, opened
 
 
 def an_evening(ledger: Ledger) -> None:
-    """Two tables: a hit that is paid and told, a hit that is rejected, a void, and a hit that waits."""
+    """Play an evening of two tables: a hit that is paid and told, a hit that is rejected, a void, and a hit that
+    waits."""
     one, two = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, two, two.lock(1, 2), two.void(1, 2), two.lock(3), two.finish())
     give(ledger, one, one.lock(1), one.finish((1, "all")), first := one.hit(1, "all", "big"))
@@ -41,7 +42,7 @@ def an_evening(ledger: Ledger) -> None:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The log that the pit's commands write."""
+    """The log of the evening, written by the pit's commands."""
     folder = tmp_path_factory.mktemp("house")
     with closing(opened(folder / "ledger")) as ledger:
         an_evening(ledger)
@@ -49,7 +50,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def judged(lines: Lines, folder: Path) -> list[str]:
-    """The findings in a log."""
+    """The findings of head office in a log."""
     path = folder / "log"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return audit("north", [path], None).findings
@@ -71,12 +72,12 @@ def test_a_sound_log_has_no_finding_and_shows_hits_and_meters(log: str, tmp_path
 
 
 def event(of: str) -> Callable[[Lines], dict[str, Any]]:
-    """The first line with an event of this type."""
+    """A function that finds the first line with an event of this type."""
     return lambda lines: next(line for line in lines if line.get("event", {}).get("type") == of)
 
 
 def signed_anew(line: dict[str, Any], key: SigningKey = KEY) -> None:
-    """The event's table signs what the line says now."""
+    """Let the event's table sign what the line says now."""
     unsigned = {name: value for name, value in line["event"].items() if name != "signature"}
     line["event"] = json.loads(signed(unsigned, key))
 
@@ -118,7 +119,7 @@ def a_statement_changed(lines: Lines) -> None:
 
 
 def a_statement_dated_anew(lines: Lines) -> None:
-    """No event says otherwise: the signature alone does."""
+    """Change the statement's time: every event still agrees, and only the signature shows the change."""
     lines[-1]["at"] = "2026-01-01T00:00:00.000Z"
 
 
@@ -127,7 +128,7 @@ def no_statement(lines: Lines) -> None:
 
 
 def cut_at_the_end(lines: Lines) -> None:
-    """The pit says that its ledger goes to this event; the table's last event is gone from the log."""
+    """Remove the table's last event from the log. The pit says that its ledger goes to this event."""
     last = lines.pop(-2)
     lines[-1]["position"] = last["position"] - 1
 
@@ -165,7 +166,7 @@ PIT_LIES: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.parametrize("lie", PIT_LIES)
 def test_a_pit_that_signs_what_is_not_true_is_found(log: str, tmp_path: Path, lie: str) -> None:
-    """The pit itself holds its key: the signature of a false statement is good."""
+    """The pit itself holds its key, so the signature of a false statement is good."""
     lines = [json.loads(line) for line in log.splitlines()]
     lines[-1] = signed_by_the_pit(lines[-1])
     assert judged(lines, tmp_path) == []
@@ -203,7 +204,8 @@ FORGED: dict[str, Callable[[Lines], None]] = {
 def test_a_forged_log_is_found_and_ends_nothing(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], forged: str
 ) -> None:
-    """A line in one house's log ended the check of every house, or held it up for hours; another wiped the terminal."""
+    """Once such a line in one house's log ended the check of every house, or held it up for hours, or cleared the
+    terminal."""
     lines = [json.loads(line) for line in log.splitlines()]
     FORGED[forged](lines)
     path = tmp_path / "north.log"
@@ -265,7 +267,7 @@ def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytes
 def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A table's event is committed, whatever it says."""
+    """A table's event is committed whatever it says."""
     ledger = tmp_path / "ledger"
     with closing(opened(ledger)) as open_:
         one = TableEvening("t-0")

@@ -1,4 +1,5 @@
-"""Houses that lie with their own good signature are found, each by a sentence; and houses that do not lie are not."""
+"""Houses that lie with their own good signature are found, each by a sentence. Houses that do not lie are not
+accused."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def findings(lines: Lines, folder: Path, approved: Mapping[str, Sequence[Approve
 
 
 def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
-    """The log with another statement, which the pit signs."""
+    """The log with a false statement, which the pit signs."""
     said: Said = json.loads(json.dumps(lines[-1]))
     lie(said)
     return [*lines[:-1], signed_by_the_pit(said)]
@@ -71,7 +72,7 @@ def agreeing(lines: Lines) -> Lines:
 
 
 def sum_up(said: Said) -> None:
-    """What is owed and paid is the sum of the awards, as the statement has them."""
+    """Make what is owed and paid the sum of the awards in the statement."""
     for name, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
         said[name] = sum(award["cents"] for award in said["awards"] if award["step"] in steps)
 
@@ -84,7 +85,8 @@ TO = "table t-0, shoe 1, round 3"
 
 
 def an_evening(ledger: Ledger) -> None:
-    """A level that two hits share, of which one is rejected and one waits; a paid award, and a void."""
+    """Play an evening with a level that two hits share, of which one is rejected and one waits; a paid award, and a
+    void."""
     one, two = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
     give(ledger, one, one.lock(1, 2, price_cents=2_000_000), one.finish())
     give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
@@ -105,7 +107,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 
 
 def more(said: Said, **cents: int) -> None:
-    """These figures of the first meter, each so much more."""
+    """Raise these figures of the first meter by so much."""
     for name, by in cents.items():
         said["meters"][0][f"{name}_cents"] += by
 
@@ -194,7 +196,7 @@ def without_the_second_table(said: Said) -> None:
 def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The rejection of an award vanished: its table was told of nothing, so both logs are sound by themselves."""
+    """The rejection of an award vanished. Its table was told of nothing, so each log is sound by itself."""
     log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
     log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
     assert head_office([f"north={log}", *kept]) == 0
@@ -206,7 +208,7 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
-    """Else a liar would write the earlier form, which says less."""
+    """Otherwise a liar would write the earlier form, which says less."""
 
     def as_form_1(said: Said) -> None:
         said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
@@ -230,7 +232,7 @@ def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it
 
 
 def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_path: Path) -> None:
-    """Such wagers went on every meter of the pit. The ledger is of the version before."""
+    """Wagers of contract 2 went on every meter of the pit. The ledger is one of the version before this one."""
     ledger = tmp_path / "ledger"
     with closing(opened(ledger, TERMS)) as pit:
         table = TableEvening("t-0")
@@ -243,7 +245,7 @@ def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_pa
 
 
 def test_evenings_without_a_lie_have_no_finding(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """Two of three on a ledger that the version before began, and which kept no decision's place."""
+    """Two evenings of three run on a ledger that the version before began, which kept no place of a decision."""
     did: Counter[str] = Counter()
     seeds = range(500) if samples.at_length else (0, 8, 19, 25)
     for seed in seeds:
@@ -270,7 +272,7 @@ _MOVED = (  # by pairs that leave the level the sum of what went in less what we
 
 
 def a_meter(said: Said, drawn: random.Random) -> Said:
-    """A meter on which something was wagered."""
+    """A meter on which somebody wagered."""
     meter: Said = drawn.choice([each for each in said["meters"] if each["meter"] in ("big", "small")])
     return meter
 
@@ -302,7 +304,7 @@ def a_part_of_a_cent(said: Said, drawn: random.Random) -> None:
 
 
 def an_amount(said: Said, drawn: random.Random) -> None:
-    """An award has another amount; its meter has the rest, and the sums agree."""
+    """Give an award another amount. Its meter gets the rest, and the sums agree."""
     award, cents = drawn.choice(said["awards"]), some_cents(drawn)
     award["cents"] += cents
     for meter in said["meters"]:
@@ -345,7 +347,7 @@ _SENTENCE = re.compile(
 def test_random_lies_are_found_each_with_its_table_its_round_and_its_amount(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    """Each is signed by the pit, and most of them add up by themselves."""
+    """The pit signs each lie, and most lies add up by themselves."""
     lies: Counter[str] = Counter()
     for seed in range(20 if samples.at_length else 2):
         drawn = random.Random(seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def award_step(hit: dict[str, Any], **said: Any) -> dict[str, Any]:
-    """The first step of the award of this hit, but for what is said otherwise."""
+    """The first step of this hit's award, with these fields changed."""
     return {
         "award": f"{hit['table']}.1",
         "hit": hit["id"],

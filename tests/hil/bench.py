@@ -1,4 +1,4 @@
-"""All that a scenario at the bench may use, in one."""
+"""All that a scenario at the bench may use, in one object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.second_person import agree
 
 @dataclass(frozen=True)
 class Bench:
-    """A table that runs, and the far end of each of its wires."""
+    """A running table, and the far end of each of its wires."""
 
     table: Table
     shoe: Any  # an Angel Eye with all its lies, unless the test is of another brand
@@ -46,17 +46,17 @@ class Bench:
         self.eventually(lambda: self.table.phase == phase)
 
     def rounds(self, expected: int) -> list[dict[str, Any]]:
-        """The hands that the pit was told of, once the table waits for nothing more to be acknowledged."""
+        """The rounds that the pit was told of, once every event is acknowledged."""
         self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
         return self.pit.rounds
 
     def restart(self) -> None:
-        """Kill the daemon; it comes again, hears the shoe, and a supervisor counts what is left in it."""
+        """Kill the daemon. It starts again and hears the shoe, and a supervisor counts the cards that are left."""
         self.table.restart()
         self.eventually(self.table.links_up)
 
     def play_on(self, after: int) -> None:
-        """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
+        """Play one more hand, after the shoe's own game gave the last hand up: the table must work as before."""
         if isinstance(self.shoe, FarShoe):
             self.shoe.force_quit()
         self.dealer.play("9C TD TC 5D")

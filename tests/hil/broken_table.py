@@ -1,6 +1,7 @@
 """A table with a defect, for the two faults that no sound table has: `python -m tests.hil.broken_table DEFECT run ...`.
 
-The defect is `raises=7H`, the core fails on that card, or `forgets`, a replay makes one event fewer than were sent.
+DEFECT is `raises=7H`, with which the core fails on that card, or `forgets`, with which a replay makes one event fewer
+than were sent.
 """
 
 from __future__ import annotations

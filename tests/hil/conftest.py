@@ -1,4 +1,4 @@
-"""The bench's own fixtures in one, for the scenarios of this folder."""
+"""The bench's own fixtures in one fixture, for the scenarios of this folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def at(
 
 @pytest.fixture
 def hit(at: Bench) -> dict[str, Any]:
-    """A table whose seat 1 has hit a meter, and its event."""
+    """The event of a hit: seat 1 of the table has hit a meter."""
     at.dealer.open_shoe()
     at.dealer.lock(1)
     at.shoe.deal("KS 2D 9S 3C")
@@ -38,7 +38,7 @@ def hit(at: Bench) -> dict[str, Any]:
 
 @pytest.fixture
 def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[PitProcess]:
-    """The project's own pit, running beside the tests' pit."""
+    """The project's own pit, which runs beside the tests' pit."""
     if broker.certs is not None:
         pytest.skip("two pits cannot be at a broker that knows each by its certificate")
     key = tmp_path / "ledger.key"

@@ -1,8 +1,8 @@
-"""An evening at a table whose daemon is killed at every chance: a dealer, a supervisor, and the one who kills.
+"""An evening at a table whose daemon is killed at every chance: a dealer, a supervisor, and whoever kills the daemon.
 
 The dealer deals seeded decks by the sheet. The supervisor knows what lies on the felt, and mends what the table missed
-by naming or voiding. Which reports it missed is known from its journal beside what the shoe sent, so each fault that
-comes can be told to be right, and each that does not. `played` is what the table must have told the pit in the end.
+by naming cards or voiding rounds. The journal beside what the shoe sent shows which reports the table missed. So each
+fault that comes, or does not come, can be judged. `played` is what the table must have told the pit in the end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MISCHIEF = {
 class Wire:
     """What the shoe sent beside what the journal has of it: each report once, in its order, or never.
 
-    A BeeTek says the same card twice in the same words; of such reports the last is taken that fits.
+    A BeeTek says the same card twice in the same words. Of such reports the last that fits is taken.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class Wire:
     _row: int = 0
 
     def look(self) -> None:
-        """Read on in the journal: each report in it was sent, after the one before it."""
+        """Read on in the journal. Each report in it must have been sent, after the report before it."""
         facts = self.table.facts(self._row)
         self._row = facts[-1]["row"] if facts else self._row
         frames = [fact["report"]["frame"] for fact in facts if fact.get("report") is not None]
@@ -67,12 +67,12 @@ class Wire:
         self.heard = reached
 
     def unheard(self) -> int:
-        """How many reports were sent after the last one in the journal."""
+        """How many reports were sent after the last report in the journal."""
         return len(self.shoe.sent) - self.heard
 
 
 class Evening:
-    """`deal` goes on until the daemon was killed `kills` times and the round is over."""
+    """An evening of dealing. `deal` goes on until the daemon was killed `kills` times and the round is over."""
 
     def __init__(
         self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually, seed: int, kills: int
@@ -93,7 +93,7 @@ class Evening:
         self.happened: Counter[str] = Counter()
 
     def deal(self) -> None:
-        """The whole evening."""
+        """Deal the whole evening."""
         self._shoe.power_up()
         self._await_all_heard()
         while self._kills_to_go > 0:
@@ -105,7 +105,7 @@ class Evening:
     # The dealer.
 
     def _open_shoe(self) -> None:
-        """Announce a shoe and burn; where the table missed the end of the burn, announce it anew with other cards."""
+        """Announce a shoe and burn. Where the table missed the end of the burn, announce it anew with other cards."""
         while True:
             self._deck = next(self._decks)
             self._shoe_number += 1
@@ -151,7 +151,8 @@ class Evening:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def _draw(self) -> str:
-        """Draw a card, with some mischief or none. Afterwards the daemon has heard what it ever will, or is down."""
+        """Draw a card, with or without some mischief. Afterwards the daemon has heard all that it ever will, or is
+        down."""
         card = self._deck.draw()
         self._felt.append(card)
         self._drawn += 1
@@ -184,7 +185,8 @@ class Evening:
         return mischief if isinstance(self._shoe, FarShoe) else mischief.replace("killed between its copies", "none")
 
     def _stays_down(self, more_cards: bool) -> bool:
-        """Whether the dealer deals on before the daemon comes up again, as he does who does not look at the lamps."""
+        """Whether the dealer deals on before the daemon is up again, as a dealer does who does not look at the
+        lamps."""
         if self._table.runs:
             self._look()
             return False
@@ -201,7 +203,7 @@ class Evening:
         self._eventually(lambda: self._table.face != face)  # it follows the commit, in which they were heard
 
     def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
-        """Kill the daemon while the card's report is on the wire; it is there again for the rest of the copies."""
+        """Kill the daemon while the card's report is on the wire. The daemon is up again for the other copies."""
 
         def before_copy(copy: int) -> None:
             if copy == doomed:
@@ -220,7 +222,7 @@ class Evening:
     # The supervisor.
 
     def _set_right_in_burn(self) -> None:
-        """Name the first card where it was missed; the others of the burn are counted."""
+        """Name the first card where the table missed it, and count the other cards of the burn."""
         if self._fault() is None:
             return
         if self._table.phase == "first_card_due" and self._held() < len(self._felt):
@@ -237,7 +239,7 @@ class Evening:
         return 0 if face.phase == "first_card_due" else len(self._felt)
 
     def _set_right(self, hand: Hand) -> None:
-        """See that the table is right about the hand so far, or stopped with reason; then set it right."""
+        """Check that the table is right about the hand so far, or has stopped with reason. Then set it right."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(hand)
@@ -253,7 +255,8 @@ class Evening:
         return 0 if fault is None else int(fault.held_cards)
 
     def _name_and_count(self) -> None:
-        """Name the cards of the felt that the table neither shows nor holds, in their order, and count the rest."""
+        """Name the cards of the felt that the table neither shows nor holds, in their order, and count the other
+        cards."""
         while (place := self._shown()) + self._held() < len(self._felt):
             self._name(place)
         self._count()
@@ -263,7 +266,8 @@ class Evening:
         self.happened["a card was named"] += 1
 
     def _count(self) -> None:
-        """Count the cards that are left in the shoe, where the daemon was away; once more where it was again."""
+        """Count the cards that are left in the shoe, where the daemon was away; count again where it was away
+        meanwhile."""
         while self._absent:
             self._absent = False
             self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
@@ -282,7 +286,7 @@ class Evening:
             self._await_all_heard()
 
     def _have_done(self, act: str, done: Callable[[], bool], **said: str | int) -> None:
-        """Have the supervisor do it; should the daemon be killed as it is asked, see whether it was done."""
+        """Have the supervisor do the act. If the daemon is killed meanwhile, `done` says whether the act was done."""
         while not done():
             if self._chance(0.2):
                 fault = self._table.face.fault
@@ -304,7 +308,7 @@ class Evening:
     # Whether a fault is right.
 
     def _fault(self) -> str | None:
-        """The standing fault, if any: there must be one where the daemon was away, and only there."""
+        """The code of the standing fault, if any. There must be a fault where the daemon was away, and only there."""
         fault, due = self._table.fault, "shoe_unheard" if self._absent else None
         assert fault == due, f"the fault is {fault}, and should be {due}"
         return fault

@@ -26,7 +26,8 @@ BOTH_SHOES = [
 
 @contextmanager
 def frozen(table: Table) -> Iterator[None]:
-    """The daemon does nothing meanwhile, and that for longer than a round of the shoe's numbers takes."""
+    """A block in which the daemon stands still, for longer than the numbers of the shoe's reports need to come
+    round."""
     pid = table.process.pid
     began_ms = since_boot_ms()
     os.kill(pid, signal.SIGSTOP)

@@ -1,10 +1,11 @@
-"""A table's scenarios over both brands of shoe, told to the pit alike; where the two rightly differ, the test says so.
+"""The scenarios of a table with both brands of shoe. The pit is told the same; where the brands rightly differ, the
+test says so.
 
-An Angel Eye numbers its reports, plays the game with the table, and tells of the cut card and of a card it cannot
-read. A BeeTek tells each card once and nothing more: whenever it was out of hearing with a card due, a person looks.
+An Angel Eye numbers its reports, plays the game with the table, and tells of the cut card and of a card that it cannot
+read. A BeeTek tells each card once and nothing more: whenever it went unheard while a card was due, a person looks.
 
-On a line that loses nothing it is all the same how the bytes come; with `--proof` they come one by one and late too. A
-lossy one makes other evenings: `test_hil_transports.py` deals them with open eyes.
+On a line that loses nothing the way in which the bytes come makes no difference; with `--proof` they also come one by
+one and late. A lossy line makes other evenings: `test_hil_transports.py` deals them with open eyes.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ _LINES = ["perfect", *(pytest.param(kind, marks=pytest.mark.proof) for kind in (
 
 
 def _params(at_length: str = "", **sections: Any) -> list[Any]:
-    """Both brands; that of `at_length` only with the proof."""
+    """Both brands as parameters. The brand `at_length` runs only with `--proof`."""
     marks = {brand: [pytest.mark.table(shoe={"driver": brand}, **sections)] for brand in BRANDS}
     return [pytest.param(brand, marks=[*marks[brand], *[pytest.mark.proof] * (brand == at_length)]) for brand in BRANDS]
 
 
 @pytest.fixture(params=_params())
 def brand(request: pytest.FixtureRequest) -> str:
-    """The brand of the shoe; the mark beside it names it to the table file."""
+    """The brand of the shoe. The mark beside the parameter puts it into the table's file."""
     return str(request.param)
 
 
@@ -45,19 +46,19 @@ _ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="be
 
 @pytest.fixture(params=_LINES)
 def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> FarLine:
-    """A line that loses nothing."""
+    """The shoe's end of a line that loses nothing."""
     return TRANSPORTS[request.param](shoe_line)
 
 
 @pytest.fixture
 def at(brand: str, at: Bench) -> Bench:
-    """A table with this brand of shoe, no shoe open yet."""
+    """A table with this brand of shoe, on which no shoe is open yet."""
     assert isinstance(at.shoe, FarBeeTek) == (brand == "beetek")
     return at
 
 
 def _rounds(at: Bench, expected: int) -> list[dict[str, Any]]:
-    """What the pit was told of the hands' cards."""
+    """What the pit was told of each hand's cards."""
     return [_said(event) for event in at.rounds(expected)]
 
 
@@ -206,7 +207,7 @@ def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
 
 
 def _one_deck() -> list[list[str]]:
-    """A shuffled deck as it is dealt: the burn, and each hand that at least six cards are left for."""
+    """A shuffled deck as it is dealt: the burn, and then hands for as long as at least six cards are left."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS]
     random.Random(9).shuffle(deck)
     burned = 1 + rules.burn_count(deck[0])
@@ -261,7 +262,8 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
 
 
 def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
-    """A BeeTek's damaged line is no card: the draw lamp stays, and the cable must be pulled before it can be named."""
+    """Lose a card and name it. A BeeTek's damaged line is no card: the draw lamp stays, and the cable must be pulled
+    before the card can be named."""
     shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
     shoe.deal(card)
     shoe.corrupt = None

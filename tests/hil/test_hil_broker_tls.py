@@ -1,4 +1,4 @@
-"""The bench at a broker that runs and wants mutual TLS: the shipped one, with certificates of `tablectl certs`."""
+"""The bench at a running broker that wants mutual TLS: the shipped broker, with certificates of `tablectl certs`."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class SecuredBroker:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What the bench is told of it."""
+        """The bench's options for this broker."""
         return "--broker", f"mqtts://localhost:{self.port}", "--broker-certs", str(self.folder)
 
     @property
     def clients(self) -> set[str]:
-        """Who has connected, by the name in the certificate that was shown."""
+        """The clients that have connected, by the names in their certificates."""
         return set(re.findall(r"New client connected from \S+ as \S+ \(.*u'(\w+)'\)", self.log.read_text("utf-8")))
 
 
 @pytest.fixture(scope="module")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder, made as docs/bench.md says."""
+    """A folder of certificates, made as docs/bench.md says."""
     folder = tmp_path_factory.mktemp("bench") / "tls"
     assert main(["certs", str(folder), "localhost", "hil", "pit", "bets"]) == 0
     return folder
@@ -47,7 +47,7 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
-    """The shipped configuration, but for where its files lie, its port, and the user it runs as."""
+    """Run the broker with the shipped configuration. Only the places of its files, its port and its user differ."""
     text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
     for ours, theirs in {
         "/etc/mosquitto/acl": str(SHIPPED / "acl"),
@@ -77,7 +77,7 @@ def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_t
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
     """Every table is called `hil`, and the broker retains a table's state and its pit's last acknowledgement. The
-    folder is found from where pytest is called."""
+    folder of certificates is found from where pytest is called."""
     (tmp_path / "here").symlink_to(secured.folder)
     named = ("--broker", f"mqtts://localhost:{secured.port}", "--broker-certs", "here")
     run = run_elsewhere(tmp_path, A_HAND + _TWICE, *named)
@@ -132,7 +132,7 @@ _FILES = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bet
 
 
 def test_certificates_that_lack_something_are_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
-    """Half of the options, a certificate of another name, and each file of the folder that is missing."""
+    """The cases: half of the options, a certificate of another name, and each file that is missing in the folder."""
     anothers = _without("hil.crt", certs, tmp_path / "anothers")
     shutil.copy(certs / "pit.crt", anothers / "hil.crt")
     named = {"CERTS": str(certs), "ANOTHERS": str(anothers)}

@@ -1,4 +1,5 @@
-"""The cabinet's contact: who opens it while the table runs, or leaves it open over a start, is told of."""
+"""The cabinet's contact: people are told where somebody opens it while the table runs, or leaves it open over a
+start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's card is copied whole, journal and key included, and both cards run at one broker and one pit."""
+"""Somebody copies a table's card with journal and key, and both cards run at one broker and one pit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.proof
 
 @pytest.fixture
 def clone(at: Bench, broker: Broker, tmp_path: Path) -> Iterator[Bench]:
-    """Another machine for a table of the same name, with a shoe and a header of its own. Nothing is on its card yet."""
+    """Another machine for a table of the same name, with its own shoe and header. Nothing is on its card yet."""
     folder = tmp_path / "clone"
     folder.mkdir()
     files = TableFiles(folder, at.table.table_id, broker.port, None, pit=pit_section(broker))

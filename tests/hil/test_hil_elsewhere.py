@@ -1,4 +1,4 @@
-"""The bench as others use it: from another repository, over a jumpered header, and told nonsense.
+"""The bench as others use it: from another repository, over a jumpered header, and with wrong options.
 
 Each test runs a pytest of its own in an empty folder.
 """
@@ -37,7 +37,7 @@ def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
 
 @contextmanager
 def _wired(page: PinsPage, jumpers: Jumpers) -> Iterator[None]:
-    """The jumpers themselves: a level put out at one end is driven at the other."""
+    """The jumpers: a level that is put out at one end is driven at the other."""
     ways = [(one, other) for jumper in jumpers.all() for one, other in _both_ways(jumper.table, jumper.bench)]
     closing = threading.Event()
 
@@ -59,7 +59,7 @@ def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @pytest.mark.proof
 def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path | None) -> None:
-    """Bench and daemon on one header, each through the real RPi.GPIO; simulated are the registers and the wires."""
+    """Bench and daemon share one header, each through the real RPi.GPIO. The registers and the wires are simulated."""
     if shim is None:
         pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
     real = ("--gpio", "real", "--jumpers", str(JUMPERS))

@@ -1,4 +1,4 @@
-"""Every fault walked through at a running table: how it comes, what is then seen, by which exit it is left."""
+"""Every fault at a running table: how it comes, what people see then, and by which exit it is left."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ Way = Callable[[Bench], Iterator[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Walk:
-    """`way` brings the fault about and yields the details it must tell; going on, it leaves the fault by `exit_`.
+    """A fault's walk. `way` brings the fault about and yields the details that it must tell. When it goes on, it leaves
+    the fault by `exit_`.
 
     `heard`: the pit hears of the fault before it is left.
     """
@@ -67,7 +68,8 @@ WALKS: dict[str, Walk] = {}
 def walk(
     code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, heard: bool = True, **table: Any
 ) -> Callable[[Way], Way]:
-    """A walk of this fault; `how` it comes, where there are several. `table` changes the table's files."""
+    """Register a walk of this fault. `how` says how the fault comes, where there are several ways. `table` changes the
+    table's files."""
     name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
@@ -208,7 +210,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _whole_hands_without(others: set[str]) -> list[str]:
-    """The rest of one deck in an order whose last card ends a round."""
+    """The other cards of one deck, in an order in which the last card ends a round."""
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
@@ -222,7 +224,7 @@ def _whole_hands_without(others: set[str]) -> list[str]:
 
 
 def _report_kept(shoe: FarShoe, card: str) -> None:
-    """Say that a card was kept, which the shoe's own game would not say at this moment."""
+    """Report that a card was kept, which the shoe's own game would not report at this moment."""
     seq = (int(chr(bytes.fromhex(shoe.sent[-1])[1])) + 1) % 10
     shoe.skip_seq()
     shoe.line.write(3 * frame(str(seq), bytes([ord("R"), 0x80 | Target.PLAYER << 4 | 1, card_byte(card)])))
@@ -247,7 +249,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def _owe_at_the_shoes_end(at: Bench) -> None:
-    """Seat 2 wins on Banker in the last round, and the shoe begins a new one by itself."""
+    """Let seat 2 win on Banker in the last round. The shoe then begins a new shoe by itself."""
     at.dealer.open_shoe()
     at.table.tablectl("wager", "2", "banker", "2000", "--by", "Ann")
     at.dealer.lock()
@@ -796,7 +798,7 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
 
 
 def _of(code: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that tell of this fault."""
+    """The events that tell of this fault."""
     return [event for event in events if event["code"] == code]
 
 
@@ -805,7 +807,7 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
-    """The one fault without an exit: from this journal no event is sent any more, only the table's state."""
+    """Check the one fault without an exit: no event of this journal is sent any more, only the table's state."""
     at.eventually(lambda: at.pit.state["fault"] == code)
     assert list(going) == []
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")

@@ -1,6 +1,6 @@
-"""Stories of a table that stops: that a fault stands, whatever comes, and who leaves it how.
+"""Stories of a table that stops: the fault stands whatever comes, and only certain acts leave it.
 
-Each fault by itself is walked through in `test_hil_every_fault.py`.
+Each fault by itself is in `test_hil_every_fault.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.errors import raising
 
 @pytest.fixture(autouse=True)
 def _shoe_open(table: Table, dealer: Dealer) -> None:
-    """Every story here begins with an open shoe and wagers open."""
+    """Open a shoe: every story here begins while wagers are open."""
     dealer.open_shoe()
 
 

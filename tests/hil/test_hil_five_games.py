@@ -1,4 +1,5 @@
-"""A shoe of each game, with wagers, through every wire: the reference pit's account against the house's, to the cent.
+"""A shoe of each game, with wagers, through every wire: the reference pit's account is compared with the house's, to
+the cent.
 
 The simulated people deal, wager, choose and pay; their house judges and pays by its own reading of the sheets. What the
 reference pit committed of the same evening must say the same.
@@ -49,7 +50,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Evening:
-    """What is played: an example table, changed so, by its seed, for so many rounds; None: a whole shoe and its end."""
+    """What is played: an example table with these changes, its seed, and the number of rounds. None: a whole shoe to
+    its end."""
 
     table: str
     seed: int = 7
@@ -106,7 +108,7 @@ _EVENINGS = [
 
 @pytest.fixture
 def evening(request: pytest.FixtureRequest) -> Evening:
-    """What is played."""
+    """The evening that this test plays."""
     played: Evening = request.param
     return played
 
@@ -134,7 +136,7 @@ def table_files(
 
 @pytest.fixture
 def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
-    """The ledger of a reference pit that runs."""
+    """The ledger of a running reference pit."""
     ledger = tmp_path / "pit"
     command = ["-m", "controller.pit.reference", "run", *pit_options(broker), "--ledger", str(ledger)]
     log = tmp_path / "pit.log"
@@ -146,13 +148,15 @@ def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
 
 @dataclass
 class Accounts:
-    """The house's account and the pit's of the same rounds, by type; what the house had begun of a next shoe is cut."""
+    """The house's account and the pit's account of the same rounds, by type, without what the house had begun of a next
+    shoe."""
 
     house: list[dict[str, Any]]
     pit: list[Event]
 
     def both(self, type_: str) -> list[tuple[Event, dict[str, Any]]]:
-        """The pit's and the house's entries of this type, side by side; there must be as many of either."""
+        """The entries of this type in both accounts, side by side: the pit's and the house's. There must be as many of
+        each."""
         pits = [event for event in self.pit if event["type"] == type_]
         return list(zip(pits, [line for line in self.house if line["type"] == type_], strict=True))
 
@@ -161,7 +165,7 @@ class Accounts:
 def accounts(
     evening: Evening, table_files: TableFiles, ledger: Path, unstarted_table: Table, pins: Pins, tmp_path: Path
 ) -> Accounts:
-    """Both accounts of the whole evening, which has been played."""
+    """Play the whole evening, and return both accounts of it."""
     table = unstarted_table
     table.start()
     assert comes_true(lambda: _pit_is_up(table), 20), table.log_tail()
@@ -237,7 +241,7 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
 
 
 def _reckoned_meters(evening: Evening, house: list[dict[str, Any]]) -> tuple[list[int], dict[str, int]]:
-    """Every award in cents, and each meter's level at the end, reckoned from the house's account and the two files."""
+    """Every award in cents, and each meter's level at the end, computed from the house's account and the two files."""
     table = tomllib.loads(programs.example_table(evening.table).read_text("utf-8"))["table"]
     game = evening.keys.get("game", programs.example_table(evening.table).parent / table["game"])
     bets = {bet["spot"]: bet for bet in tomllib.loads(Path(game).read_text("utf-8"))["bets"]}
@@ -316,7 +320,8 @@ def _bets(evening: Evening) -> list[dict[str, Any]]:
 
 
 def _balances(settlement: dict[str, Any] | None) -> None:
-    """What was staked went back, to the house, or was taken as commission; and each total is its wagers'."""
+    """Check that each stake went back, to the house, or into commission, and that each total is the sum of its
+    wagers."""
     if settlement is None:
         return
     totals, wagers = settlement["totals"], settlement["wagers"]
@@ -335,7 +340,8 @@ def _settled(accounts: Accounts) -> list[dict[str, Any]]:
 
 
 def _is_an_evening(evening: Evening, accounts: Accounts) -> None:
-    """Enough happened for the comparison to mean something, and what was owed in the shoe was paid at its end."""
+    """Check that enough happened for the comparison to mean something, and that what was owed in the shoe was paid at
+    its end."""
     settled, locked = _settled(accounts), [line for line in accounts.house if line["type"] == "wagers_locked"]
     if evening.rounds is None:
         assert accounts.both("shoe_closed")

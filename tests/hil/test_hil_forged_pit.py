@@ -1,4 +1,4 @@
-"""What is said in the pit's name, and is not the pit's; what is the pit's, and cannot be; and the pit's key.
+"""Messages in the pit's name that are not the pit's, messages of the pit that cannot be true, and the pit's key.
 
 The table has pinned the key of the test's own pit. Whoever may publish on the broker can say anything besides.
 """
@@ -29,7 +29,7 @@ PLAYER_WINS = "9C TD TC 5D"
 
 
 def forged(word: bytes) -> tuple[bytes, ...]:
-    """The word as a forger may say it: without a signature, and as another has signed it."""
+    """The word as a forger may say it: without a signature, and signed with another key."""
     said = json.loads(word)
     del said["signature"]
     unsigned = json.dumps(said).encode()

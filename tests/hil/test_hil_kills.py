@@ -1,4 +1,4 @@
-"""Kills: whatever instant the daemon is killed at, no round is ever wrong, doubled, or missing in silence."""
+"""Kills: at whatever instant the daemon is killed, no round is ever wrong, doubled, or missing without a fault."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _hand(event: dict[str, Any]) -> tuple[int, int]:
 
 
 def _judge(played: list[Hand], pit: FarPit) -> None:
-    """Hold what the pit was told against what was really dealt."""
+    """Compare what the pit was told with what was really dealt."""
     hands = {(hand.shoe, hand.round): hand for hand in played}
     assert [_hand(event) for event in pit.told("wagers_locked")] == list(hands), "each hand was locked once, in order"
     for event in pit.told("wagers_locked"):

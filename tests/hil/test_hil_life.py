@@ -142,7 +142,8 @@ def test_systemd_is_told_ready_alive_and_stopping(unstarted_table: Table, shoe: 
 
 
 def test_what_has_not_come_yet_is_waited_for() -> None:
-    """A condition may ask for the last of nothing, and for a field before it is there. A wrong name ends the wait."""
+    """A condition may ask for the last item of an empty list, or for a field before it is there. A wrong name ends the
+    wait."""
     heard: list[list[dict[str, str]]] = [[], [{}], [{"outcome": "banker"}]]
     assert comes_true(lambda: heard.pop(0)[-1]["outcome"] == "banker", 60)
     assert heard == []

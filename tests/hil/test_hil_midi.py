@@ -1,4 +1,5 @@
-"""A midi hand watched by a subscriber to everything: before it is revealed no card of it is in any byte sent."""
+"""A midi hand, watched by a client that subscribes to everything: before the reveal no byte that was sent tells a card
+of it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card 
 
 @pytest.fixture
 def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everything]:
-    """Every message on the broker until now, topic and payload."""
+    """A function that returns every message on the broker so far, topic and payload."""
     if broker.certs is not None:
         pytest.skip("this broker lets nobody hear everything")
     heard: list[bytes] = []

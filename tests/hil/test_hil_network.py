@@ -1,4 +1,5 @@
-"""What the network may tell a table: the pit's levels and awards, and bet recognition's wagers; and what it may not."""
+"""What the network may tell a table (the pit's levels and awards, and bet recognition's wagers), and what it may
+not."""
 
 from __future__ import annotations
 

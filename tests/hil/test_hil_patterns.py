@@ -1,4 +1,4 @@
-"""The bench's own eyes: a lamp's pattern is told rightly from when it was lit and when dark."""
+"""How the bench itself reads lamps: it finds a lamp's pattern from when the lamp was lit and when dark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TOLD_WITHIN_S = 4.0
 
 
 def _seen(before: Stretch, lengths_s: tuple[float, ...], watched_s: float) -> list[Stretch]:
-    """What was seen of a lamp that began to burn so, after `before`."""
+    """The stretches that were seen of a lamp which began to burn in this pattern, after `before`."""
     seen = [before]
     lit = True
     for length_s in cycle(lengths_s):
@@ -72,7 +72,8 @@ _CHANGES_EVERY_MS = 170  # over a cycle of the longest pattern, and not in step 
 
 
 def _watched(before: Pattern, after: Pattern, changed_ms: int) -> Iterator[tuple[float, list[Stretch]]]:
-    """What is seen of a lamp that burns in one pattern and then in another, by how long it has, in seconds."""
+    """The stretches seen of a lamp that burns in one pattern and then in another, by how long the second has lasted, in
+    seconds."""
     since_ms = 0
     over: list[Stretch] = []
     lit = before.lit(0)
@@ -93,7 +94,8 @@ def _stays(told: str | None, last: Stretch) -> bool:
 @pytest.mark.parametrize("after", Pattern)
 @pytest.mark.parametrize("before", Pattern)
 def test_every_pattern_is_told_apart_from_every_other_that_it_follows(before: Pattern, after: Pattern) -> None:
-    """Nothing is told but the one or the other, save of a lamp lit or dark for longer than any pattern has it."""
+    """Only one of these two patterns is ever told, except for a lamp that is lit or dark for longer than any pattern
+    has it."""
     for changed_ms in range(_CHANGES_AFTER_MS, _CHANGES_AFTER_MS + 2_000, _CHANGES_EVERY_MS):
         for since_s, seen in _watched(before, after, changed_ms):
             told = pattern(seen)

@@ -1,4 +1,5 @@
-"""People at a running table: who answers which fault, who is the second person, and who keeps whom from the socket."""
+"""People at a running table: who answers which fault, who is the second person, and who can keep others from the
+socket."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def _control(table: Table) -> Path:
 
 
 def _said(table: Table, **request: object) -> dict[str, Any]:
-    """The table's answer, a refusal too."""
+    """The table's answer to this request, also a refusal."""
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(PATIENCE_S)
         channel.connect(str(_control(table)))
@@ -47,7 +48,7 @@ def _said(table: Table, **request: object) -> dict[str, Any]:
 
 @pytest.fixture
 def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually) -> Table:
-    """An error of the shoe stands; a second cut card waits behind it."""
+    """A table on which an error of the shoe stands, while a second cut card waits behind it."""
     dealer.open_shoe()
     shoe.raise_error(4)
     eventually(lambda: table.fault == "shoe_error")
@@ -88,7 +89,7 @@ CORRECT: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "b
 
 @pytest.fixture
 def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually) -> Table:
-    """Player has KS 9S, Banker 2D 3D; a person read 4D."""
+    """A table after one round: Player has KS 9S, Banker 2D 3D. A person read a 4D."""
     dealer.open_shoe()
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
     shoe.deal("KS 2D 9S 3D")
@@ -97,7 +98,7 @@ def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Deal
 
 
 def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) -> None:
-    """ "Ann" and "Ann." counted as two people."""
+    """ "Ann" and "Ann." once counted as two people."""
     assert not _said(one_round, **CORRECT, by="Ann", witness="Ann.")["ok"]
     waits = _said(one_round, **CORRECT, by="Ann")["waits"]
     for name in ("Ann.", "Bea"):

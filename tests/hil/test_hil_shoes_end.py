@@ -1,4 +1,4 @@
-"""The plug is pulled at the shoe's end while the adapter stays: the port is open, and nobody hears the shoe.
+"""Somebody pulls the plug at the shoe's end while the adapter stays in: the port is open, and the shoe goes unheard.
 
 An Angel Eye is asked. A BeeTek takes no commands, so its plug is seen: by an input of the header, or by a modem line of
 the adapter, whose far end is `modem_lines.c`.
@@ -151,7 +151,7 @@ def test_a_house_that_turned_it_off_sends_nothing(at: Bench) -> None:
 
 @pytest.fixture(scope="session")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that answers for the adapter."""
+    """The library that answers in place of the adapter."""
     library = tmp_path_factory.mktemp("adapter") / "modem_lines.so"
     source = Path(__file__).with_name("modem_lines.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"], check=True)
@@ -186,7 +186,7 @@ def test_a_loop_in_the_plug_shows_a_beetek_on_the_adapters_modem_line(
 def test_a_port_that_cannot_tell_its_modem_lines_is_an_error_with_the_ways_out(
     unstarted_table: Table, shoe: Any, eventually: Callable[[Callable[[], object]], None], tmp_path: Path
 ) -> None:
-    """A pty has none: the table does not run as if it saw the plug."""
+    """A pty has no modem lines. The table must not run as if it saw the plug."""
     unstarted_table.start(await_ready=False)
     eventually(lambda: not unstarted_table.runs)
     said = (tmp_path / "daemon.log").read_text("utf-8")

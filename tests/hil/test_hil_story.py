@@ -157,7 +157,7 @@ def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(at: Bench
 
 
 def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: Bench) -> None:
-    """The dealer draws the King of seat 1, looks at it, says that nobody saw it, and seat 1 puts a chip down."""
+    """The dealer draws the King of seat 1, looks at it, and says that nobody saw it. Then seat 1 puts a chip down."""
     at.dealer.open_shoe()
     at.shoe.deal("KS")
     at.eventually(lambda: at.table.phase == "round_in_play")

@@ -1,4 +1,4 @@
-"""What a stranger at a table's machine tries: refused, noticed, and written down."""
+"""What a stranger tries at a table's machine is refused, noticed, and written down."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""One short shoe over both brands of shoe and four kinds of line: no round is ever told otherwise than it was dealt.
+"""One short shoe with both brands over four kinds of line: the table never tells a round otherwise than it was dealt.
 
-The dealer deals by the sheet and looks at the draw lamps after each card. What a bad line loses whole, an Angel Eye's
-numbering shows with its next report: the table stops, and the supervisor names what lies on the felt. A BeeTek numbers
-nothing, so the table cannot know: dealt on, every later card would lie one place too early. Its dealer sees that the
-draw lamp did not move, stops, and the hand is voided. That is all the protection there can be.
+The dealer deals by the sheet and looks at the draw lamps after each card. Where a bad line loses a whole report, an
+Angel Eye's numbering shows that with its next report: the table stops, and the supervisor names what lies on the felt.
+A BeeTek numbers nothing, so the table cannot know: if the dealer went on, every later card would lie one place too
+early. Its dealer sees that the draw lamp did not move, stops, and the hand is voided. No other protection is possible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _told(hand: Hand) -> dict[str, Any]:
 
 
 class Shoe:
-    """One shoe, dealt with open eyes."""
+    """One shoe, dealt by a dealer who looks at the lamps."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -42,7 +42,7 @@ class Shoe:
         self.hands: list[Hand] = []
 
     def open(self) -> None:
-        """Announce a shoe and burn; where the table did not hear it all, announce it anew."""
+        """Announce a shoe and burn. Where the table did not hear all of that, announce the shoe anew."""
         for _ in range(10):
             self._table.supervisor("new_shoe")
             if not self._burned():  # cards that waited behind a gap before their first one are this shoe's
@@ -53,7 +53,7 @@ class Shoe:
         pytest.fail("ten burns, and none was heard to its end")
 
     def lock(self) -> None:
-        """No more wagers. A gap that the last round's result showed is cleared: that hand was looked at."""
+        """Lock the wagers. A gap that the last round's result showed is cleared, since that hand was looked at."""
         while self._table.phase != "wagers_locked":
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked" or self._stands())
             if self._stands():
@@ -73,12 +73,12 @@ class Shoe:
         return hand
 
     def deal_in_error(self, cards: str) -> None:
-        """Deal with wagers open: what the first card begins is a simulated hand."""
+        """Deal while wagers are open: the first card begins a simulated hand."""
         self.hands.append(Hand(simulated=True))
         self.deal(cards, self.hands[-1])
 
     def cut_card(self, hand: Hand) -> None:
-        """The cut card comes inside a round; where the table does not know of it, the dealer says so."""
+        """Draw the cut card inside a round. Where the table does not know of it, the dealer says so."""
         self._shoe.cut_card()
         if not comes_true(self._knows_cut_card, _SEEN_WITHIN_S if self._shoe.tells_cut_card else 0):
             self._pins.press("cut_card", until=self._knows_cut_card)
@@ -86,7 +86,7 @@ class Shoe:
             self._settle(hand)
 
     def unplug_and_clear(self, hand: Hand) -> None:
-        """Pull the shoe's cable inside a round and put it back; a supervisor looks at the felt."""
+        """Pull the shoe's cable inside a round and put it back. A supervisor looks at the felt."""
         if hand.voided:
             return
         self._shoe.unplug()
@@ -131,7 +131,7 @@ class Shoe:
         return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
 
     def _settle(self, hand: Hand) -> None:
-        """The supervisor compares the felt with the display, names what is missing there, and clears."""
+        """Compare the felt with the display as a supervisor does, name what is missing there, and clear."""
         while (fault := self._table.face.fault) is not None:
             taken = self._taken(hand)
             for card in hand.cards[taken : len(hand.cards) - int(fault.held_cards)]:
@@ -150,7 +150,7 @@ class Shoe:
 
 @pytest.fixture
 def brand(request: pytest.FixtureRequest) -> str:
-    """The brand of the shoe; the mark beside it names it to the table file."""
+    """The brand of the shoe. The mark beside the parameter puts it into the table's file."""
     return str(request.param)
 
 
@@ -159,7 +159,7 @@ _LINES = ["byte by byte", "lossy", *(pytest.param(kind, marks=pytest.mark.proof)
 
 @pytest.fixture(params=_LINES)
 def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
-    """One of the kinds of line."""
+    """The shoe's end of one kind of line."""
     return TRANSPORTS[request.param](shoe_line)
 
 

@@ -1,4 +1,4 @@
-"""The daemon under the very filter of system calls that its unit sets: `systemd/table-controller.service`."""
+"""The daemon under the filter of system calls that its unit `systemd/table-controller.service` sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HELD = ("-m", "tests.support.unit_filter")
 
 
 def _killing(folder: Path) -> Path:
-    """The unit with its filter made deadly: one call that it refuses ends the process, and cannot pass unseen."""
+    """The unit with a deadly filter: a call that it refuses ends the process, so none passes unseen."""
     unit = read_unit(UNIT)
     unit.remove_option("Service", "SystemCallErrorNumber")
     # Where it is root, as tests may be and the service is not, SQLite gives its log to the journal's owner.
@@ -69,7 +69,7 @@ def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
 
 
 def _says(program: str, unit: Path | None) -> str:
-    """What Python prints for this program, held to a unit's filter or to none."""
+    """What Python prints for this program under a unit's filter, or under none."""
     held = () if unit is None else (*HELD, str(unit), sys.executable)
     run = subprocess.run(programs.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, (run.returncode, run.stderr)

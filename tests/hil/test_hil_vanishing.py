@@ -1,4 +1,4 @@
-"""What can vanish under a table, and what stands in a journal's place: a person always hears of it."""
+"""What can vanish while a table runs, and what can stand in a journal's place: a person always hears of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def beside(journal: Path, suffix: str) -> Path:
 
 
 def refused(table: Table, code: str, exit_code: int = STAYS_WRONG) -> str:
-    """What a start that must be refused says."""
+    """What a start says that must be refused."""
     run = table.tablectl("run", check=False)
     assert run.returncode == exit_code, run.stderr
     (told,) = [line for line in run.stderr.splitlines() if line.startswith(code)]

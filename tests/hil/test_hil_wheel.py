@@ -1,4 +1,4 @@
-"""The wheel, installed far from the checkout: everything that an installation promises is in it."""
+"""The wheel, installed far from the checkout, contains everything that an installation promises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.wheel import installed_wheel, run
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment with the wheel in it."""
+    """The folder with the programs of an environment in which the wheel is installed."""
     return installed_wheel(tmp_path_factory.mktemp("wheel"))
 
 
@@ -44,7 +44,7 @@ def test_another_repository_s_test_needs_nothing_but_the_installation(installed:
 
 
 def _first_test() -> str:
-    """The test that docs/bench.md gives to another repository as its first."""
+    """The first test that docs/bench.md gives to another repository."""
     page = (ROOT / "docs" / "bench.md").read_text("utf-8")
     code = re.search(r"^A first test, whole\..*\n\n```python\n((?:.*\n)+?)```$", page, re.M)
     assert code

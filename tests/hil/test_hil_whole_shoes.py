@@ -1,4 +1,5 @@
-"""Whole shoes, dealt by simulated people through every wire: the pit's account against theirs, line by line."""
+"""Whole shoes, dealt by simulated people through every wire: the pit's account is compared with theirs, line by
+line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies between the simulated shoe and its pty: a good line, or one that tears, loses or delays what is sent."""
+"""What lies between the simulated shoe and its pty: a good line, or one that tears, loses or delays bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANSWERS = (b"\x06", b"\x15")
 
 
 class Perfect:
-    """Everything comes as it was sent."""
+    """A line on which everything comes as it was sent."""
 
     def __init__(self, line: FarLine) -> None:
         self._line = line
@@ -26,7 +26,7 @@ class Perfect:
         self._line.write(data)
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """What the host sends comes as it was sent."""
+        """Call `heard` with what the host sends, as it was sent."""
         self._line.listen(heard)
 
     def unplug_at_shoe(self) -> None:
@@ -42,22 +42,23 @@ class Perfect:
         self._line.plug()
 
     def unplug(self) -> None:
-        """Make it vanish."""
+        """Let the device vanish."""
         self._line.unplug()
 
 
 class ByteByByte(Perfect):
-    """Each byte comes alone."""
+    """A line on which each byte comes alone."""
 
     def write(self, data: bytes) -> None:
-        """Put them on the line one by one."""
+        """Put the bytes on the line one by one."""
         for place in range(len(data)):
             super().write(data[place : place + 1])
             time.sleep(0)  # let the reader run between two of them
 
 
 class Lossy(Perfect):
-    """One in five of the shoe's frames or lines loses a byte, seeded. `lost` counts them."""
+    """A line that loses a byte of one in five of the shoe's frames or lines, as a seed decides. `lost` counts the
+    losses."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -65,7 +66,7 @@ class Lossy(Perfect):
         self.lost = 0
 
     def write(self, data: bytes) -> None:
-        """Put them on the line, or all but one."""
+        """Put the bytes on the line, or all but one of them."""
         rng = self._of_answers if data[:1] in _ANSWERS else self._rng  # answers come by the clock
         if rng.random() < LOSS:
             lost = rng.randrange(len(data))
@@ -75,7 +76,7 @@ class Lossy(Perfect):
 
 
 class Delayed(Perfect):
-    """Everything comes late, a chunk at a time, while the shoe goes on."""
+    """A line on which everything comes late, a chunk at a time, while the shoe goes on."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
@@ -83,7 +84,7 @@ class Delayed(Perfect):
         threading.Thread(target=self._bring, name="late", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Send them on their way."""
+        """Put the bytes into the queue of the late line."""
         self._late.put(data)
 
     def _bring(self) -> None:

@@ -1,10 +1,9 @@
-"""The journals that earlier commits wrote, for whoever must still read them.
+"""The journals that earlier commits wrote, for whatever must still read them.
 
-Of commit f6a00a5: each game was dealt by that commit's daemon over a simulated shoe, with wagers, and left inside an
-open shoe.
-`royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a round.
+Of commit f6a00a5: that commit's daemon dealt each game over a simulated shoe, with wagers, and was left inside an open
+shoe. `royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a round.
 `royal9-kept` keeps cards that are drawn in error: the shoe's result of four of them was a fault then, a card that the
-shoe kept became the next round's first, and the cutting card came far from its place. A script gave it to that commit.
+shoe kept became the next round's first, and the cut card came far from its place. A script gave it to that commit.
 
 Of commit 0f50807: shoes that were left open, given to that commit as scripts. `royal9-by-hand` has wagers placed after
 a card drawn in error was seen, a typed card that wins an award, a void, and a kept card. `royal9-next-card` dealt a
@@ -35,14 +34,14 @@ OF_0F50807 = [f"0f50807/{name}" for name in _named("0f50807")]
 
 @dataclass(frozen=True, slots=True)
 class OldJournal:
-    """A copy of one of them that a program may open, and its key."""
+    """A copy of an old journal that a program may open, and its key."""
 
     journal: Path
     key: Path
 
 
 def original(name: str) -> Path:
-    """The journal itself, for whoever only reads."""
+    """The old journal itself, for a test that only reads."""
     return _FOLDER / (f"{name}.journal" if "/" in name else f"f6a00a5/{name}.journal")
 
 

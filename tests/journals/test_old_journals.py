@@ -1,4 +1,4 @@
-"""A journal outlives the program that wrote it: those of earlier commits are read, replayed and gone on with."""
+"""A journal outlives the program that wrote it: journals of earlier commits are read, replayed and gone on with."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
-    """What the shoe says of kept cards stopped the table, and a card that the shoe kept is the next round's first."""
+    """By that procedure the shoe's result of kept cards stopped the table, and a card that the shoe kept is the next
+    round's first."""
     old = copied("royal9-kept", tmp_path)
     facts = [row.fact for row in read_rows(old.journal)]
     assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
@@ -92,7 +93,7 @@ def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
 
 
 def opened_again(old: OldJournal) -> Table:
-    """The table as its open shoe makes it, which must come out as it was stored."""
+    """The table after a replay of the open shoe, whose events must come out as they were stored."""
     key = load_or_make_key(old.key)
     whose = verify(old.journal).table
     journal = Journal(old.journal, whose, key, key.public)
@@ -104,7 +105,7 @@ def opened_again(old: OldJournal) -> Table:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
-    """The events of then are told to the screen in the words of now."""
+    """The screen gets the events of that time in the words of today."""
 
     async def told() -> list[dict[str, Any]]:
         past = Past(original(name), beside(original(name)))
@@ -125,7 +126,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
 
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
-    """The file of a simulated table that has this old journal."""
+    """The file of a simulated table with this old journal."""
     game = name.rpartition("/")[2].partition("-")[0].removesuffix("_corrected")
     changes: dict[str, dict[str, Any]] = {
         "table": {"id": verify(old.journal).table},
@@ -141,7 +142,8 @@ THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
 def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
-    """It shows the shoe and the fault that were left, ends both on a supervisor's word, and opens the next shoe."""
+    """The daemon shows the shoe and the fault that were left, ends both on a supervisor's word, and opens the next
+    shoe."""
     old = copied(name, tmp_path)
     read = verify(old.journal)
     shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
@@ -160,7 +162,7 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def started(table: Path) -> Public:
-    """What the table shows, once it answers."""
+    """What the started table shows, once it answers."""
     for _ in range(2000):
         with suppress(TableError):
             return status_of(table).face
@@ -206,7 +208,7 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
 def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
-    """Each row as it is written, but for the words that players read, and but for Kansas Star's rows: its sheet puts
+    """Each row is as it is written, except for the words that players read, and for Kansas Star's rows: its sheet puts
     two margins in a row."""
     rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
     game = name.partition("-")[0]
@@ -223,7 +225,7 @@ HANDS = [tuple(cards(text)) for text in f"{TWO}, {THREE}".split(", ")]
 
 
 def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game_file() -> None:
-    """Every kind of hand of a seat, split or not, against every kind of the dealer's."""
+    """Every kind of hand of a seat, split or not, is tried against every kind of the dealer's hand."""
     rules = next(row.fact.rules for row in read_rows(original("lucky9")) if isinstance(row.fact, ShoeOpened))
     then, now = ({bet.spot: bet for bet in bets} for bets in (rules.bets, bets_of("lucky9")))
     assert then.keys() == now.keys()
@@ -243,7 +245,7 @@ def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game
 
 
 def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
-    """The bets, each margin in a row of its own, in one order: margins exclude one another."""
+    """The bets by spot, in one order, with each margin in a row of its own: no two margins hold together."""
     return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
 
 

@@ -1,4 +1,5 @@
-"""A proxy between a client and its broker that ends connections at a word, and knows nothing of what passes."""
+"""A proxy between a client and its broker that ends connections when it is told to, and knows nothing of what
+passes."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class CuttingProxy:
         self._ends: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
 
     async def took(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A client came."""
+        """Connect a client that came with the broker."""
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
         ends = writer, far_writer
         self._ends.append(ends)

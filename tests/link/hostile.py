@@ -1,4 +1,5 @@
-"""A broker that means harm, and speaks raw MQTT 5: what Mosquitto would not send, and how it would not behave."""
+"""A hostile broker that speaks raw MQTT 5: it sends what Mosquitto would not send, and behaves as Mosquitto would
+not."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def packet(first: int, body: bytes) -> bytes:
 
 
 def length(value: int) -> bytes:
-    """MQTT's variable byte integer."""
+    """The value as MQTT's variable byte integer."""
     said = b""
     while value > 127:
         said, value = said + bytes([value & 127 | 128]), value >> 7
@@ -26,25 +27,25 @@ def length(value: int) -> bytes:
 
 
 def text(value: bytes) -> bytes:
-    """MQTT's string, of these bytes."""
+    """These bytes as MQTT's string."""
     return len(value).to_bytes(2, "big") + value
 
 
 def publish(topic: bytes, payload: bytes, qos: int = 0, properties: bytes = b"", retain: bool = False) -> bytes:
-    """A PUBLISH packet; its number is 1 where it needs one."""
+    """A PUBLISH packet. Its number is 1 where it needs one."""
     number = b"\0\1" if qos else b""
     return packet(PUBLISH | qos << 1 | retain, text(topic) + number + length(len(properties)) + properties + payload)
 
 
 class Line:
-    """One client's connection, seen from the broker."""
+    """A client's connection, seen from the broker."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         line.settimeout(PATIENCE_S)
 
     def hears(self) -> tuple[int, bytes]:
-        """The next packet: its kind and its body. Raises OSError at the end."""
+        """Read the next packet: its kind and its body. Raises OSError at the end."""
         first = self._exactly(1)[0]
         size = shift = 0
         while True:
@@ -64,11 +65,11 @@ class Line:
         return data
 
     def says(self, data: bytes) -> None:
-        """These bytes. Raises OSError where the client has gone."""
+        """Send these bytes. Raises OSError where the client has gone."""
         self._line.sendall(data)
 
     def greets(self, properties: bytes = b"") -> bytes:
-        """What a broker says until the connection stands; returns the CONNECT."""
+        """Greet the client as a broker does until the connection stands. Returns the CONNECT."""
         _, connect = self.hears()
         self.says(packet(0x20, b"\0\0" + length(len(properties)) + properties))
         of_own_acks = True  # by which the pit begins
@@ -91,7 +92,8 @@ class Line:
 
 
 class HostileBroker:
-    """Plays `acts`, one a connection, the last again and again. `connections` counts those that began."""
+    """A broker that plays `acts`, one for each connection, and the last one again and again. `connections` counts the
+    connections that began."""
 
     def __init__(self, *acts: Callable[[Line], None]) -> None:
         self._acts = acts
@@ -118,7 +120,7 @@ class HostileBroker:
 
 @contextmanager
 def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
-    """A broker that plays these acts; gone at the end."""
+    """A broker that plays these acts until the end of the block."""
     broker = HostileBroker(*acts)
     try:
         yield broker
@@ -127,6 +129,6 @@ def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
 
 
 def honest(line: Line) -> None:
-    """As a broker should be."""
+    """Behave as a broker should."""
     line.greets()
     line.serves()

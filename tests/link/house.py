@@ -1,4 +1,4 @@
-"""A pit's broker as it is shipped, with certificates of a bench's CA; and clients of it that need no product code."""
+"""A pit's broker as it is shipped, with certificates of a bench's CA, and clients of it that need no product code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLIENTS = ("royal9-01", "royal9-02", "pit", "pit-page", "bets")
 
 
 class House:
-    """The broker on `localhost:port`, and everybody's PEM files."""
+    """The broker on `localhost:port`, and the PEM files of all clients."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,9 +34,9 @@ class House:
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def config(self, revoking: bool = False) -> str:
-        """The shipped configuration, but for its port.
+        """The shipped configuration with another port.
 
-        Where it is `revoking`, the line that names the list of revoked certificates is no comment.
+        With `revoking`, the line that names the list of revoked certificates is no comment.
         """
         text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
         assert "listener 8883\n" in text
@@ -56,14 +56,14 @@ def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Pat
 
 @contextmanager
 def running_house(folder: Path) -> Iterator[House]:
-    """The shipped broker, running; skips where there is no Mosquitto."""
+    """Run the shipped broker. Skips the test where there is no Mosquitto."""
     house = House(folder)
     with broker_of(house):
         yield house
 
 
 def broker_of(house: House, revoking: bool = False) -> Broker:
-    """A house's broker, to be started; it remembers nothing of an earlier run."""
+    """A house's broker, which a test starts. It remembers nothing of an earlier run."""
     return Broker(house.folder, house.config(revoking), (SHIPPED / "acl").read_text("utf-8"), house.port)
 
 

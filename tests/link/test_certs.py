@@ -1,4 +1,4 @@
-"""The PEM files: what `tablectl certs` makes, and what `tablectl check` says of files that will not do."""
+"""The PEM files: those that `tablectl certs` makes, and what `tablectl check` says of files that cannot be used."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_files_that_are_right(files: TlsFiles) -> None:
 
 
 def agreeing_only() -> bytes:
-    """A certificate as a CA's, of an X25519 key."""
+    """A certificate that looks like a CA's, with an X25519 key, which can only agree on keys."""
     ca = x509.load_pem_x509_certificate(CA.certificate)
     made = x509.CertificateBuilder(ca.issuer, ca.subject, X25519PrivateKey.generate().public_key(), 1)
     made = made.not_valid_before(ca.not_valid_before_utc).not_valid_after(ca.not_valid_after_utc)
@@ -56,7 +56,7 @@ def agreeing_only() -> bytes:
 
 
 def expired(days: int) -> Callable[[TlsFiles], object]:
-    """Put a certificate in place whose last day was so long ago, or is so far off."""
+    """A function that puts a certificate in place whose last day is so many days ago, or so many days ahead."""
     return lambda files: write(files.ca.parent, NAME, CA.issue(NAME, timedelta(days=days)))
 
 
@@ -104,12 +104,13 @@ WRONG: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]]] = {
 
 
 def listed(days: int = 365, ca: BenchCa = CA) -> Callable[[TlsFiles], object]:
-    """Put a list of revoked certificates beside the others, whose last day is so far off."""
+    """A function that puts a list of revoked certificates beside the other files, whose last day is so many days
+    ahead."""
     return lambda files: list_of(files).write_bytes(ca.revoke(valid=timedelta(days=days)))
 
 
 def list_of(files: TlsFiles) -> Path:
-    """Where the list lies."""
+    """The path of the list of revoked certificates."""
     return files.ca.parent / "ca.crl"
 
 

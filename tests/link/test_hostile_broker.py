@@ -1,4 +1,4 @@
-"""What a broker, or another of its clients, can do to the table and the pit: cost them the connection, and no more."""
+"""What a broker, or another client of it, can do to the table and the pit: end the connection, and no more."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
 
 
 async def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
-    """By MQTT 5 it may ask for none at all."""
+    """By MQTT 5 a broker may ask for no keep-alive at all."""
 
     def act(line: Line) -> None:
         line.greets(properties=b"\x13\0\0")
@@ -197,7 +197,7 @@ async def test_a_broker_that_answers_pings_and_no_messages_is_left() -> None:
 
 
 async def test_small_messages_faster_than_the_table_hears_them_end_the_connection() -> None:
-    """The loop stands still while they come."""
+    """The table's loop stands still while the messages come."""
     over = threading.Event()
 
     def act(line: Line) -> None:
@@ -218,7 +218,8 @@ async def test_small_messages_faster_than_the_table_hears_them_end_the_connectio
 
 
 def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
-    """An act: at a word, a message of hundreds of megabytes on this topic, whatever the client asked for."""
+    """An act of a broker: on a signal, it sends a message of hundreds of megabytes on this topic, whatever the client
+    asked for."""
 
     def act(line: Line) -> None:
         connect = line.greets()
@@ -232,7 +233,7 @@ def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
 
 
 def memory_kb(pid: int) -> int:
-    """The most memory that the process ever had."""
+    """The most memory that the process ever had, in KB."""
     return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0])
 
 
@@ -268,7 +269,7 @@ def test_a_message_of_200_mb_costs_the_pit_a_connection_and_no_memory(tmp_path: 
 
 @contextmanager
 def running_pit(port: int, folder: Path) -> Iterator[PitProcess]:
-    """A pit on this broker; killed at the end."""
+    """Run a pit on this broker, and kill it at the end."""
     pit = PitProcess(port, folder / "ledger", "--adopt-new")
     try:
         yield pit

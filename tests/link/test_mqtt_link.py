@@ -1,4 +1,4 @@
-"""What the link's pure parts make of its fortunes: cuts that are counted, and signs of another client."""
+"""The link's pure parts: cuts are counted, and signs of another client are judged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:
 
 
 def test_a_thread_that_ends_while_it_is_awaited_has_ended() -> None:
-    """paho looks at its thread three times, and the thread takes itself out of the client where it ends."""
+    """paho looks at its thread three times, and a thread that ends removes itself from the client."""
 
     class Ending(Client):
         looks = 0
@@ -71,7 +71,7 @@ def test_a_broker_that_closed_the_connection_and_forgot_was_restarted() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 100)), max_size=60))
 def test_no_number_of_cuts_is_another_client(cuts: list[tuple[bool, float]]) -> None:
-    """However quick they follow, and whether or not the broker still has our word."""
+    """The cuts may follow as fast as they like, and the broker may have kept our word or not."""
     rival, now_s = Rival(), 0.0
     rival.wrote()
     for remembered, wait_s in cuts:

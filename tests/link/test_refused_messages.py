@@ -1,4 +1,4 @@
-"""What a table does not take from its pit's topics: refused, logged, and without any effect."""
+"""Messages on the pit's topics that a table does not take: they are refused and logged, and have no effect."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) 
 async def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged, and costs a repetition: the pit that says it may have lost what came after."""
+    """The ack is logged, and makes the table repeat events: the pit that said it may have lost what came after."""
     async with running(tmp_path) as world:
         await world.open_shoe()
         await world.do(LockWagers())

@@ -1,4 +1,5 @@
-"""The link to a Mosquitto with the shipped configuration: mutual TLS, to each table its own topics and its place."""
+"""The link to a Mosquitto with the shipped configuration: mutual TLS, and for each table its own topics and its own
+place."""
 
 from __future__ import annotations
 
@@ -44,21 +45,21 @@ Tls = Callable[[], ssl.SSLContext]
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The shipped broker, for this module."""
+    """The shipped broker, which runs for this module."""
     with running_house(tmp_path_factory.mktemp("house")) as running:
         yield running
 
 
 @pytest.fixture
 def pit(house: House) -> Iterator[Peer]:
-    """The pit's program, listening."""
+    """The pit's program, which listens."""
     with peer(house, "pit", "pit/v1/+/event", "pit/v1/+/state") as other:
         yield other
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver tries again after hundredths of a second."""
+    """Let the driver try again after hundredths of a second."""
     monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
     monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
 
@@ -67,7 +68,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def table_of(
     house: House, tls: Tls, *, name: str = TABLE, client_id: str = "table", host: str = HOST, up: bool = True
 ) -> AsyncIterator[Connected]:
-    """The driver of a table, running; connected unless said otherwise."""
+    """Run the driver of a table, connected unless `up` is False."""
     will = Will(f"pit/v1/{name}/state", b'{"online":false}')
     broker, heard = MqttBroker([host], house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
     heard.broker = broker
@@ -88,12 +89,12 @@ async def told_times(heard: Heard, kind: str, times: int) -> None:
 
 
 def of(house: House, name: str = TABLE) -> Tls:
-    """The context of one client, as the daemon makes it."""
+    """The TLS context of one client, made as the daemon makes it."""
     return partial(client_context, house.files(name), name)
 
 
 def why_not(house: House, tls: Tls, host: str = HOST) -> str:
-    """What is told where no connection comes about, however often it is tried."""
+    """What the driver tells where no connection comes about, however often it tries."""
 
     async def test() -> str:
         async with table_of(house, tls, host=host, up=False) as table:
@@ -109,7 +110,7 @@ def why_not(house: House, tls: Tls, host: str = HOST) -> str:
 
 
 def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp_path: Path) -> None:
-    """The real daemon, from its table file."""
+    """The real daemon runs from its table file."""
     files = house.files(TABLE)
     tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
     table = Table(TableFiles(tmp_path, TABLE, house.port, None, pit={"host": HOST, "port": house.port} | tls), tmp_path)
@@ -232,7 +233,7 @@ async def test_a_broker_whose_certificate_was_revoked_is_not_trusted_and_a_renew
 
 
 def test_a_revoked_certificate_keeps_its_standing_connection_until_the_broker_is_restarted(tmp_path: Path) -> None:
-    """As the broker's configuration says: a reload holds for new connections alone."""
+    """The broker's configuration says so: a reload holds for new connections alone."""
     house = House(tmp_path)
     (tmp_path / "ca.crl").write_bytes(house.ca.revoke())
     with broker_of(house, revoking=True) as broker:
@@ -274,7 +275,7 @@ def test_the_broker_is_held_to_the_contracts_longest_packet() -> None:
 
 
 async def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: None) -> None:
-    """What comes first on the line is a TLS greeting, and after a wrong answer nothing."""
+    """The first bytes on the line are a TLS greeting. After a wrong answer nothing follows."""
     heard: list[bytes] = []
 
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -382,7 +383,7 @@ async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
 async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(
     house: House, quick: None
 ) -> None:
-    """A line that is cut ends otherwise: only the broker can end TLS properly."""
+    """A cut line ends in another way: only the broker can end TLS properly."""
     async with table_of(house, of(house)) as robbed:
         await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
         for times in (1, 2):
@@ -397,7 +398,7 @@ async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_c
 async def test_a_link_that_is_cut_again_and_again_is_told_as_that_and_as_no_thief(
     house: House, quick: None, ending: Ending, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By a proxy that knows nothing of TLS, as a network does."""
+    """The proxy that cuts knows nothing of TLS, as a network does."""
     caplog.set_level(logging.WARNING, "drivers.mqtt")
     state = f"pit/v1/{TABLE}/state"
     async with cutting_proxy(house.port) as proxy:
@@ -446,7 +447,7 @@ async def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path:
 
 
 async def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mosquitto from 2.0.15 on; made by hand, for the older ones do not."""
+    """Mosquitto tells this from 2.0.15 on. The test makes such a broker, for older versions."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -482,7 +483,7 @@ async def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypa
 
 
 async def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
-    """Though it may be there again before anybody asks: it forgot what it retained."""
+    """The broker may be back before anybody asks, but it has forgotten what it retained."""
     port = free_port()
     broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))

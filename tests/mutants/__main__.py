@@ -1,4 +1,4 @@
-"""`python -m tests.mutants`: plant each defect in turn and have the simulation look for it; print who found what."""
+"""`python -m tests.mutants`: plants each defect in turn, lets the simulation look for it, and prints what was found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SEEDS = 2000
 
 @dataclass(frozen=True)
 class Found:
-    """What the simulation found with a mutant planted (None: with none): the seed and the promise that broke."""
+    """What the simulation found with a mutant planted: the seed and the broken promise. `mutant` is None for the
+    unchanged program."""
 
     mutant: str | None
     seed: int | None
@@ -28,7 +29,7 @@ class Found:
 
 
 def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
-    """Play seeds until one fails, in a process of its own."""
+    """Play seeds until one fails, in a process of its own with this mutant."""
     environment = {name: value for name, value in os.environ.items() if name != "TABLE_MUTANT"}
     if mutant is not None:
         environment["TABLE_MUTANT"] = mutant
@@ -49,13 +50,13 @@ def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
 
 
 def hunt_all(seeds: int) -> Iterator[Found]:
-    """Every mutant, and the program as it is, for which nothing may be found."""
+    """Hunt every mutant, and also the program as it is, in which nothing may be found."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda name: hunt(name, seeds), [None, *(mutant.name for mutant in MUTANTS)])
 
 
 def main() -> int:
-    """Returns 1 when a mutant was not found, or something was found without one."""
+    """Hunt all. Returns 1 where a mutant was not found, or something was found without a mutant."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds to look for each")
     bad = False

@@ -1,6 +1,7 @@
-"""Defects to plant: each a few words of the program exchanged for others, in memory only.
+"""Defects to plant. Each exchanges a few words of the program for others, in memory only.
 
-A patch names a module, what stands there (exactly once, or the mutant is out of date) and what stands there instead.
+A patch names a module, the text to replace (which stands there exactly once, or the mutant is out of date) and the new
+text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m tests.mutants.hunt SEEDS [FIRST]`: play seeds until one fails, in a process that may hold a mutant.
+"""`python -m tests.mutants.hunt SEEDS [FIRST]`: plays seeds until one fails, in a process that may hold a mutant.
 
 Prints the seed and the broken promise, parted by a tab, or nothing when none failed.
 """
@@ -12,7 +12,7 @@ from tests.simulation.run import play_seed
 
 
 def main(seeds: int, first: int = 0) -> None:
-    """Print the first failure."""
+    """Play these seeds, and print the first failure."""
     for seed in range(first, first + seeds):
         failure = play_seed(seed)
         if failure is not None:

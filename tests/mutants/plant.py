@@ -1,6 +1,7 @@
-"""Plants a mutant in this process: its modules are compiled from changed source. Nothing is written anywhere.
+"""Plants a mutant in this process: the mutant's modules are compiled from changed source. Nothing is written to the
+disk.
 
-Call it before the program is imported. `pytest -p tests.mutants.plant` plants the one that TABLE_MUTANT names.
+Call `plant` before the program is imported. `pytest -p tests.mutants.plant` plants the mutant that TABLE_MUTANT names.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tests.mutants.defects import MUTANTS, Mutant, Patch
 
 
 class _Changed(SourceFileLoader):
-    """Compiles a module from its changed source, past any cached bytecode."""
+    """Compiles a module from its changed source, and ignores cached bytecode."""
 
     patches: tuple[Patch, ...] = ()
 

@@ -1,4 +1,4 @@
-"""A planted defect is found, and without one there is nothing to find."""
+"""A planted defect is found, and without a defect nothing is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Baccarat Royal: the active seats' best play, against every order of a few cards played out by the rules."""
+"""Baccarat Royal: the active seats' best play, compared with every order of a few cards, played out by the rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def points(cards: Sequence[Card]) -> Points:
 
 
 def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHands:
-    """The round that these cards make, with every choice by the play."""
+    """The round that these cards make, in which the play decides every choice."""
     plays: list[Card | Call] = []
     cards = iter(six)
     hands: dict[str, list[Card]] = {"player": [], "banker": []}
@@ -66,7 +66,7 @@ def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHa
 
 
 def up(play: Play) -> tuple[int, int]:
-    """What Player and Banker are up over every order of the few cards."""
+    """What Player and Banker gain over every order of the few cards."""
     each = [STAKE[played(six, play).outcome] for six in permutations(FEW, 6)]
     return sum(player for player, _ in each), sum(banker for _, banker in each)
 
@@ -113,7 +113,7 @@ def test_no_play_goes_beyond_the_bounds() -> None:
 
 
 def test_where_choices_stay_open_only_bounds_are_told() -> None:
-    """Where Banker is free also after a Player who stood, either would like to know what the other does."""
+    """Where Banker is free also after a Player who stood, each side would need to know what the other does."""
     free = tuple(replace(row, player_stood="choose") for row in GAME.banker)
     found = solved(replace(GAME, banker=free), BETS, Counter(OPEN))
     assert found.play is None
@@ -124,7 +124,7 @@ def test_where_choices_stay_open_only_bounds_are_told() -> None:
 
 
 def test_a_gamblers_bet_that_pays_to_play_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the sheet is printed Banker draws to 6 after a Player who stood, which costs him more than Player's bet can
+    """By the printed sheet Banker draws to 6 after a Player who stood. That costs Banker more than Player's bet can
     bear at even money."""
     table = Path(__file__).parents[2] / "config" / "tables" / "baccarat_royal.toml"
     assert main(["check", str(table)]) == 0

@@ -1,4 +1,4 @@
-"""The odds of an open shoe: by the cards that lay face up, and by no card that did not."""
+"""The odds of an open shoe: they follow from the cards that lay face up, and from no other card."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.tables import MIDI, TABLES, cards
 
 
 def recorded() -> Recorded:
-    """An ace and a burned 2D; a round that was corrected, a void round, and a round in play."""
+    """A journal with an ace and a burned 2D, a round that was corrected, a void round, and a round in play."""
     table = Recorded().burned()
     table.lock().hand("KS 2D 9S 3D")
     table.lock().hand("8H 5C").void()

@@ -1,4 +1,4 @@
-"""The ways that the cards can fall, against every order of a few cards, and against the counts that are published.
+"""The ways in which the cards can fall, compared with every order of a few cards, and with the published counts.
 
 The second count shares nothing with the first: whole deals, one after the other, dealt and judged by the simulated
 house.
@@ -54,8 +54,8 @@ MORE_SHOES = (
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
-    """A bet of each eighth condition by itself, of every one at length, and one of several rows, as TOML has them and
-    as they are read."""
+    """A bet of each eighth condition by itself, a bet of every condition at length, and a bet of several rows: as TOML
+    has them, and as they are read."""
     whens = WHENS if at_length else WHENS[::8]
     raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(whens)]
     rows = [{"when": when, "pays": "1:1"} for when in ({"winner": "banker", "both": {"pair": True}}, WHENS[-1])]
@@ -65,7 +65,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
 
 
 def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
-    """By bet, the deals that each row decides at seat 1."""
+    """How many deals each row of each bet decides at seat 1, counted deal by deal."""
     bets = convert(raws, list[SimulatedBet])
     found: list[Counter[int | None]] = [Counter() for _ in bets]
     for (player, banker), ways in Counter(map(dealt, permutations(cards, 6))).items():
@@ -111,7 +111,7 @@ def test_suits_that_are_only_compared_from_a_few_cards_of_each(text: str, tmp_pa
 
 @pytest.mark.proof
 def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(tmp_path: Path) -> None:
-    """The same cards, counted suit by suit: what every order of a few cards proves above."""
+    """The same cards are counted suit by suit. Every order of a few cards proves that count above."""
     raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS[1:2]]}]
     (compared,) = loaded(tmp_path, raws)
     for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
@@ -122,7 +122,7 @@ def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(t
 
 
 def test_what_a_house_holds_in_an_hour_spreads_as_the_deals_themselves_do(tmp_path: Path) -> None:
-    """Mean and spread, from what each single deal pays."""
+    """The mean and the spread follow from what each single deal pays."""
     banker = {"when": {"winner": "banker"}, "pays": "1:1", "commission_taken": "1:20"}
     raw = {"spot": "some", "rows": [banker, {"when": {"winner": "tie"}, "pays": "8:1"}]}
     cards = ["KS", "9S", "4D", "3C", "2H", "7S", "6H"]
@@ -159,7 +159,8 @@ def test_the_card_at_its_place_in_the_hand(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.proof
 def test_a_suit_at_its_place_is_as_often_as_each_other_suit() -> None:
-    """The shoe has as many cards of each suit, so that suits which are only compared are counted for one suit."""
+    """The shoe has as many cards of each suit. So suits that are only compared with each other are counted for one
+    suit."""
 
     def suited(*suits: str) -> int:
         when = When(winner=("player",), player=HandIs(suited=True, third=suits))
@@ -169,7 +170,7 @@ def test_a_suit_at_its_place_is_as_often_as_each_other_suit() -> None:
 
 
 def test_no_word_is_left_out() -> None:
-    """What the counting does not know of, it would take for something that no bet looks at."""
+    """A word that the counting does not know would count as something at which no bet looks."""
     assert {field.name for field in fields(HandIs)} == HAND_WORDS
     assert {field.name for field in fields(When)} == WHEN_WORDS
 

@@ -1,4 +1,4 @@
-"""Baccarat Royal and Lucky 9 counted a second time: rounds of the simulated house, dealt at random from eight decks.
+"""Baccarat Royal and Lucky 9 counted a second time: the simulated house deals random rounds from eight decks.
 
 The house deals by its own reading of the sheets and judges by its own evaluator. Where a seat is free, the best play
 that the par sheet found says what it calls.
@@ -59,14 +59,14 @@ def look(hand: Sequence[str]) -> Look:
 
 
 class Felt:
-    """Cards at random from eight decks."""
+    """A felt with random cards from eight decks."""
 
     def __init__(self, random: Random, most: int) -> None:
         self._random, self._most = random, most
         self.dealt: dict[str, list[str]] = {}
 
     def shuffle(self) -> None:
-        """Begin a round."""
+        """Shuffle, and begin a round."""
         self._cards = iter(self._random.sample(SHOE, self._most))
         self.dealt = {}
 
@@ -76,14 +76,14 @@ class Felt:
         return card
 
     def reveal(self, *_: str) -> None:
-        """Whoever calls here calls by the play, which looks at nothing it may not see."""
+        """Do nothing: the play decides every call, and looks at nothing that it may not see."""
 
 
 # Baccarat Royal.
 
 
 class RoyalFelt(Felt):
-    """Player is seat 1, Banker seat 2."""
+    """A felt on which Player is seat 1 and Banker seat 2."""
 
     def __init__(self, random: Random, play: baccarat_royal.Play) -> None:
         super().__init__(random, 6)
@@ -133,7 +133,7 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
 
 
 def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
-    """The place of the row that decides; -1: none does."""
+    """The place of the row that decides; -1 where none does."""
     row = simulated.row_for(bet, hands, split=split)
     return -1 if row is None else bet.rows.index(row)
 
@@ -142,7 +142,7 @@ def _row(bet: Bet, hands: simulated.Hands, *, split: bool = False) -> int:
 
 
 class Lucky9Felt(Felt):
-    """One seat, seat 1, calls as it best does."""
+    """A felt with one seat, seat 1, which always makes its best call."""
 
     def __init__(self, random: Random, seat: lucky9.Seat) -> None:
         super().__init__(random, seat.most_cards)
@@ -170,7 +170,7 @@ class Lucky9Felt(Felt):
 
 @HANDS
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
-    """One seat against the dealer."""
+    """One seat plays against the dealer."""
     file = GAMES / "lucky9.toml"
     of, bets = subject(file), {bet.spot: bet for bet in convert(read(file)["bets"], list[Bet])}
     assert isinstance(of.play, Lucky9)

@@ -1,5 +1,5 @@
-"""Progressive bets on the pit's terms: counted a second time from the first four cards, a reserve that is played hit by
-hit, and a games manager whose slip of the pen would give the casino away."""
+"""Progressive bets on the pit's terms: counted a second time from the first four cards, with a reserve that is played
+hit by hit, and with a slip of the pen in the terms that would give the casino's money away."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _bet_that_wins_once_in(rounds: int) -> tuple[Bet, Odds]:
 @pytest.mark.parametrize("most", [10_000, 30_000], ids=["begins at its seed", "begins higher"])
 @pytest.mark.parametrize("reserve", ["0:1", "1:100", "3:100", "8:100"])
 def test_a_reserve_played_hit_by_hit_leaves_the_house_what_was_reckoned(most: int, reserve: str) -> None:
-    """A hit once in 500 wagers of $5, and seeds of $100: reserves of 0 to $200 a hit on average."""
+    """A hit comes once in 500 wagers of $5, and a seed is $100. A reserve gets $0 to $200 for each hit on average."""
     share = Fraction(*map(int, reserve.split(":")))
     terms, hits, chance = Terms(10_000, Fraction(1, 10), share, most), 4_000, Random(17)
     paid_cents, held = 0, Fraction(0)
@@ -134,7 +134,8 @@ def test_a_reserve_played_hit_by_hit_leaves_the_house_what_was_reckoned(most: in
 
 
 def test_a_casino_can_open_with_the_shipped_terms() -> None:
-    """Published ones keep some 5 to 30 per cent. Sheet 000 at $5 leaves 5.3 before any meter grows by a cent."""
+    """Published progressive bets keep some 5 to 30 per cent. Sheet 000 at $5 leaves 5.3 before any meter grows by a
+    cent."""
     kept = [run for path in ("tables/royal9.toml", "games/grand_fortune.toml") for run in runs(path)]
     assert [run.spot for run in kept] == ["royal9", "royal9", "grand_pairs", "fortune_7"]
     assert all(Fraction(4, 100) < run.edge < Fraction(30, 100) for run in kept)

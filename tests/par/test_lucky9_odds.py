@@ -1,4 +1,4 @@
-"""Lucky 9: a seat's best play, against every round of a few cards played out by the rules with every call."""
+"""Lucky 9: a seat's best play, compared with every round of a few cards, played out by the rules with every call."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ FACE_DOWN = Card.parse("2S")
 
 @dataclass
 class Calls:
-    """Every call tried at every turn, over every order of a few cards, and what the bettor is up on one bet.
+    """Every call at every turn, over every order of a few cards, and what the bettor gains on one bet.
 
-    Of the calls at a turn, one is picked by what it comes to.
+    `pick` chooses one of the calls at a turn by what each comes to.
     """
 
     game: Lucky9
@@ -50,7 +50,7 @@ class Calls:
     pick: Callable[[Iterable[Fraction]], Fraction] = max
 
     def up(self, plays: Sequence[Play]) -> Fraction:
-        """From here; the dealer's face-down card, the second play, is not known yet."""
+        """What the bettor gains from here on. The dealer's face-down card, the second play, is not known yet."""
         step = self.game.next_step(SEAT, plays)
         if isinstance(step, Choose):
             return self.pick(self.up([*plays, call]) for call in step.options)
@@ -110,7 +110,8 @@ def test_the_best_play_is_worth_what_every_call_comes_to(few: str) -> None:
 
 @dataclass
 class Played:
-    """Every order of a few cards, played out by the rules and by the calls that were found: how often each end came."""
+    """Every order of a few cards, played out by the rules and by the calls that were found, and how often each end
+    came."""
 
     seat: Seat
     rows: dict[object, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
@@ -152,7 +153,7 @@ class Played:
 
 @pytest.mark.parametrize("few", [EIGHTS, pytest.param(FEW, marks=pytest.mark.proof)])
 def test_every_end_of_a_few_cards_is_counted(few: str) -> None:
-    """Both the hand, alone and split, and the tie bet, which is the leftmost hand's."""
+    """The bets are the hand, alone and split, and the tie bet, which is the leftmost hand's."""
     cards = Counter(map(Card.parse, few.split()))
     played = Played(Seat(GAME, HAND, cards))
     played.out(cards, [], Fraction(1))

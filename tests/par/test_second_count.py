@@ -1,7 +1,8 @@
-"""Every bet of the punto banco houses counted a second time: every deal of one deck, and deals at random from eight.
+"""Every bet of the punto banco houses counted a second time: over every deal of one deck, and over random deals from
+eight.
 
-The simulated house deals and decides; it shares nothing with the program. It is asked once for deals that look alike
-from a bet's point of view, as a `View` says, in its own words: that is all that makes these counts bearable.
+The simulated house deals and decides, and shares nothing with the program. It is asked once for all deals that look
+alike to a bet, as a `View` says in its own words. Without that these counts would take too long.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ VIEWS: dict[str, View] = {
 
 
 class Count:
-    """Deals by these rules of drawing that look alike, together, with one of them."""
+    """Deals by these rules of drawing. Deals that look alike are counted together, with one of them as the example."""
 
     def __init__(self, *views: View, says: rules.Drawing = rules.USUAL) -> None:
         self.says = says
@@ -77,7 +78,7 @@ class Count:
             counted[key] += ways
 
     def of(self, bet: Bet, seat: int, printed: Mapping[int, str]) -> list[int]:
-        """How many deals each row of the bet decides, and at the end those that lose."""
+        """How many deals each row of the bet decides, and at the end how many lose."""
         view = VIEWS.get(bet.spot, by_totals)
         found = [0] * (len(bet.rows) + 1)
         for key, ways in self.ways[view].items():
@@ -88,8 +89,8 @@ class Count:
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Each bet that the count can tell of, of houses that draw so: its name, its outcomes by the count, and by the par
-    sheet."""
+    """Each bet that the count can judge, of the houses with these rules of drawing: its name, its outcomes by the
+    count, and its outcomes by the par sheet."""
     for house in HOUSES:
         of = subject(TABLES / f"{house}.toml")
         table = read(TABLES / f"{house}.toml")
@@ -122,7 +123,8 @@ def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
 
 
 def farthest_off(hands: int, bets: Iterable[tuple[str, list[int], list[int]]]) -> str:
-    """So many hands, within the error of a sample: by bet, how often each outcome came, and its ways as counted."""
+    """Check that each outcome came as often as it was counted, within the error of a sample of so many hands. Returns
+    the result in words."""
     outcomes, farthest = 0, 0.0
     for name, dealt_, ways in bets:
         assert sum(dealt_) == hands

@@ -1,4 +1,4 @@
-"""Par sheets: the edges that are published, progressives by their meters, and what a change of rules would cost."""
+"""Par sheets: the published edges, progressive bets by their meters, and the cost of a change of rules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_published_edges(game: str, spot: str, published: str) -> None:
 
 
 def test_a_pair_of_eight_decks_is_as_published() -> None:
-    """Our house with pairs deals six decks; 11 to 1 from eight keeps 10.361%."""
+    """The shipped house with pairs deals six decks. From eight decks 11 to 1 keeps 10.361%."""
     of_eight = par(subject(GAMES / "pairs.toml"), fresh(8))
     for spot in ("player_pair", "banker_pair"):
         assert odds(of_eight, spot).hit_frequency == Fraction(31, 415)
@@ -74,7 +74,7 @@ def test_every_outcome_is_counted_once() -> None:
 
 
 def test_hands_and_shoes_are_as_long_as_is_published() -> None:
-    """4.94 cards a hand of eight decks, by the published share of each number of cards."""
+    """A hand of eight decks has 4.94 cards, by the published share of each number of cards."""
     (hands,) = of_game("royal9").hands
     assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
         4: "0.3789",
@@ -86,7 +86,7 @@ def test_hands_and_shoes_are_as_long_as_is_published() -> None:
 
 
 def test_a_shoe_is_as_long_as_its_seats_let_it() -> None:
-    """Where every seat has a hand of its own, each takes its cards and the dealer takes his."""
+    """Where every seat has a hand of its own, each hand takes its cards, and so does the dealer."""
     one, two, *_, seven = of_game("lucky9").hands
     assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
     a_seat = two.cards_a_hand - one.cards_a_hand
@@ -99,7 +99,7 @@ def test_a_shoe_is_as_long_as_its_seats_let_it() -> None:
 
 
 def test_a_progressive_is_counted_by_seat() -> None:
-    """A seat whose own K9 is suited shares no suited Royal 9 with the lower award, so two kinds of seat differ."""
+    """A seat whose own K9 is suited shares no suited Royal 9 with the lower award. So there are two kinds of seat."""
     sheet = par(subject(TABLES / "royal9.toml"))
     suited, other = (odds(sheet, "royal9", f"seat {number}") for number in (1, 7))
     assert suited.seats == ("seat 1", "seat 2", "seat 3", "seat 4")
@@ -186,7 +186,7 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.proof
 def test_a_bet_is_as_it_was_however_many_cards_a_deal_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without splits a seat and the dealer take six cards at the most, and eleven with three."""
+    """A seat and the dealer take at most six cards without splits, and eleven with three splits."""
     without = tmp_path / "lucky9.toml"
     told = (GAMES / "lucky9.toml").read_text("utf-8").replace("most_splits = 3", "most_splits = 0")
     without.write_text(told, "utf-8")

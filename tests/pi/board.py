@@ -1,7 +1,7 @@
 """What an emulated Raspberry Pi 3B boots: Debian's arm64 kernel, its device tree, and a clean Debian on a memory card.
 
-Made once into `build/roots`, with nothing of the machine itself changed: packages come through an apt of its own, and
-arm64 programs run in a user namespace of their own.
+All of it is made once, in `build/roots`, and changes nothing of the machine itself: packages come through an apt of its
+own, and arm64 programs run in a user namespace of their own.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _BINFMT = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
 
 def lacking() -> str:
-    """What this machine lacks for an emulated Pi; empty where nothing is missing."""
+    """What this machine lacks for an emulated Pi; empty where it lacks nothing."""
     search = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     packages = [package for program, package in _PROGRAMS.items() if shutil.which(program, path=search) is None]
     release = tuple(int(part) for part in os.uname().release.split(".")[:2])
@@ -83,12 +83,12 @@ class Board:
 
     @property
     def modules(self) -> Path:
-        """What lies on the card over a Debian's own root."""
+        """The folder with the modules, which lies on the card over a Debian's own root."""
         return self.folder / "modules"
 
 
 def board() -> Board:
-    """The board, made where there is none by this recipe."""
+    """The board. It is made where none was made by this recipe yet."""
     recipe = sha256(b"".join(path.read_bytes() for path in (Path(__file__), _HERE / "gpiomem.c"))).hexdigest()[:12]
     folder = ROOT / "build" / "roots" / f"pi-{recipe}"
     with alone(folder.with_name("pi.lock")):
@@ -124,7 +124,7 @@ def _make(new: Board) -> None:
 
 
 def _unpack_kernel(folder: Path, kernel: Path) -> str:
-    """Debian's kernel for arm64, and what its modules are made with. Returns the kernel's release."""
+    """Unpack Debian's kernel for arm64, and what its modules are made with. Returns the kernel's release."""
     apt = folder / "apt"
     (apt / "lists" / "partial").mkdir(parents=True)
     (apt / "archives" / "partial").mkdir(parents=True)
@@ -154,7 +154,7 @@ def _unpack_kernel(folder: Path, kernel: Path) -> str:
 
 
 def _edit_device_tree(shipped: Path, new: Board) -> None:
-    """The shipped tree, with what a Pi's firmware adds, and without what QEMU has not."""
+    """Make the device tree: the shipped tree, with what a Pi's firmware adds, and without what QEMU lacks."""
     shutil.copy(shipped, new.device_tree)
 
     def fdtput(*words: str) -> None:
@@ -184,7 +184,7 @@ def arm64_root(release: str) -> Path:
 
 
 def _make_root(root: Path, release: str) -> None:
-    """By mmdebstrap in a user namespace that runs arm64 programs by QEMU."""
+    """Make a root with mmdebstrap, in a user namespace that runs arm64 programs through QEMU."""
     script = f"""
         read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
@@ -203,7 +203,7 @@ def _make_root(root: Path, release: str) -> None:
 
 
 def _compile_gpiomem(folder: Path, release: str) -> Path:
-    """The module, made in the root in which the package is made too: that has the compiler."""
+    """Compile the module in the root in which the package is made too, since that root has the compiler."""
     headers = folder / "headers"
     shutil.rmtree(headers / "lib")
     source = headers / "gpiomem"
@@ -220,7 +220,7 @@ def _compile_gpiomem(folder: Path, release: str) -> Path:
 
 
 def _depmod(root: Path, release: str) -> None:
-    """Write what each module below a root needs, by the tool of a clean Debian."""
+    """Write down what each module below a root needs, with the tool of a clean Debian."""
     tools = arm64_root("bookworm")
     command = ["qemu-aarch64-static", "-L", str(tools), "-0", "depmod", str(tools / "usr" / "bin" / "kmod")]
     subprocess.run([*command, "-b", str(root), release], check=True)
@@ -249,7 +249,7 @@ def _cpio(files: dict[str, bytes]) -> bytes:
 
 
 def make_card(root: Path, card: Path) -> None:
-    """A memory card with what is below `root`."""
+    """Make a memory card with the files below `root`."""
     with card.open("wb") as file:
         file.truncate(_CARD_BYTES)
     subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", str(root), str(card)], check=True)

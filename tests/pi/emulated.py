@@ -60,7 +60,7 @@ _ENABLED = {
 
 
 def fresh_card_root(root: Path, package: Path) -> None:
-    """Lay into a clean Debian what its emulation needs, and the package, not installed."""
+    """Put into a clean Debian what its emulation needs, and the package, which is not installed."""
     for name, text in _SHELL.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
@@ -73,7 +73,7 @@ def fresh_card_root(root: Path, package: Path) -> None:
 
 
 class Registers:
-    """The board's memory and registers, and its outputs, by QEMU's qtest. Each change of an output is told by QEMU."""
+    """The board's memory, registers and outputs, through QEMU's qtest. QEMU tells each change of an output."""
 
     def __init__(self, channel: Path) -> None:
         self.outputs: dict[int, bool] = {}
@@ -102,7 +102,7 @@ class Registers:
         return answer
 
     def _hear(self) -> None:
-        """QEMU stands still where nobody reads what it tells."""
+        """Read what QEMU tells. QEMU stands still where nobody reads that."""
         with suppress(OSError):
             for line in self._socket.makefile():
                 if change := re.match(r"IRQ (raise|lower) (\d+)", line):
@@ -170,7 +170,7 @@ class Watchdog:
 
 
 class Serial:
-    """The shoe's end of the line: of the header's own port (`/dev/ttyAMA0`), or of an adapter on USB.
+    """The shoe's end of the line: at the header's own port (`/dev/ttyAMA0`), or at an adapter on USB.
 
     The adapter is plugged in for as long as the line is plugged.
     """
@@ -214,9 +214,8 @@ class Serial:
 
 
 class Pi:
-    """A Pi with this memory card, switched on. `pins` are those of the table's file. The shoe is `on_usb`, or on the
-    header.
-    """
+    """A Pi with this memory card, which is switched on. `pins` are those of the table's file. The shoe is `on_usb`, or
+    on the header."""
 
     def __init__(
         self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "", on_usb: bool = False
@@ -246,7 +245,7 @@ class Pi:
         self.line = Serial(adapter if on_usb else header)
 
     def cut_power(self) -> None:
-        """The power fails: nothing more is written."""
+        """Cut the Pi's power: nothing more is written."""
         self.line.unplug()
         self._qemu.send_signal(signal.SIGKILL)
         self._qemu.wait()
@@ -261,7 +260,7 @@ class Pi:
         return reached
 
     def run(self, script: str, check: bool = True) -> tuple[int, str]:
-        """What this script of a shell does in the Pi as root: its exit code, and what it printed."""
+        """Run this shell script in the Pi as root. Returns its exit code and what it printed."""
         said = self._once(script)
         ended = re.fullmatch(r"begun\n(.*)ended (\d+)\n", said, re.DOTALL)
         assert ended is not None, f"{script} was cut: {said}"

@@ -7,7 +7,7 @@ take the adapter out, which does to the table what a pulled adapter does.
 
 QEMU 7.2 does not emulate the chip's watchdog: the kernel starts it, and QEMU resets the board at once. So the kernel's
 driver is shown memory in its place, and `Watchdog` counts there, outside, as the chip does. The driver, systemd and the
-package's setting are real. That the chip itself counts so remains to be seen on a real Pi.
+package's setting are real. Whether the chip itself counts so must still be seen on a real Pi.
 
 Debian 13 runs here on Debian 12's kernel.
 """
@@ -81,7 +81,7 @@ _KEPT = 20
 
 
 class _Certs(BrokerCerts, frozen=True):
-    """The pit's own client is on the broker's machine, and knows the broker by an address."""
+    """The certificates of the pit's own client, which is on the broker's machine and knows the broker by an address."""
 
     def context(self, name: str) -> ssl.SSLContext:
         context = super().context(name)
@@ -90,7 +90,7 @@ class _Certs(BrokerCerts, frozen=True):
 
 
 class _OnPi(Table):
-    """The table under its unit in a Pi, asked over its control socket."""
+    """The table under its unit in a Pi. It is asked over its control socket."""
 
     def __init__(self, pi: Pi) -> None:
         self.pi = pi
@@ -132,7 +132,7 @@ class _AtPi(Bench):
 
 
 class Floor:
-    """The house's side: its broker over TLS, and its pit."""
+    """The house's side of the floor: its broker over TLS, and its pit."""
 
     def __init__(self, folder: Path) -> None:
         self.tls = folder / "tls"
@@ -148,7 +148,7 @@ class Floor:
         self.broker = Broker(folder, text)
 
     def lay_into(self, root: Path) -> None:
-        """What the technician brings: the table's certificate, and the answers of the setup."""
+        """Put on the card what the technician brings: the table's certificate, and the answers for the setup."""
         into = root / "etc" / "table-controller" / "tls"
         into.mkdir(parents=True)
         for name in ("ca.crt", f"{TABLE}.crt", f"{TABLE}.key"):
@@ -160,7 +160,7 @@ class Floor:
 
     @contextmanager
     def pit(self) -> Iterator[FarPit]:
-        """The pit, which knows of no table. The broker retains nothing of the table before."""
+        """Run the pit, which knows of no table. The broker retains nothing of the table before."""
         certs = _Certs(self.tls)
         for name, topic in ((PIT, "ack"), (TABLE, "state")):
             say_once("127.0.0.1", self.broker.port, certs, name, f"pit/v1/{TABLE}/{topic}", b"", retain=True)
@@ -218,7 +218,8 @@ def _copy(card: Path, folder: Path) -> Path:
 
 @contextmanager
 def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> Iterator[Pi]:
-    """The Pi with this card, switched on until the end. There is one at a time: each takes a core of its own."""
+    """Switch the Pi with this card on, until the end of the block. Only one Pi runs at a time, since each takes a
+    core."""
     with alone(ROOT / "build" / "pi.lock"):
         for _ in range(_SWITCHED_ON_AT_MOST):
             pi = Pi(board(), card, _PINS, kernel_words, on_usb)
@@ -236,7 +237,8 @@ def _switched_on(card: Path, kernel_words: str = "", on_usb: bool = False) -> It
 def _at(
     card: Path, pit: FarPit, folder: Path, shoe: FarShoe | None = None, kernel_words: str = "", on_usb: bool = False
 ) -> Iterator[_AtPi]:
-    """Dealer, players and pit at the table of a Pi that is switched on. The shoe is that of before, or a new one."""
+    """Dealer, players and pit at the table of a Pi that is switched on. `shoe` is the shoe of before, or None for a new
+    one."""
     with _switched_on(card, kernel_words, on_usb) as pi:
         shoe = shoe or FarShoe(pi.line)
         shoe.line = pi.line
@@ -249,7 +251,7 @@ def _at(
 
 
 def _install(at: _AtPi) -> None:
-    """A technician's two commands, and the comparison of the pit's key."""
+    """Type a technician's two commands, and compare the pit's key."""
     pi = at.pi
     pi.run("apt-get install -y -q /root/table-controller.deb")
     pi.run("tablectl setup --answers /root/answers")
@@ -261,7 +263,7 @@ def _install(at: _AtPi) -> None:
 
 
 def _deals_a_royal_9(at: _AtPi) -> None:
-    """A shoe's first hand is a Royal 9 for seat 3, the King and nine of diamonds."""
+    """Deal a shoe's first hand: a Royal 9 for seat 3, the King and nine of diamonds."""
     at.dealer.open_shoe()
     at.dealer.play("KD 2D 9D 3C", 3)
     (hand,) = at.rounds(1)
@@ -271,7 +273,7 @@ def _deals_a_royal_9(at: _AtPi) -> None:
 
 
 def _fastest_lamp(pi: Pi) -> str:
-    """The lamp that blinks much faster than all others: a hit's does, eight times as fast as an invitation's."""
+    """The lamp that blinks much faster than all others: a hit's lamp does, eight times as fast as an invitation's."""
     before = Counter(pi.header.changes())
     changes: Counter[str] = Counter()
 
@@ -286,7 +288,7 @@ def _fastest_lamp(pi: Pi) -> str:
 
 
 def _is_ended(at: _AtPi, how: str) -> float:
-    """The table's process is ended inside a round. No seat's lamp stays lit, and the table comes back by itself.
+    """End the table's process inside a round: no seat's lamp stays lit, and the table comes back by itself.
 
     Returns after how many seconds the lamps were dark.
     """
@@ -303,21 +305,21 @@ def _is_ended(at: _AtPi, how: str) -> float:
 
 
 class _Stood(NamedTuple):
-    """Where a table stands inside a hand: its hands, and how many rounds the pit has."""
+    """How far a table is inside a hand: its hands, and how many rounds the pit has."""
 
     hands: dict[str, list[str]]
     rounds: int
 
 
 def _deals_half(at: _AtPi, cards: str = "KS 2D") -> _Stood:
-    """A hand is begun, with a wager at seat 1."""
+    """Begin a hand, with a wager at seat 1."""
     at.dealer.lock(1)
     at.dealer.deal(cards)
     return _Stood(at.table.hands, len(at.pit.rounds))
 
 
 def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
-    """The table stands where it stood. A person counts the cards in the shoe, and the hand is dealt to its end."""
+    """Check that the table is where it was. A person counts the cards in the shoe, and the hand is dealt to its end."""
     hands, rounds = stood
     at.eventually(at.table.links_up, PATIENCE_S)
     at.table.count()
@@ -331,7 +333,7 @@ def _goes_on(at: _AtPi, stood: _Stood, cards: str) -> None:
 
 
 def _deals_a_shoe(at: _AtPi) -> tuple[int, int]:
-    """A shoe of shuffled cards is dealt as far as whole rounds go, and the pit has each as dealt.
+    """Deal a shoe of shuffled cards as far as whole rounds go. The pit must have each round as it was dealt.
 
     Returns how many hands and cards that were.
     """
@@ -396,7 +398,7 @@ class _Used:
 
 
 def _figures(at: _AtPi) -> str:
-    """What the table costs here, between rounds. Only ratios say something of a real Pi."""
+    """What the table costs here, between rounds, in words. Only the ratios say something of a real Pi."""
     bare_s, bare_kib = at.pi.run(f"cd /; /opt/table-controller/current/bin/python3 -I -c '{_BARE_IMPORTS}'")[1].split()
     at.pi.run(f"systemctl restart {_UNIT}")
     started = _Used.so_far(at.pi)
@@ -493,7 +495,7 @@ _SOON_S = 10
 
 
 def _stands_still(at: _AtPi, stop: str) -> tuple[_Stood, float]:
-    """What tells the watchdog that all is well stops inside a hand.
+    """Stop, inside a hand, the process that pings the watchdog.
 
     Returns where the table stood, and after how many seconds the watchdog resets the board.
     """

@@ -1,4 +1,4 @@
-"""The places that a ledger is tested in: a file, and a database."""
+"""The places in which a ledger is tested: a file, and a database."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a ledger's file may be kept."""
+    """A path for a ledger's file."""
     return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for all workers of a run: the first begins it, and the last to end stops it."""
+    """A database server for all workers of a run: the first begins it, and the last to end stops it."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent
@@ -57,7 +57,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def _users_of(shared: Path) -> Iterator[list[str]]:
-    """A line for each worker that uses the server, the first with its folder; held for this worker alone."""
+    """The lines of a file with a line for each worker that uses the server. The first line also has the server's
+    folder. This worker alone holds the file."""
     with (shared / "postgresql").open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -77,7 +78,8 @@ def database(server: Server) -> str:
 
 @pytest.fixture(params=[FILE, pytest.param(DATABASE, marks=(needs_postgresql, pytest.mark.proof))])
 def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """Where a new ledger may be kept: the test runs over each. But for `over_both`, the database is the proof's."""
+    """The place of a new ledger: the test runs over each place. Unless `over_both` is asked for, the database is used
+    only with `--proof`."""
     place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place
 

@@ -1,4 +1,4 @@
-"""What a table sends in an evening, made by hand: signed events, numbered in order, with the fields a pit goes by."""
+"""A table's stream in an evening, made by hand: signed events, numbered in order, with the fields that a pit reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ ROYAL9_METERS = ("personal_vs_personal", "banker_personal", "player_personal")
 
 
 class TableEvening:
-    """One table's stream. Each call is the next event; `sent` holds them all. Its bet awards the `meters`."""
+    """One table's stream. Each call makes the next event, and `sent` holds all events. The table's bet awards the
+    `meters`."""
 
     def __init__(self, table: str, meters: Iterable[str] = ("big", "small")) -> None:
         self.table = table
@@ -32,16 +33,17 @@ class TableEvening:
         self.shoe, self.round = 1, 0
 
     def state(self, head_seq: int | None = None) -> bytes:
-        """Its retained state: that it has sent everything, or has so much."""
+        """The table's retained state, which names its last event: the last one sent, or `head_seq`."""
         message = {"online": True, "table": self.table, "epoch": EPOCH, "public_key": KEY.public.hex()}
         return _bytes(message | {"head_seq": len(self.sent) if head_seq is None else head_seq})
 
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
-        """The next round's wagers."""
+        """The event that locks the next round's wagers."""
         return self.lock_on((SPOT, seats, price_cents, self.meters))
 
     def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]]) -> bytes:
-        """The next round's wagers: each bet's spot, its seats, its price in cents, and the meters that it feeds."""
+        """The event that locks the next round's wagers. `bets` has each bet's spot, its seats, its price in cents, and
+        the meters that it feeds."""
         self.round += 1
         locked = [
             {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
@@ -53,24 +55,25 @@ class TableEvening:
         return self.void_on((SPOT, seats)) if seats else self.void_on()
 
     def void_on(self, *bets: tuple[str, Sequence[int]]) -> bytes:
-        """The round is void: the seats that had a wager on each bet."""
+        """The event that voids the round. `bets` has for each bet the seats that had a wager."""
         return self.say("void", progressive=[{"spot": spot, "seats": [*seats]} for spot, seats in bets])
 
     def finish(self, *winners: tuple[int, str]) -> bytes:
-        """The hand's round, with the winning seats and their tiers."""
+        """The event of the finished round, with the winning seats and their tiers."""
         return self.say("round", simulated=False, awards=_tiers(winners))
 
     def hit(
         self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT, doubts: Sequence[str] = ()
     ) -> bytes:
-        """A winning wager: a share of a meter, or fixed cents; and what speaks against its round."""
+        """The event of a winning wager: it wins a share of a meter or fixed cents, and names what speaks against its
+        round."""
         progressive = {"meter": won, "share": share} if isinstance(won, str) else None
         fixed = {"cents": won} if isinstance(won, int) else None
         won_as = {"progressive": progressive, "fixed": fixed}
         return self.say("hit", spot=spot, seat=seat, tier=tier, doubts=[*doubts], **won_as)
 
     def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
-        """The table's word on a step of the award for one of its hits."""
+        """The table's event about a step of the award for one of its hits."""
         told = json.loads(hit)
         return self.say(
             "award", award=f"{self.table}.1", hit=told["id"], seat=told["seat"], step=step, cents=cents, by=by

@@ -37,30 +37,30 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey 
 
 
 def ack(seq: int) -> bytes:
-    """An acknowledgement as `Far` has it: without what only this one saying of it has."""
+    """An acknowledgement in the form that `Far` compares: without time and signature, which differ each time."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
 
 
 class Far(Peer):
-    """A table's end of the wire, and anybody's: hears one topic, if not another the table's acks."""
+    """The far end of a table's wire, or of anybody's. It hears the table's acks, or another topic."""
 
     def __init__(self, port: int, topic: str = f"pit/v1/{TABLE}/ack") -> None:
         super().__init__(port, topic)
 
     def send_events(self, *events: bytes, table: str = TABLE) -> None:
-        """As a table does: without waiting for the broker's answers."""
+        """Send events as a table does: without waiting for the broker's answers."""
         self.send(f"pit/v1/{table}/event", *events)
 
     def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey = KEY) -> None:
         self.publish(f"pit/v1/{table}/state", state(table, boot, head_seq, key), retain=True)
 
     def said(self) -> dict[str, Any]:
-        """The next message on its topic; an acknowledgement as `ack` has it."""
+        """The next message on the topic. An acknowledgement comes in the form of `ack`."""
         message: dict[str, Any] = json.loads(_bare(self.next()))
         return message
 
     def ack(self, wanted: bytes) -> list[tuple[bytes, bool]]:
-        """Every ack up to and with the wanted one, each with whether it came from the broker's memory."""
+        """Every ack up to the wanted one, and whether each came from the broker's memory."""
         seen: list[tuple[bytes, bool]] = []
         while not seen or seen[-1][0] != wanted:
             message = self.next()
@@ -68,7 +68,7 @@ class Far(Peer):
         return seen
 
     def acks_so_far(self) -> list[bytes]:
-        """The acks that have come and were not looked at."""
+        """The acks that have come and that the test has not looked at."""
         return [_bare(message) for message in self.so_far()]
 
 
@@ -84,7 +84,7 @@ def _bare(message: MQTTMessage) -> bytes:
 
 
 class House:
-    """A broker, and the pits and far ends that a test puts on it; all gone at its end."""
+    """A broker, and the pits and far ends that a test starts on it. All are gone at the end."""
 
     def __init__(self, folder: Path, ends: ExitStack, access_list: str = "") -> None:
         self.ledger = folder / "ledger.sqlite"

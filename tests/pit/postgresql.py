@@ -1,4 +1,4 @@
-"""PostgreSQL for the tests: servers in folders of their own, each with a socket of its own and no port."""
+"""PostgreSQL for the tests: servers in folders of their own, each with its own socket and no port."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ wal_retrieve_retry_interval = '100ms'
 class Server:
     """A PostgreSQL server in a folder of its own. `url` leads to its database.
 
-    `on` are the words that run a command on the server's machine, where that is not this one; it answers at `address`.
+    `on` are the words that run a command on the server's machine, where that is not this one. The server answers at
+    `address`.
     """
 
     def __init__(self, folder: Path, on: Sequence[str] = (), address: str = "") -> None:
@@ -55,7 +56,7 @@ class Server:
         return f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}"
 
     def begin(self) -> None:
-        """An empty database."""
+        """Make an empty database."""
         self._own()
         self._run(
             "initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "-D", str(self._data)
@@ -73,11 +74,11 @@ class Server:
         self._listen()
 
     def forget(self) -> None:
-        """Lose all of it."""
+        """Lose all data of the server."""
         shutil.rmtree(self._data)
 
     def configure(self, lines: str) -> None:
-        """Add lines to its configuration. The last line of a name holds."""
+        """Add lines to the server's configuration. Of several lines for one name the last holds."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
             config.write(lines)
 
@@ -88,11 +89,11 @@ class Server:
         self._run("pg_ctl", "-D", str(self._data), "reload")
 
     def promote(self) -> None:
-        """From a replica to a primary."""
+        """Make the primary out of this replica."""
         self._run("pg_ctl", "-w", "-D", str(self._data), "promote")
 
     def stop(self, how: str = "immediate") -> None:
-        """ "immediate": as if its machine were gone."""
+        """Stop the server; "immediate" stops it as if its machine were gone."""
         if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "-w", "-m", how, "-D", str(self._data), "stop")
 
@@ -127,7 +128,7 @@ class Server:
 
 
 def rows(at: Place, statement: str, *values: object) -> list[Any]:
-    """What a ledger's place holds, read straight from there."""
+    """What a ledger's place holds, read from there directly."""
     if isinstance(at, Path):
         with closing(sqlite3.connect(at)) as file:
             return file.execute(statement, values).fetchall()
@@ -146,7 +147,7 @@ def write(at: Place, statement: str) -> None:
 
 
 def new_folder(on_disk: bool = False) -> Path:
-    """A folder in memory, where there is one: each commit is synced, and a sync costs nothing there."""
+    """A folder in memory, where that is possible: each commit is synced, and a sync costs nothing there."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() and not on_disk else None))
     folder.chmod(0o755)
@@ -155,8 +156,8 @@ def new_folder(on_disk: bool = False) -> Path:
 
 @contextmanager
 def servers(*names: str, network: Network | None = None, on_disk: bool = False) -> Iterator[list[Server]]:
-    """The first begins and runs, with an empty database. The others are only named. Each is on the machine of its name,
-    where there is a network."""
+    """Several servers. The first runs, with an empty database; the others have only a name. Where there is a network,
+    each is on the machine of its name."""
     folder = new_folder(on_disk)
     every = [Server(folder / name) for name in names]
     if network is not None:

@@ -1,5 +1,5 @@
-"""Which key speaks for a table is compared by people; a thief's that was adopted is taken back, and leaves no trace
-but the alarms and what it sent."""
+"""People compare which key speaks for a table. A thief's key that was adopted is taken back, and leaves no trace but
+the alarms and what it sent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BY = ("Ann", "a stolen certificate")
 
 
 def stolen(bodies: list[bytes]) -> list[bytes]:
-    """The same events, signed by the thief, who says what the pit has to take for the chain."""
+    """The same events, signed by the thief, who names the chain that the pit expects."""
     return [_signed(json.loads(body) | {"chain": "77" * 32}) for body in bodies]
 
 
@@ -75,7 +75,7 @@ def robbed(at: Place) -> Ledger:
 
 
 def thieves_evening() -> TableEvening:
-    """Two hands with hits, of which one is shared, and open wagers."""
+    """A stream of two hands with hits, of which two share a level, and with open wagers."""
     table = TableEvening("t-0")
     table.lock(1, 2)
     table.finish((1, "banker_personal"), (2, "banker_personal"))
@@ -100,7 +100,7 @@ def take(ledger: Ledger, bodies: list[bytes], table: str = "t-0") -> None:
 
 
 def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_four() -> None:
-    """Of 32 zero bytes, by sha256sum."""
+    """The expected value is the SHA-256 of 32 zero bytes, made by sha256sum."""
     assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
 
 
@@ -178,7 +178,8 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 
 
 def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str]:
-    """`adopt` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
+    """Run `adopt` as a process, with an answer on a terminal, or without a terminal. Returns its exit code, and all
+    that it printed."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""The pit beside neighbours that are broken or mean ill: what they send costs nobody else's stream."""
+"""A pit with neighbours that are broken or hostile: what they send harms no other stream."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 @over_both
 def test_a_name_longer_than_any_is_refused_before_a_database_must_index_it(ledger: Ledger) -> None:
-    """PostgreSQL takes no key of more than 2,704 bytes: the retained state of one table held every pit up."""
+    """PostgreSQL takes no key of more than 2,704 bytes. The retained state of one table once stopped every pit."""
     epoch = "".join(random.Random(1).choices(string.ascii_lowercase, k=100_000))
     for table, of in (("t-2", epoch), ("t-2", "e" * 61), ("t" * 61, "ab12cd")):
         said = json.dumps({"online": True, "table": table, "epoch": of, "public_key": KEY.public.hex()}).encode()
@@ -62,7 +62,8 @@ def test_true_is_no_version_of_the_contract(ledger: Ledger) -> None:
 
 
 def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> None:
-    """A hit at seat 100 made an award that no table takes, and a name of 300 letters a step that no table reads."""
+    """A hit at seat 100 once made an award that no table takes, and a name of 300 letters made a step that no table
+    reads."""
     table, levels = TableEvening("t-0"), ledger.levels()
     assert give(ledger, table, table.lock(1, price_cents=10**8 + 1)) == ["event_not_understood"]
     assert give(ledger, table, table.lock(100)) == ["event_not_understood"]
@@ -72,7 +73,8 @@ def test_what_no_word_of_the_pit_could_say_is_not_understood(ledger: Ledger) -> 
 
 
 def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
-    """One transaction each took three syncs of the disk: 10,000 invented tables kept the true ones waiting for 29 s."""
+    """With a transaction for each, 10,000 invented tables kept the true tables waiting for 29 s: each took three syncs
+    of the disk."""
     with closing(opened(path)) as ledger:
         commits: list[str] = []
         assert isinstance(ledger._db, LedgerFile)
@@ -96,7 +98,7 @@ def test_refusals_of_a_moment_are_one_transaction(path: Place) -> None:
 def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A key that one failed write had lost was unseen for `pitctl adopt` until the table's next state."""
+    """A key that one failed write had lost was once unknown to `pitctl adopt` until the table's next state."""
     shown, other = SigningKey(b"\1" * 32), SigningKey(b"\2" * 32)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
@@ -110,7 +112,7 @@ def test_a_key_that_the_disk_did_not_take_is_kept_with_the_next_refusal(
 
 
 def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One table that showed ever new keys in one epoch filled the memory, and slowed each look at its keys."""
+    """A table that showed ever new keys in one epoch once filled the memory, and slowed each look at its keys."""
     monkeypatch.setattr("controller.pit.reference.strangers._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
@@ -122,7 +124,7 @@ def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch
 def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_table(
     path: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each name that anybody invented stayed in the pit's memory, with the head that its state told."""
+    """Each invented name once stayed in the pit's memory, with the head that its state told."""
     monkeypatch.setattr("controller.pit.reference.session._MOST_HEADS", 5)
     with closing(opened(path)) as ledger:
         told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
@@ -136,12 +138,12 @@ def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_
 
 
 def refuse(*_: object) -> None:
-    """A disk that takes nothing."""
+    """Fail as a disk does that takes nothing."""
     raise TableError("ledger_unwritable", "The disk is full.", "Make room.")
 
 
 class _Retaining:
-    """A link to a broker that retains three acks of this pit, and goes away a few turns later."""
+    """A link to a broker that retains three acks of this pit, and is gone a few turns later."""
 
     taken_over = closed_by_broker = False
 
@@ -172,7 +174,7 @@ class _Retaining:
 def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
     path: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A pit on an older copy replaced acks of the newer ledger that it had not looked at."""
+    """A pit on an older copy once replaced acks of the newer ledger that it had not looked at."""
     monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
@@ -185,7 +187,7 @@ def test_a_pit_with_a_slow_ledger_looks_at_all_of_its_own_acks_before_it_speaks(
 
 
 def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each moment takes what it has time for: a flood of states held the acks of other tables up for 24 s."""
+    """Each turn takes only what it has time for. A flood of states once held up the acks of other tables for 24 s."""
     monkeypatch.setattr("controller.pit.reference.service._BATCH_S", 0.0)
     tables = [f"x{number}" for number in range(3)]
     with closing(opened(path)) as ledger:
@@ -199,7 +201,7 @@ def test_what_there_is_no_time_for_waits_and_is_not_lost(path: Place, monkeypatc
 
 
 class _Flooding(_Retaining):
-    """A link to a broker that has a message of 100 kB whenever somebody reads."""
+    """A link to a broker that has another message of 100 kB whenever the pit reads."""
 
     def loop(self, _wait_s: float) -> MQTTErrorCode:
         self._pit.link_message("pit/v1/t-0/event", b"x" * 100_000, False)
@@ -207,7 +209,8 @@ class _Flooding(_Retaining):
 
 
 def test_long_messages_that_wait_leave_less_room_for_more(path: Place) -> None:
-    """The bytes of what waits were forgotten, so a slow ledger's pit held 500 messages however long they were."""
+    """The pit once forgot to count the bytes that wait, so with a slow ledger it held 500 messages however long they
+    were."""
     with closing(opened(path)) as ledger:
         pit = Pit(ledger, "127.0.0.1", 1, "pit/v1", False, KEY)
         link = _Flooding(pit)
@@ -233,7 +236,7 @@ def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> 
 @needs_mosquitto
 @pytest.mark.parametrize("lines_go_to", ["/dev/full", ">(true)"])
 def test_a_log_that_takes_no_line_does_not_end_the_pit(house: House, lines_go_to: str) -> None:
-    """A full disk under the log ended the pit with a traceback, and a reader that had gone away ended it silently."""
+    """A full disk under the log once ended the pit with a traceback, and a reader that had gone ended it silently."""
     far = house.far()
     far.say_state()
     pit = house.pit("--adopt-new", program=("bash", "-c", f'exec "$0" "$@" > {lines_go_to}', sys.executable))

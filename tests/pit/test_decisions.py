@@ -1,6 +1,6 @@
-"""People decide on awards only where the running pit has heard all its tables, in a ledger as new as its own words.
+"""People decide on awards only where the running pit has heard all its tables, in a ledger as new as its own acks.
 
-Else a ledger restored from an older copy lets an award be paid twice.
+Otherwise a ledger that was restored from an older copy would let an award be paid twice.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ def with_a_hit(table: TableEvening) -> None:
 
 
 def speaks(far: Far, table: TableEvening) -> None:
-    """As a table does: its state, and what the pit has not acknowledged."""
+    """Speak as a table does: publish its state, and send what the pit has not acknowledged."""
     far.publish(f"pit/v1/{table.table}/state", table.state(), retain=True)
     far.send_events(*table.sent, table=table.table)
 
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
-    """An award is verified and paid, its table told of both; then the ledger is a copy from before. No pit runs."""
+    """A table whose award was verified and paid, and which was told of both. The ledger is a copy from before, and no
+    pit runs."""
     table = TableEvening(TABLE, ROYAL9_METERS)
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
@@ -163,7 +164,7 @@ def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decid
 
 
 def _held(pit: PitProcess) -> None:
-    """The pit stands still, and is there all the same."""
+    """Freeze the pit: its process is still there."""
     pit.process.send_signal(signal.SIGSTOP)
 
 
@@ -272,7 +273,7 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
 
 
 def own_ack(seq: int, epoch: str = EPOCH, table: str = "t-0") -> bytes:
-    """As the pit says it, and as the broker retains it."""
+    """An ack in the form in which the pit says it and the broker retains it."""
     return Ack(epoch, seq, f"{seq:064x}").payload(table, "2026-01-01T20:00:00.000Z", KEY)
 
 

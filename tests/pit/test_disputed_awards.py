@@ -1,4 +1,5 @@
-"""What the pit's books award, beside what a table holds possible for its hits; and awards that a table disputes."""
+"""What the pit's books award, compared with what a table holds possible for its hits; and awards that a table
+disputes."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ ONE_STEP_CENTS = 1000  # more than the wagers of a hand or two give, and less th
 
 
 class HearingTable:
-    """A table that hears the meters, and what each of its hits on "big" showed."""
+    """A table that hears the meters, and what the meter showed at each of its hits on "big"."""
 
     def __init__(self, name: str) -> None:
         self.evening = TableEvening(name)
@@ -40,7 +41,7 @@ class HearingTable:
         self.hits: dict[str, bytes] = {}
 
     def win(self, *seats: int) -> None:
-        """A hand that these seats win."""
+        """Play a hand that these seats win."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         shown = self.levels.cents.get("big")
@@ -55,7 +56,7 @@ class HearingTable:
 
 
 class Floor:
-    """Two such tables and a pit's ledger."""
+    """Two tables that hear the meters, and a pit's ledger."""
 
     def __init__(self, path: Path) -> None:
         self.ledger = opened(path)
@@ -70,7 +71,7 @@ class Floor:
             assert table.levels.heard(word, 0.0, NOW) is None
 
     def send(self, number: int) -> list[str]:
-        """The table sends what the ledger lacks; the alarms' codes."""
+        """Send what the ledger lacks of the table's stream. Returns the codes of the alarms."""
         evening = self.tables[number].evening
         ack = self.ledger.ack(evening.table)
         assert ack is not None
@@ -85,7 +86,8 @@ class Floor:
 @given(data=st.data())
 @examples(15)
 def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters_before(data: Any) -> None:
-    """Money of rejected awards goes back on a meter: it can jump by any amount between a hit and its commitment."""
+    """The money of rejected awards goes back on a meter, so the meter can jump by any amount between a hit and its
+    commitment."""
     with tempfile.TemporaryDirectory() as folder:
         floor = Floor(Path(folder) / "ledger.sqlite")
         with closing(floor.ledger):
@@ -113,7 +115,8 @@ def test_whatever_people_decide_an_award_can_be_where_its_table_heard_the_meters
 
 @pytest.fixture
 def floor(tmp_path: Path) -> Iterator[Floor]:
-    """A floor whose first table has two hits: before the first was committed the meter jumped, unheard by the table."""
+    """A floor whose first table has two hits. Before the first was committed the meter jumped, and the table did not
+    hear of that."""
     floor = Floor(tmp_path / "ledger.sqlite")
     with closing(floor.ledger):
         floor.tables[0].win(1)
@@ -175,11 +178,11 @@ def test_a_dispute_of_what_this_ledger_does_not_have_is_told(floor: Floor) -> No
 
 
 class _DoneError(Exception):
-    """The test has seen enough."""
+    """Ends the pit once the test has seen enough."""
 
 
 class FarEnd:
-    """A broker's end of the pit's link: what comes in each turn, and the meters and acks as the pit said them."""
+    """A broker's end of the pit's link: what comes in each turn, and the meters and acks that the pit said."""
 
     taken_over = closed_by_broker = False
 
@@ -221,7 +224,7 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
         pit = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY)
 
         def won() -> None:
-            """A hand is won, and what the pit lacks of the stream has come."""
+            """Win a hand, and bring the pit what it lacks of the stream."""
             table.lock(1)
             table.finish((1, "banker_personal"))
             table.hit(1, "banker_personal", "big")

@@ -1,4 +1,4 @@
-"""An award whose round its table doubts: nobody verifies or pays it before two people looked into the doubts."""
+"""An award whose round its table doubts: nobody verifies or pays it before two people have looked into the doubts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def table() -> TableEvening:
 
 
 def win(ledger: Ledger, table: TableEvening, *doubts: str, seat: int = 1) -> None:
-    """A round that the seat wins, in these doubts."""
+    """Play a round that the seat wins, with these doubts."""
     won = (table.lock(seat), table.finish((seat, "all")), table.hit(seat, "all", "small", doubts=doubts))
     assert give(ledger, table, *won) == []
 

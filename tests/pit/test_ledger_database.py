@@ -1,4 +1,5 @@
-"""What a ledger in PostgreSQL has beyond one in a file: pits that take over, and commits that a replica confirms."""
+"""What a ledger in PostgreSQL has and one in a file has not: pits that take over, and commits that a replica
+confirms."""
 
 from __future__ import annotations
 
@@ -34,11 +35,11 @@ HIT = (1, "player_personal")
 
 
 def quiet(what: str) -> None:
-    """Nobody listens to what a pit says while it stands by."""
+    """Drop what a pit says while it stands by."""
 
 
 def expire(at: str) -> None:
-    """As if the leader had not been heard for its time."""
+    """Let the leader's time be over, as if the leader had not been heard for so long."""
     write(at, "UPDATE leadership SET until = '-infinity'")
 
 
@@ -92,7 +93,7 @@ def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_k
 
 
 def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None:
-    """Ask until the database says so."""
+    """Ask the database until it gives the wanted answer."""
     for _ in range(10_000):
         if db.execute(query.encode()).fetchone() == (wanted,):
             return
@@ -100,7 +101,8 @@ def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None
 
 
 def test_wherever_a_leader_freezes_in_a_transaction_its_server_counts_the_time(database: str) -> None:
-    """Amid a pipeline of statements no timeout runs, and the leader's lock would stay as long as the leader sleeps."""
+    """No timeout runs inside a pipeline of statements, so the leader's lock would stay for as long as the leader
+    sleeps."""
     states: list[object] = []
     with closing(opened(database)) as leader, psycopg.connect(database, autocommit=True) as db:
         ours = "SELECT state FROM pg_stat_activity WHERE pid = %s"
@@ -222,7 +224,7 @@ def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str
 def test_a_pit_that_looks_just_before_another_begins_the_ledger_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other pit's tables, seen by a second look, were taken for those of another program."""
+    """A second look once saw the other pit's tables, and took them for those of another program."""
     execute, looked = LedgerDatabase.execute, False
 
     def look(store: LedgerDatabase, statement: str, values: Sequence[object] = ()) -> psycopg.Cursor[Any]:
@@ -374,7 +376,7 @@ def confirming(primary: Server, names: str) -> None:
 
 
 def leading(url: str) -> Ledger:
-    """A ledger that leads and waits for its replica, and has adopted one table."""
+    """A ledger that leads, waits for its replica, and has adopted one table."""
     ledger = Ledger(url, replicated=True)
     ledger.serve(quiet)
     ledger.set_terms(TERMS)
@@ -406,13 +408,13 @@ def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresq
 
 
 def replica_has(replica: Server, events: int) -> None:
-    """Without its primary it can only have what is on its own disk."""
+    """Wait until the replica has so many events. Without its primary it can only have what is on its own disk."""
     with psycopg.connect(replica.url, autocommit=True) as db:
         until_it_is(db, "SELECT count(*) FROM event", events)
 
 
 def _unconfirmed(primary: Server, table: TableEvening, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit of an event whose wait for the replica ends so."""
+    """Commit an event whose wait for the replica ends in this way."""
     ledger = leading(primary.url)
     (backend,) = ledger._db.execute("SELECT pg_backend_pid()").fetchone()
     confirming(primary, "nobody")
@@ -443,7 +445,7 @@ def _unconfirmed(primary: Server, table: TableEvening, how: str, monkeypatch: py
 
 
 def _stays_off(primary: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While no replica confirms, no pit comes to lead."""
+    """Check that no pit comes to lead while no replica confirms."""
     with psycopg.connect(primary.url) as db:
         db.execute("SET synchronous_commit = local")
         db.execute("UPDATE leadership SET until = '-infinity'")

@@ -1,4 +1,4 @@
-"""Meters, awards and the account, against an arithmetic of their own written from the contract's words."""
+"""Meters, awards and the account, compared with a model that is written from the contract's words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def opened(at: Place, terms: Mapping[str, Terms] = TERMS) -> Ledger:
 
 
 def give(ledger: Ledger, table: TableEvening, *bodies: bytes) -> list[str]:
-    """Commit the events; the codes of the alarms."""
+    """Commit the events, and return the codes of the alarms."""
     received = ledger.receive([(table.table, body) for body in bodies])
     assert not received.refused
     assert received.acks[table.table].seq == len(table.sent)
@@ -134,7 +134,8 @@ def test_locked_wagers_take_few_statements_however_many_seats_and_meters(
 def test_a_round_more_in_a_transaction_takes_five_statements_more(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its two events, its hand, its stake and its posting; all else is read and written once for all of them."""
+    """A round adds its two events, its hand, its stake and its posting. Everything else is read and written once for
+    all rounds."""
     tables = [TableEvening("t-0"), TableEvening("t-1")]
     statements = counted(ledger, monkeypatch)
     took = []
@@ -176,7 +177,7 @@ def test_terms_that_the_disk_did_not_take_leave_nothing_behind(ledger: Ledger, m
 
 
 def counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ledger's statements from now on."""
+    """The list of the ledger's statements from now on."""
     statements: list[str] = []
     run = ledger._db.execute
 
@@ -189,7 +190,7 @@ def counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_steps_that_wait_keep_their_numbers_while_those_before_them_are_told_of(ledger: Ledger) -> None:
-    """Thousands may wait: to number all of them anew at each would take the pit's time."""
+    """Thousands of steps may wait. To number all of them anew each time would take the pit's time."""
     table = TableEvening("t-0")
     hits = []
     for _ in range(3):
@@ -263,7 +264,7 @@ def test_a_table_whose_game_has_a_meter_that_the_pit_lacks_is_told_before_anybod
 
 
 def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp_path: Path) -> None:
-    """There was one bet, whose wagers went on every meter, and a hit won all of one."""
+    """Version 2 had one bet, whose wagers went on every meter, and a hit won a whole meter."""
     old, now = TableEvening("t-0"), TableEvening("t-0")
     with closing(opened(tmp_path / "now.sqlite")) as beside:
         for hand in range(1, 4):
@@ -359,7 +360,7 @@ def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger
 
 
 def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
-    """The wager of another table is in the level that was won; when it is voided after that, the house bears it."""
+    """The wager of another table is in the level that was won. When it is voided later, the house bears it."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
@@ -445,7 +446,7 @@ def test_the_part_of_a_hit_that_is_rejected_after_another_was_paid_goes_back_on_
 
 
 def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
-    """1333, then 667, then 1333: the table tells of the first, and waits for the other two."""
+    """The amounts are 1333, then 667, then 1333. The table tells of the first, and waits for the other two."""
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1, 3), table.finish((1, "banker_personal"), (3, "banker_personal")))
     hit = table.hit(1, "banker_personal", "big")
@@ -708,10 +709,10 @@ _Won = tuple[str, str] | int
 
 @dataclass
 class ModelMeter:
-    """A meter as the contract's words have it. `on_it` is what of each open wager is on it and in its reserve.
+    """A meter as the contract's words describe it. `on_it` is what each open wager has on the meter and in its reserve.
 
-    `locks` are those that count; what each took of the wagers is its own `on_it`, and what of that was voided since,
-    its `borne`.
+    `locks` are the locks that count. Each has its own `on_it`, which it took of the wagers, and `borne`, which was
+    voided of that since.
     """
 
     terms: Terms
@@ -743,7 +744,7 @@ class Model:
                     lock["borne"].append(lock["on_it"].pop(wager))
 
     def hits(self, table: int, winners: list[_Won]) -> None:
-        """All hits of one hand."""
+        """Take in all hits of one hand."""
         locked: dict[_Won, dict[str, Any]] = {}
         for won in winners:
             if isinstance(won, int):
@@ -802,7 +803,7 @@ _BETS = ((SPOT, ("big", "small")), ("lucky_pair", ("small",)))
 
 
 class Play:
-    """Two tables and people, played at random on a ledger and on the model together."""
+    """Two tables and people, who play at random on a ledger and on the model at the same time."""
 
     def __init__(self, data: Any, path: Path) -> None:
         self._data = data
@@ -898,7 +899,7 @@ class Play:
 
 
 class PlayWithoutHits(Play):
-    """The same hands, of which none has a hit."""
+    """The same play with hands that never have a hit."""
 
     def _commit(self, table: TableEvening, body: bytes) -> None:
         without = self._without.setdefault(table.table, TableEvening(table.table))
@@ -936,7 +937,7 @@ def test_when_every_hit_is_rejected_everything_is_as_if_there_had_been_none(data
 
 
 def funds(ledger: Ledger) -> dict[str, Fraction]:
-    """What every account holds, with its part of a cent; those of the wagers' whole cents aside."""
+    """What every account holds, with its part of a cent, without the wagers' whole cents."""
     rows = ledger._db.execute("SELECT account, cents, remainder FROM fund WHERE account != 'wagers'").fetchall()
     return {account: total for account, cents, rest in rows if (total := cents + Fraction(rest))}
 

@@ -114,8 +114,8 @@ def kept(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def _with_another_byte(content: bytes, place: int) -> bytes:
-    """The packed content with a byte changed at this place. Where the change falls on a bit that fills a byte up, and
-    unpacks to the same, a byte further on is changed."""
+    """The packed content with one byte changed at this place. Where the change hits a padding bit and unpacks to the
+    same, a later byte is changed."""
     changed = bytearray(content)
     changed[place] ^= 1
     try:
@@ -146,7 +146,7 @@ def _packed(copy: Path, members: dict[str, bytes]) -> None:
 
 
 def _forged(copy: Path, change: Callable[[dict[str, Any], object], object], signer: SigningKey | None) -> None:
-    """Somebody changes what the backup says or holds, and signs with a key, where they have one."""
+    """Change what the backup says or holds, as a forger does, and sign it with a key where the forger has one."""
     with tarfile.open(copy) as tar:
         files = {each.name: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
     says = json.loads(files.pop("backup.json"))
@@ -210,7 +210,7 @@ def _deep(copy: Path, ledger: bytes) -> None:
 
 
 def _folder(copy: Path, ledger: bytes, head: bytes) -> None:
-    """The folder that commit 0f50807 wrote."""
+    """Write the folder that commit 0f50807 wrote as a backup."""
     copy.unlink()
     copy.mkdir()
     sums = ""
@@ -331,7 +331,7 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
 def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
     form_3: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever updates the pit backs its ledger up before the new version gives it another form."""
+    """A person who updates the pit backs its ledger up before the new version gives the ledger another form."""
     before, copy = form_3.read_bytes(), tmp_path / "of form 3"
     shutil.copy(kept[0].with_name("ledger.key"), form_3.with_name(f"{form_3.name}.key"))
     assert _main("backup", "--ledger", str(form_3), str(copy)) == 0

@@ -1,4 +1,4 @@
-"""The times of the pit's acks: they never go back, whatever becomes of the clock, of the program and of the machine."""
+"""The times of the pit's acks never go back, whatever happens to the clock, the program and the machine."""
 
 from __future__ import annotations
 

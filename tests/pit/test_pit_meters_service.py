@@ -1,4 +1,4 @@
-"""Meters and awards over a real broker, and people's commands: everything published keeps its written form."""
+"""Meters and awards over a real broker, and people's commands: everything that is published keeps its written form."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def started(house: House) -> tuple[Far, str]:
-    """A far end whose table is adopted, and the settings' option."""
+    """A far end whose table is adopted, and the option for the settings."""
     far = house.far()
     far.say_state()
     return far, str(house.ledger.with_name("pit.toml"))
@@ -57,7 +57,7 @@ def checked(name: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) -> dict[str, Any]:
-    """The next message about the meters that is wanted."""
+    """The next message about the meters for which `wanted` is true."""
     while True:
         message = checked("meters", far.said())
         if wanted(message["meters"]):
@@ -72,7 +72,7 @@ def step(far: Far) -> tuple[str, str, int, str]:
 
 
 def ack_said(seq: int) -> dict[str, Any]:
-    """The pit's acknowledgement, as it is heard."""
+    """The pit's acknowledgement in the form in which a test hears it."""
     message: dict[str, Any] = json.loads(ack(seq))
     return message
 
@@ -152,7 +152,8 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
 
 
 def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: House) -> None:
-    """A table takes no step older than one it has: the first would be lost for good if only the second came through."""
+    """A table takes no step older than one that it has. The first step would be lost for good if only the second came
+    through."""
     far, settings = started(house)
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)

@@ -1,4 +1,4 @@
-"""The pit on the shipped broker: mutual TLS, and an access list that lets it do what it must."""
+"""The pit on the shipped broker: mutual TLS, and an access list that lets the pit do what it must."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
 
 
 def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
-    """The broker comes back without what it retained: nobody has taken a place on it."""
+    """The broker comes back without what it retained. Nobody has taken the pit's place on it."""
     with ExitStack() as stack:
         house = House(tmp_path)
         pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *tls_of(house), host="localhost")
@@ -117,7 +117,7 @@ def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Pa
 
 
 def tls_of(house: House) -> list[str]:
-    """The pit's options of TLS."""
+    """The pit's options for TLS."""
     files = house.files("pit")
     tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
     return [*map(str, tls)]

@@ -1,4 +1,4 @@
-"""The pit as a process of its own, on a real broker: started, fed, killed, started again."""
+"""The pit as a process of its own, on a real broker: it is started, fed, killed and started again."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ TEN_YEARS_S = 10 * 365 * 24 * HOUR_S
 
 
 class Clock:
-    """The clock of a pit's machine, right at first."""
+    """The clock of the pit's machine, which is right at first."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "moved_s"
@@ -100,7 +100,7 @@ class Clock:
         self.program = (sys.executable, "-c", _SET_CLOCK.format(moved_s=str(self._file)))
 
     def move(self, by_s: int) -> None:
-        """From now on the clock is by so many seconds ahead, or behind."""
+        """Let the clock be ahead by so many seconds from now on, or behind."""
         new = self._file.with_name("moved_s.new")
         new.write_text(str(by_s))
         new.rename(self._file)
@@ -189,7 +189,8 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
 
 
 def test_an_alarm_that_stands_is_said_once(house: House) -> None:
-    """A table sends again every two seconds; the pit's people are told once, until its stream has gone on."""
+    """A table sends its events again every two seconds. The pit's people are told once, until the stream has gone
+    on."""
     forged = event(1, key=SigningKey(bytes([7] * 32)))
     far, pit = house.adopting()
     until(pit.err, "connected")
@@ -256,7 +257,8 @@ def test_a_second_pit_on_the_same_ledger_ends_with_words_for_people(house: House
 
 @pytest.mark.proof
 def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
-    """As one that decides on award after award, or a copying program, does: a pit that ended itself lost minutes."""
+    """A person who decides on award after award holds the ledger, and so does a program that copies it. A pit that
+    ended itself would lose minutes."""
     far, pit = house.adopting()
     far.ack(ack(0))
     with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
@@ -279,7 +281,7 @@ def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) 
 
 @pytest.mark.parametrize("lost", ["event", "adoption"])
 def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> None:
-    """Trouble with the ledger is not taken for trouble with what came."""
+    """Trouble with the ledger must not count as trouble with the messages."""
     far, pit = house.adopting()
     far.ack(ack(0))
     db = sqlite3.connect(house.ledger)

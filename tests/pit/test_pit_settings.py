@@ -1,4 +1,4 @@
-"""The pit's settings file: the example, the default, and everything that can be wrong with one."""
+"""The pit's settings file: the example, the default, and everything that can be wrong in such a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger is read by a process that may not write beside it, as the pit's page is, whether a pit runs or not."""
+"""A process that may not write beside the ledger, such as the pit's page, can read it whether a pit runs or not."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ print(read_standing(ledger).tables[0].seq, read_account(ledger).findings)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody may pass to."""
+    """A folder that everybody may enter."""
     made = Path(mkdtemp())
     yield made
     made.chmod(0o755)
@@ -47,7 +47,7 @@ def folder() -> Iterator[Path]:
 
 
 def looked(ledger: Path) -> str:
-    """What such a process reads."""
+    """What a process reads that may not write there."""
     for path in ledger.parent.iterdir():
         path.chmod(0o644)
     ledger.parent.chmod(0o555)

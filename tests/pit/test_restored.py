@@ -1,4 +1,5 @@
-"""A ledger restored from an older copy, or begun anew: what the tables saw a newer one do is not done again."""
+"""A ledger that was restored from an older copy, or begun anew: it does not repeat what the tables saw a newer ledger
+do."""
 
 from __future__ import annotations
 
@@ -32,14 +33,15 @@ BEGUN_MS = 1_750_000_000_000
 
 @dataclass
 class Table:
-    """A table's journal, and the highest number of a step it has taken: it takes none that is not higher."""
+    """A table's journal, and the highest number of a step that the table has taken. It takes only steps with higher
+    numbers."""
 
     evening: TableEvening
     seen: int = 0
     hits: dict[str, bytes] = field(default_factory=dict)  # by event id
 
     def win(self, *seats: int, meter: str = "big") -> list[str]:
-        """A hand that these seats win; their hits' ids."""
+        """Play a hand that these seats win, and return the ids of their hits."""
         self.evening.lock(*seats)
         self.evening.finish(*((seat, "banker_personal") for seat in seats))
         bodies = [self.evening.hit(seat, "banker_personal", meter) for seat in seats]
@@ -48,7 +50,7 @@ class Table:
 
 
 class World:
-    """Tables that outlive the pit's ledgers; a clock that goes on."""
+    """Tables that outlive the pit's ledgers, and a clock that goes on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,7 +68,7 @@ class World:
         return copy
 
     def restore(self, copy: Path | None) -> None:
-        """Go on with the copy, with None in a ledger begun anew, a minute later."""
+        """Go on a minute later with the copy, or with None in a ledger begun anew."""
         self.ms += 60_000
         path = self.folder / f"ledger-{len(self.ledgers)}.sqlite"
         if copy is not None:
@@ -75,7 +77,7 @@ class World:
         self.ledgers.append(self.ledger)
 
     def send(self, *tables: int) -> list[str]:
-        """The tables send what the ledger lacks, in this order; the codes of the alarms."""
+        """Send what the ledger lacks of the tables' streams, in this order. Returns the codes of the alarms."""
         alarms = []
         for number in tables or (0, 1):
             table = self.tables[number].evening
@@ -89,7 +91,7 @@ class World:
         return alarms
 
     def tell(self) -> None:
-        """Say the tables every step that waits, one after the other, until their streams have told of it."""
+        """Tell the tables every step that waits, one after the other, until their streams have told of it."""
         for number, table in enumerate(self.tables):
             while waiting := self.ledger.unheard_steps(table.evening.table):
                 step = waiting[0]
@@ -99,7 +101,7 @@ class World:
                 assert self.send(number) == []
 
     def decide(self, award: str, *steps: Any, by: str = "Ann") -> None:
-        """Take these steps."""
+        """Take these steps of the award."""
         for step in steps:
             self.ledger.take_step(award, step, by)
             self.ms += 1
@@ -126,7 +128,8 @@ def running(folder: Path) -> Iterator[World]:
 
 
 def paid_and_restored(world: World) -> Table:
-    """A hit was verified and paid; the ledger is one from before the hit, and the table has sent what it lacks."""
+    """A table whose hit was verified and paid. The ledger is one from before the hit, and the table has sent what it
+    lacks."""
     copy = world.copied()
     world.tables[0].win(1)
     world.send(0)
@@ -218,7 +221,8 @@ def test_a_person_dismisses_from_a_shell_and_sees_by_whom_it_was(
 
 
 def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: World) -> None:
-    """A table takes no number that is more than a day ahead of its clock: what waits with such a one would never go."""
+    """A table takes no number that is more than a day ahead of its clock, so a step with such a number would wait for
+    ever."""
     world.ms += 400 * 24 * 3_600_000
     (hit,) = world.tables[0].win(1)
     world.send(0)
@@ -233,7 +237,7 @@ def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: Wo
 
 
 def crossed(world: World) -> None:
-    """A wager of t-0 is in the level that t-1 won; t-0 won the next."""
+    """Make a level that t-1 won contain a wager of t-0; t-0 then won the next level."""
     first, second = world.tables
     first.evening.lock(1, 2, 3)
     first.evening.finish()
@@ -246,7 +250,7 @@ def crossed(world: World) -> None:
 
 
 def test_a_pending_step_is_told_of_no_decision_whatever_its_amount(world: World) -> None:
-    """What two tables send comes in another order, so the levels are the other way round."""
+    """The events of two tables come in another order, so the levels are exchanged."""
     copy = world.copied()
     crossed(world)
     world.tell()
@@ -358,7 +362,7 @@ def test_what_was_paid_here_and_there_is_told_and_stands(world: World) -> None:
 
 
 def test_what_was_ever_told_as_paid_is_recalled_as_paid(world: World) -> None:
-    """A table that went through the hands of two pits was told two things."""
+    """A table that went through the hands of two pits was told two different things."""
     table = world.tables[0]
     (hit,) = table.win(1)
     for step, by in (("verified", "Ann"), ("paid", "Bob"), ("pending", "pit"), ("rejected", "Eve")):
@@ -498,7 +502,7 @@ def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_t
 
 
 def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
-    """Decide, or with None recall, if that may be."""
+    """Decide on the award, or with None recall it, where that is allowed."""
     try:
         if step is None:
             ledger.recall(award, by)

@@ -1,4 +1,5 @@
-"""The database's three roles, as config/ha/roles.sql makes them: what each may do, and what the server refuses them."""
+"""The database's three roles, as config/ha/roles.sql makes them: what each role may do, and what the server refuses
+it."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ _NOT_FOR: Mapping[str, Sequence[str]] = {
 
 @pytest.fixture
 def at(server: Server, tmp_path: Path) -> dict[str, str]:
-    """The ledger's address for each role, in a database that the shipped file has just made."""
+    """The ledger's address for each role, in a database that the shipped file has just prepared."""
     write_files(_MODELS, tmp_path / "machines")
     words = ["psql", server.url, "--quiet", "--no-psqlrc", "--file", str(tmp_path / "machines" / "two" / "roles.sql")]
     made = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -85,7 +86,7 @@ def _tables(address: str) -> list[str]:
 
 
 def _refused(address: str, statement: str) -> bool:
-    """Whether the server refuses the statement for want of the right, and for nothing else."""
+    """Whether the server refuses the statement for want of the right, and for no other reason."""
     with psycopg.connect(address, autocommit=True) as db:
         try:
             db.execute(statement.encode())

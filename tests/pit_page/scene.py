@@ -40,12 +40,12 @@ _OFFLINE = canonical({"online": False, "table": "royal9-03", "epoch": EPOCH, "bo
 
 
 def held_to(unit: str) -> list[str]:
-    """Python, held to the filter of this unit."""
+    """The command that runs Python under the filter of this unit."""
     return programs.python("-m", "tests.support.unit_filter", str(_UNITS / f"{unit}.service"), sys.executable)
 
 
 class Scene:
-    """Three tables: one with a hit that waits, one that has stopped, one that has gone away.
+    """Three tables: one with a hit that waits, one that has stopped, and one that has gone away.
 
     Pit and page run under the filters of system calls that their units set.
     """

@@ -1,4 +1,4 @@
-"""The pit's page and metrics before a real pit, ledger and broker, under the filters of their units."""
+"""The pit's page and metrics at a real pit, ledger and broker, under the filters of their units."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
 
 
 def test_of_what_anybody_can_say_little_is_kept() -> None:
-    """Ten thousand states of 250,000 bytes each were kept whole."""
+    """Once ten thousand states of 250,000 bytes each were kept whole."""
     subscriber = Subscriber("nowhere", 1, "pit/v1", None)
     long = {"online": True, "phase": "x" * 200_000, "links": {"shoe": True, "x" * 40_000: True}, "more": [[]] * 99}
     subscriber.link_message("pit/v1/t-1/state", json.dumps(long).encode(), True)
@@ -161,7 +161,7 @@ def test_the_board_asks_prometheus_alone() -> None:
 
 
 def test_a_sentence_of_the_alert_rules_stands_in_quotes_where_yaml_would_read_more_than_a_sentence() -> None:
-    """A colon in a sentence once made a key of its first half, and Prometheus did not start."""
+    """A colon in a sentence once made a key of the sentence's first half, and Prometheus did not start."""
     values = re.findall(r"^ +(?:- )?[a-z]+: (.+)$", RULES.read_text("utf-8"), re.MULTILINE)
     plain = [value for value in values if value[0] not in "\"'{"]
     assert len(plain) > 40

@@ -1,4 +1,4 @@
-"""A table that syncs nothing, which no power cut forgives: `python -m tests.power_loss.careless_table run ...`."""
+"""A table that syncs nothing, and so loses rows in a power cut: `python -m tests.power_loss.careless_table run ...`."""
 
 from __future__ import annotations
 

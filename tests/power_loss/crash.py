@@ -1,4 +1,5 @@
-"""Every moment at which the power could go, what it could leave on the disk, and whether the table lives with that."""
+"""Every moment at which the power could go, what it could leave on the disk, and whether the table can start from
+that."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _INDEX_BYTES = 32768
 
 
 class State(NamedTuple):
-    """A power cut just before note `moment`; `draw` tells one from another where chance decides what is left."""
+    """A power cut just before note `moment`. `draw` numbers the random choices of what is left."""
 
     moment: int
     loss: Loss
@@ -38,7 +39,7 @@ class State(NamedTuple):
 
 
 class Recording:
-    """A recorded life in `folder`, over. `syncs` False: on a disk that says it has synced and has not."""
+    """A recorded life in `folder`, which is over. With `syncs` False its disk says that it has synced, and has not."""
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
         self.folder = folder
@@ -52,7 +53,8 @@ class Recording:
 
 
 class Moment(NamedTuple):
-    """A moment that can leave something else behind than the one before it: just before `note` changes that."""
+    """A moment at which a power cut can leave something else than at the moment before: just before `note` changes
+    that."""
 
     note: int
     at_stake: int  # changes that are not synced
@@ -61,7 +63,7 @@ class Moment(NamedTuple):
 
 
 def moments(recording: Recording) -> list[Moment]:
-    """Every such moment, and the end."""
+    """Every moment at which a power cut leaves something else, and the end."""
     disk, found = recording.disk(), []
     for index, note in enumerate(recording.notes):
         if disk.changes(note):
@@ -71,10 +73,10 @@ def moments(recording: Recording) -> list[Moment]:
 
 
 def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
-    """What is left behind at these moments: all, nothing that was not synced, and `draws` times some of it.
+    """What is left behind at these moments: all writes, only the synced ones, and `draws` times a random part.
 
-    Nothing is left of the same writes up to their sync, so that is looked at once, when most is known outside. A
-    checkpoint, which writes over what is good, is drawn four times as often.
+    Until the next sync, nothing is left of the same writes; so that state is looked at once, when most is known
+    outside. A checkpoint, which writes over good data, is drawn four times as often.
     """
     for moment in found:
         yield State(moment.note, "kept")
@@ -89,8 +91,8 @@ def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
 
 @dataclass
 class Found:
-    """What the examined states came to: how many of each kind, what they hold (by its digest: many hold the same), the
-    most that one of them lost of what the daemon had written, and those that went wrong."""
+    """The results of the examined states: how many there were of each kind, what they hold (by its digest, since many
+    hold the same), the most that one of them lost of what the daemon had written, and the states that went wrong."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     contents: set[bytes] = field(default_factory=set)
@@ -107,7 +109,8 @@ class Found:
 
 
 def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Found:
-    """Leave each of these states behind in `scratch` and judge it; the same files with the same promised, once."""
+    """Leave each of these states behind in `scratch` and judge it. States with the same files and the same promises are
+    judged once."""
     found, judged = Found(), set[tuple[bytes, Promised]]()
     disk, witness, done = recording.disk(), Witness(recording.truth), 0
     committed = committed_rows(recording, scratch)
@@ -132,12 +135,12 @@ def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Foun
 
 
 def examine_share(folder: Path, those: Sequence[State], scratch: Path) -> Found:
-    """`examine`, in a process of its own."""
+    """Examine these states in a process of its own."""
     return examine(Recording(folder), those, scratch)
 
 
 def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """The files; and what is left of the log's index in shared memory, which may be anything or nothing."""
+    """The files, and what is left of the log's index in shared memory, which may be anything or nothing."""
     luck = random.Random(str(state))
     odds = luck.random()
     files = disk.after(state.loss, lambda: luck.random() < odds)
@@ -145,7 +148,8 @@ def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, b
 
 
 def committed_rows(recording: Recording, scratch: Path) -> set[int]:
-    """How many rows the journal had after each commit: what the daemon itself would have read back at each sync."""
+    """How many rows the journal had after each commit: as many as the daemon itself would have read back at each
+    sync."""
     rows, disk = {0}, Disk(recording.folder / FOLDER)
     for note in recording.notes:
         disk.do(note)
@@ -175,7 +179,8 @@ def _digest(files: dict[str, bytes]) -> bytes:
 
 
 def judge(folder: Path, truth: Truth, promised: Promised, committed: set[int]) -> str | None:
-    """Start from this folder as `tablectl run` does, and read it as `tablectl verify` does. What is wrong, or None."""
+    """Start from this folder as `tablectl run` does, and read it as `tablectl verify` does. Returns what is wrong, or
+    None."""
     path = folder / JOURNAL
     try:
         if promised.boot:

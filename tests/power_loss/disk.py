@@ -1,8 +1,9 @@
-"""A disk that can lose power: what its folder holds, and what of that no cut can take any more.
+"""A disk that can lose power: what its folder holds, and how much of that every power cut leaves.
 
 The model is no kinder than a file system may be. Until a file is synced, each write and truncation since its last sync
-survives or not by itself, and of a write each sector of 512 bytes; syncing a file does not save its name, which takes a
-sync of the folder. A hole that a lost write leaves is zeros. What one rename does to two names is not taken apart.
+survives or not by itself, and so does each sector of 512 bytes of a write. Syncing a file does not save its name, which
+takes a sync of the folder. A hole that a lost write leaves is zeros. What one rename does to two names survives or is
+lost as a whole.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ Loss = Literal["kept", "dropped", "reordered", "torn"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Bytes at an offset."""
+    """Bytes that were written at an offset."""
 
     offset: int
     data: bytes
 
     def on(self, content: bytearray) -> None:
-        """Do it."""
+        """Apply the write to the content."""
         content.extend(bytes(max(0, self.offset - len(content))))
         content[self.offset : self.offset + len(self.data)] = self.data
 
     def sectors(self) -> Iterator[Write]:
-        """The same, a sector each."""
+        """The same write as one write for each sector."""
         start, end = self.offset, self.offset + len(self.data)
         while start < end:
             stop = min(end, start - start % SECTOR + SECTOR)
@@ -46,31 +47,31 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A file made this long."""
+    """A truncation: the file is made this long."""
 
     size: int
 
     def on(self, content: bytearray) -> None:
-        """Do it."""
+        """Apply the truncation to the content."""
         del content[self.size :]
         content.extend(bytes(self.size - len(content)))
 
 
 @dataclass(eq=False, slots=True)
 class File:
-    """A file, by whatever name: its synced bytes and what was done to it since."""
+    """A file, by whatever name: its synced bytes, and what was done to it since."""
 
     synced: bytearray = field(default_factory=bytearray)
     pending: list[Write | Cut] = field(default_factory=list)
 
     def sync(self) -> None:
-        """Nothing done so far can be lost any more."""
+        """Sync the file: nothing done so far can be lost any more."""
         for change in self.pending:
             change.on(self.synced)
         self.pending.clear()
 
     def after(self, survives: Callable[[], bool], torn: bool) -> bytes:
-        """What it holds when of its pending changes, or their sectors, only some survive."""
+        """What the file holds when only some of its pending changes, or of their sectors, survive."""
         content = bytearray(self.synced)
         for change in self.pending:
             parts = change.sectors() if torn and isinstance(change, Write) else (change,)
@@ -84,9 +85,9 @@ _Names = dict[str, File | None]
 
 
 class Disk:
-    """The files of one folder, without those that SQLite makes anew at every start; `do` each note in turn.
+    """The files of one folder, without those that SQLite makes anew at every start. `do` takes each note in turn.
 
-    With `syncs` False it is a disk that says it has synced and has not.
+    With `syncs` False the disk says that it has synced, and has not.
     """
 
     def __init__(self, folder: Path, syncs: bool = True) -> None:
@@ -98,7 +99,7 @@ class Disk:
         self._pending_names: list[_Names] = []
 
     def do(self, note: Note) -> None:
-        """What the note says was done to a file."""
+        """Do to the files what the note says was done."""
         handle = note.process, note.handle
         match note.kind:
             case "o":
@@ -128,7 +129,7 @@ class Disk:
         return note.kind == RENAMED or (note.kind == UNLINKED and Path(os.fsdecode(note.data)).name in self._names)
 
     def at_stake(self, name: str | None = None) -> int:
-        """How many changes are not synced: of the file of this name, or of all files and their names."""
+        """How many changes are not synced: of the file with this name, or of all files and their names."""
         if name is not None:
             return len(self._names[name].pending) if name in self._names else 0
         return len(self._pending_names) + sum(len(file.pending) for file in self._files())
@@ -139,7 +140,7 @@ class Disk:
         return sum(len(change.data) for change in changes if isinstance(change, Write))
 
     def after(self, loss: Loss, survives: Callable[[], bool]) -> dict[str, bytes]:
-        """The files after a power cut now, by name. `survives` is asked of each thing that may be lost."""
+        """The files by name after a power cut now. `survives` is asked about each thing that may be lost."""
 
         def chance() -> bool:
             return loss == "kept" or (loss != "dropped" and survives())

@@ -1,8 +1,9 @@
-"""A table's life to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and pit.
+"""A table's life, recorded to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and
+pit.
 
-It begins its journal, deals, is killed inside a round and stopped cleanly between two, has a supervisor close the shoe,
-and archives that once the next is open: so the recording holds the first boot, commits of facts with and without
-events, recovery, checkpoints, rows that leave for an archive, and an ordinary end.
+The table begins its journal, deals, is killed inside a round and stopped cleanly between two. A supervisor closes the
+shoe, and the table archives it once the next is open. So the recording holds the first boot, commits of facts with and
+without events, recovery, checkpoints, rows that leave for an archive, and an ordinary end.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ _HANDS_A_SHOE = 12
 
 
 class Life:
-    """What is around the table, in `folder`; the recorder's notes are in `folder/notes`.
+    """Everything around the table, in `folder`. The recorder's notes are in `folder/notes`.
 
-    `recorder` and `shim` are preloaded into the daemon; `program` is what runs instead of `tablectl`, if any.
+    `recorder` and `shim` are preloaded into the daemon; `program` runs instead of `tablectl`, if it is given.
     """
 
     def __init__(self, folder: Path, recorder: Path, shim: Path, program: Sequence[str]) -> None:
@@ -76,7 +77,8 @@ class Life:
         self._decks = shuffled_decks(5, _DECKS, 0)
 
     def live(self, hands: int) -> None:
-        """All of it, with about so many hands; the pit has acknowledged everything, and the table is stopped."""
+        """Live the whole life, with about so many hands. At the end the pit has acknowledged everything, and the table
+        is stopped."""
         with self._ends:
             self._start()
             self._shoe.power_up()
@@ -91,9 +93,10 @@ class Life:
             assert self._pit.wrong == []
 
     def _shoe_of(self, hands: int, killed_once: bool, stopped_once: bool) -> None:
-        """A shoe that a supervisor ends after so many hands; killed on the way, and stopped, which empties the log.
+        """Deal a shoe that a supervisor ends after so many hands. The daemon is killed and stopped on the way, and a
+        stop empties the log.
 
-        After a kill the log begins anew; left alone, it does so when it is full.
+        After a kill the log begins anew; otherwise it does so when it is full.
         """
         deck = next(self._decks)
         self._open_shoe(deck)

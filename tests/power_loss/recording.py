@@ -1,4 +1,4 @@
-"""What the recorder noted of a daemon, as a list; recorder.c makes the notes."""
+"""The recorder's notes of what a daemon did, as a list. recorder.c makes the notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADER = struct.Struct("<ciiqI")
 
 
 class Note(NamedTuple):
-    """One thing the daemon did.
+    """One thing that the daemon did.
 
     `number` is the flags of `OPENED`, the offset of `WROTE`, the size of `CUT`, and 1 or 0, a pin's level, of `LIT`,
     whose `handle` is the pin's BCM number. `data` is a path (two with a NUL between, of `RENAMED`) or the bytes.
@@ -30,7 +30,7 @@ class Note(NamedTuple):
 
 
 def build_recorder(folder: Path) -> Path:
-    """Compile the recorder into `folder`; the path is for LD_PRELOAD. Needs `cc`."""
+    """Compile the recorder into `folder`, and return its path for LD_PRELOAD. Needs `cc`."""
     compiler = shutil.which("cc")
     assert compiler is not None
     recorder = folder / "recorder.so"
