@@ -190,7 +190,7 @@ def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] |
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
             waits = waits or (row is Row.SHOE_POWERED_UP and is_counted_after_power_up(table))
             return stop(table, code, details or {}, raised_by=_without_doubt(held) if waits else None)
-        case Move() as move:
+        case move:
             return _move(table, move, held)
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from controller.contract.events import Event
 from controller.table import shoe_life
 from controller.table.facts import CardDrawn, CardKept
-from controller.table.states import Locked, RoundInPlay, Table
+from controller.table.states import Locked, Table
 from controller.table.stops import Stepped, alarm, known_left, open_shoe, stop
 
 _SINCE_PROCEDURE = 3
@@ -49,15 +49,10 @@ def locked(table: Table, kept: bool) -> Table:
 
 def card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
     """A card is about to be dealt to the round that is locked or in play: note its time."""
-    match table.phase:
-        case Locked():
-            return _first_card_came(table, fact)
-        case RoundInPlay():
-            known = table.dealt_ms is not None and fact.after_ms is not None
-            dealt_ms = (table.dealt_ms or 0) + (fact.after_ms or 0) if known else None
-            return replace(table, dealt_ms=dealt_ms), ()
-        case _:
-            return table, ()
+    if isinstance(table.phase, Locked):
+        return _first_card_came(table, fact)
+    known = table.dealt_ms is not None and fact.after_ms is not None
+    return replace(table, dealt_ms=(table.dealt_ms or 0) + (fact.after_ms or 0) if known else None), ()
 
 
 def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, tuple[Event, ...]]:
@@ -65,9 +60,9 @@ def _first_card_came(table: Table, fact: CardDrawn | CardKept) -> tuple[Table, t
     lay_ms = fact.after_ms if table.rules.lock_on == "deal" else None
     if not most_s or lay_ms is None or lay_ms <= 1000 * most_s:
         return table, ()
-    details: dict[str, str | int] = {"lay_s": lay_ms // 1000}
-    if (left := known_left(table)) is not None:
-        details["cards_left"] = left
+    left = known_left(table)
+    assert left is not None, "a round that is locked has a shoe"
+    details: dict[str, str | int] = {"lay_s": lay_ms // 1000, "cards_left": left}
     return of_round(table, "lock_lay_long"), (alarm(table, "lock_lay_long", details),)
 
 

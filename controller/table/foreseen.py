@@ -96,10 +96,7 @@ def dealt_by_the_rules(game: Game, seating: Seating, done: Done) -> bool:
     Example: at punto banco Player's total is 6 and Player has a third card. That cannot be: Player stands on 6.
     """
     hands = {hand.hand: list(hand.cards) for hand in done.laid}
-    try:
-        return _ends_so(game, seating, done, hands, [])
-    except ValueError:
-        return False
+    return _ends_so(game, seating, done, hands, [])
 
 
 def _ends_so(game: Game, seating: Seating, done: Done, hands: dict[str, list[Card]], plays: Sequence[Play]) -> bool:

@@ -157,8 +157,7 @@ def _lies_face_down(table: Table) -> bool:
 
 def _decided(table: Table, wagers: Wagers) -> Decided:
     """What the cards that were seen have decided, with those that a fault holds where our rules put them."""
-    if not isinstance(table.phase, Locked | RoundInPlay):
-        return Decided()
+    assert isinstance(table.phase, Locked | RoundInPlay), "wagers are locked"
     if _lies_face_down(table) or _card_may_be_unheard(table):
         return Decided(unknown=True)
     plays = table.phase.plays if isinstance(table.phase, RoundInPlay) else ()
@@ -211,7 +210,8 @@ class _Ends:
             case Reveal():
                 yield from self.of((*plays, Call.REVEAL), came)
             case Choose(options=options):
-                for option in options:
+                # Games with choices deal face down, so a choice lies before the first card, more than _MOST_ENDS away.
+                for option in options:  # pragma: no branch
                     yield from self.of((*plays, option), came)
             case done:
                 yield done

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from controller.daemon.config.problems import ConfigError
+from controller.rules.game import reach
 from controller.rules.game.bets import Bet, CardsAre, HandIs, Has, Row, When
 from controller.rules.game.reach import unreachable
 from controller.table.rules import TableRules
@@ -57,6 +58,15 @@ def test_the_rows_that_no_hand_reaches(
 ) -> None:
     bet = Bet("x", rows=tuple(Row(when, pays=Fraction(1)) for when in whens))
     assert {each.row: each.why for each in unreachable(rules.play, [bet], decks)} == cannot
+
+
+def test_where_not_all_hands_are_tried_no_row_is_called_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One deck cannot deal two hands of the same cards, and nobody tries other cards of those kinds."""
+    bets = [Bet(spot, rows=(Row(When(first_four=CardsAre(cards=(3,))), pays=Fraction(1)),)) for spot in ("x", "y")]
+    assert [each.why for each in unreachable(ROYAL9.play, bets[:1], 8)] == ["never_holds"]
+    assert unreachable(ROYAL9.play, bets[:1], 1) == ()
+    monkeypatch.setattr(reach, "_MOST_PAIRS", 3)
+    assert unreachable(ROYAL9.play, bets[1:], 8) == (), "a few of many pairs of hands were tried"
 
 
 def test_at_baccarat_royal_a_stake_alone_is_on_a_hand_of_the_bettors_own() -> None:

@@ -19,6 +19,7 @@ from controller.daemon.config.problems import ConfigError
 from controller.people.par.sheet import par, subject
 from controller.rules.game.baccarat import PuntoBanco, Tableau, next_step
 from controller.rules.game.cards import Card
+from controller.rules.game.drawing import check_draws
 from controller.rules.game.play import Draw
 from controller.words.language import LANGUAGES
 from drivers.shoe import NAMES
@@ -218,3 +219,20 @@ def test_the_usual_tableau_is_that_of_the_pictures(tmp_path: Path) -> None:
         assert differs(tableau_of(CONFIG / "tables" / f"{game}.toml"), USUAL) == []
     assert rules.Drawing(**USUAL.section()) == rules.USUAL
     assert odds_of(files(tmp_path, USUAL)) == odds_of(CONFIG / "games" / "royal9.toml")
+
+
+@pytest.mark.parametrize(
+    ("lists", "said"),
+    [
+        ({"player_draws_on": [0, 5, 8]}, "player_draws_on says 8, a natural, on which nobody draws"),
+        ({"player_draws_on": [0, 5, 0]}, "player_draws_on says 0 twice"),
+        ({"player_draws_on": [0, 5]}, None),
+    ],
+)
+def test_nobody_draws_on_a_natural_and_a_total_is_said_once(lists: dict[str, list[int]], said: str | None) -> None:
+    told = []
+    try:
+        check_draws([8, 9], lists, "banker", range(8))
+    except ValueError as error:
+        told = [str(error)]
+    assert told == ([said] if said else [])

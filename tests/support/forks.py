@@ -45,9 +45,12 @@ _WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python'
 _START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
     *(
+        "controller.basics.manual",
         "controller.daemon.app",
         "controller.people.cli.acts",
+        "controller.people.cli.commands",
         "controller.people.cli.history",
+        "controller.pit.reference.commands.entries",
         "controller.pit.reference.service",
         "drivers.sim.run",
     ),

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from controller.rules.game.cards import Card
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import CountCards
-from controller.table.facts import CardDrawn, Fact, ShoePoweredUp, ShoeUnheard
+from controller.table.facts import CardDrawn, Fact, ShoePoweredUp, ShoeResult, ShoeResultReported, ShoeUnheard
 from controller.table.rules import TableRules
+from tests.support.five_games import call
 from tests.support.tables import MIDI, ROYAL9, TableUnderTest, house
 
 WINS = "KS 2D 9S 3C"  # for seat 1, and a natural
@@ -86,7 +87,17 @@ def test_cards_that_a_fault_held_keep_the_times_at_which_they_came() -> None:
 def test_the_shoes_last_round_stops_the_table_too() -> None:
     table = at().lock(1).draw("CUT").believe(*timed(WINS, 4000, 1, 1, 1))
     assert (table.face.phase, table.fault, table.exits) == ("shoe_ended", "round_too_fast", {"count"})
+    assert count(table, -3) is None, "no card that is missing can be of a round"
+    assert table.fault is None
+
+
+def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> None:
+    """Else a second fault would take the place of the first, and nobody would count."""
+    table = at(replace(MIDI, fastest_card_ms=150)).lock().believe(*timed(WINS, 70_000, 1, 1, 1))
+    table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False)).do(call("reveal"))
+    assert table.fault == "round_too_fast"
     assert count(table) is None
+    assert table.fault == "result_differs"
 
 
 def test_face_down_the_moment_and_the_doubt_tell_nothing_of_the_cards() -> None:

@@ -15,7 +15,7 @@ from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
-from controller.table.facts import CardDrawn, ShoeUnplugged
+from controller.table.facts import CardDrawn, ShoeUnheard, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, turns, wager, wagers
 from tests.support.samples import examples
@@ -241,6 +241,12 @@ def test_an_unreadable_card_stops_the_seat_it_is_for() -> None:
     assert (table.fault, table.details) == ("unreadable_card", {"where": "seat_2"})
     table.name("2H")
     assert (hand(table.face, "seat_2").total, _choosing(table)) == (8, 3)
+
+
+def test_unheard_after_a_round_of_seats_it_tells_no_result_of_two_hands() -> None:
+    table = play(locked(), "2S 3S 4C 5D stand reveal").believe(ShoeUnheard(1000))
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"unheard_s": 1, "cards_left": 409, "last_round": 1}
 
 
 def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:

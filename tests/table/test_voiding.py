@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
 
 import pytest
 from msgspec.structs import replace
 
+from controller.rules.game.bets import Bet, HandIs, Row, When
 from controller.rules.game.cards import DECK, Card
 from controller.rules.game.wagers import Wager
 from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, ShoeError, ShoeErrorRaised, ShoePoweredUp, ShoeUnplugged
+from tests.support.five_games import wagers
 from tests.support.sheets import ROYAL9_TIERS, royal9_tier
 from tests.support.tables import MIDI, ROYAL9, SUGARHOUSE, TableUnderTest
 
@@ -128,6 +131,16 @@ def test_a_settlement_that_no_card_can_change_is_told() -> None:
 def test_a_settlement_that_hangs_on_a_card_is_not_told() -> None:
     table = TableUnderTest(SUGARHOUSE).open_shoe("2D 3H 4C")
     table.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers()).draw("4S TH 5D").void()
+    assert table.of_type("void")[0]["would_settle"] is None
+
+
+_PAIR = Bet("pair", rows=(Row(When(player=HandIs(pair=True)), pays=Fraction(11)),))
+
+
+def test_a_settlement_with_too_many_ends_to_look_at_is_not_told() -> None:
+    """Player's pair has won, whatever comes. But two third cards can come, and nobody looks at some 2,700 ends."""
+    table = TableUnderTest(replace(SUGARHOUSE, bets=(*SUGARHOUSE.bets, _PAIR))).open_shoe("2D 3H 4C")
+    table.do(*wagers("2 pair 2000"), LockWagers()).draw("2S TH 2D").void()
     assert table.of_type("void")[0]["would_settle"] is None
 
 

@@ -242,6 +242,14 @@ def test_wagers_of_a_seat_that_became_active_are_refused_at_the_lock() -> None:
 # Replaced, taken away, and when.
 
 
+def test_a_wager_that_was_seen_for_another_round_is_refused() -> None:
+    """Bet recognition saw the chips while the round before was decided, and its word came late."""
+    table = opened("sugarhouse")
+    chips = replace(wager("2 player 2000"), seen_for=table.table.next_round)
+    assert table.ask(replace(chips, seen_for=(0, 0))) == "wager_other_round"
+    assert table.ask(chips) is None
+
+
 def test_a_wager_replaces_what_lay_there_and_none_takes_it_away() -> None:
     table = opened("kansas_star").do(*wagers("2 player 2000, 2b player 1500, 2 tie 500"))
     table.do(wager("2 player 3000"), wager("2 tie 0"))
