@@ -14,10 +14,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import tomli_w
+from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from controller.basics.errors import TableError
@@ -126,6 +127,21 @@ def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
     return {key: path for key, path in asdict(certs.files(name)).items() if path is not None}
 
 
+class Wired(Struct, frozen=True):
+    """One pin of a table's file, as the far end of its wire sees it."""
+
+    bcm: int
+    active: Literal["high", "low"]
+
+
+class Wiring(Struct, frozen=True):
+    """`[pins]` of a generated table, as the far ends of the wires see it."""
+
+    page: str
+    lamps: dict[str, Wired]
+    inputs: dict[str, Wired]
+
+
 class TableFiles:
     """A generated table's files, and the environment of its daemon.
 
@@ -160,7 +176,8 @@ class TableFiles:
             sections["pins"] |= jumpers.wiring(tomllib.loads(example.read_text("utf-8"))["pins"])
         self.for_people = programs.simulated_table(folder, broker_port, example, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
-        self.page = Path(self.values["pins"]["page"])
+        self.pins = convert(self.values.get("pins"), Wiring)
+        self.page = Path(self.pins.page)
         self.port = Path(self.values["shoe"]["port"])
         self.baud = int(self.values["shoe"].get("baud", maker(self.values["shoe"]["driver"]).baud))
         self.environment: dict[str, str] = {}

@@ -12,7 +12,8 @@ import pytest
 
 from controller.basics.extras import missing
 
-_FIXTURES = ("broker", "dealer", "eventually", "pins", "pit", "shoe", "table")
+_SHORT = ("broker", "dealer", "eventually", "pins", "pit", "shoe", "table")
+_FIXTURES = (*_SHORT, *(f"bench_{name}" for name in (*_SHORT, "wires", "wait")))
 _MISSING = missing("bench")
 
 
@@ -31,4 +32,4 @@ def _tells_what_to_install(name: str) -> Callable[[], None]:
 if _MISSING:
     globals().update({name: _tells_what_to_install(name) for name in _FIXTURES})
 else:
-    pytest_plugins = ["controller.bench.plugin"]
+    pytest_plugins = ["controller.bench.plugin", "controller.bench.short_names"]

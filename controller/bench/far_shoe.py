@@ -57,6 +57,12 @@ class FarEnd:
         """The frame of each report that was sent, in hex."""
         return []
 
+    @property
+    def heard(self) -> bool:
+        """Whether a program has the table's end of the line open: what is said before is lost. A real cable cannot
+        tell, and counts as heard."""
+        return getattr(self.line, "heard", True)
+
     def deal(self, cards: str, **lies: Any) -> None:
         """Draw these cards one after another: `8S TD`, `CUT` the cut card, `??8S` an 8S that cannot be read.
 

@@ -1,62 +1,51 @@
 """The hardware-in-the-loop bench as a pytest plugin: the real daemon, and the far end of each of its wires.
 
-Where the package is installed with its extra `bench`, every pytest has these fixtures:
+Where the package is installed with its extra `bench`, every pytest has these fixtures. Each is named `bench_…`, and
+asks for fixtures of such names alone. `short_names` has them without that prefix, for whoever has no other use for
+words such as `table`: a fixture of the same name in a test file or a conftest.py goes before it, and breaks none here.
 
-    table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
-    shoe        an Angel Eye (or a BeeTek) on a pty
-    pins        the buttons, the sensors and the lamps with their patterns
-    pit         the tests' own pit, which checks every event that it hears, and acknowledges
-    dealer      what a dealer does with shoe and buttons, in one word each
-    broker      the Mosquitto between table and pit
-    eventually  waits for a condition, a round, a hit or a fault; a failure says in ten lines what was there instead
-
-`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and lets the numbers
-of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe": {"decks":
-1}}` changes the game. Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by `--gpio
-real` with `--jumpers`, and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose broker,
-port or Pi is absent is skipped, and says which; with `--bench-strict`, and where CI=true, such a test fails.
+`@pytest.mark.bench_table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and lets the
+numbers of the shoe's reports go on with 1 after 9. `shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe":
+{"decks": 1}}` changes the game. Real hardware takes the place of simulated hardware by `--shoe` with `--table-port`, by
+`--gpio real` with `--jumpers`, and by `--broker`, with `--broker-certs` for mutual TLS (docs/bench.md). A test whose
+broker, port or Pi is absent is skipped, and says which; with `--bench-strict`, and where CI=true, such a test fails.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
-import json
 import os
 import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from msgspec import to_builtins
 
 from controller import __version__
 from controller.basics.errors import TableError
 from controller.basics.near import meant
 from controller.bench.broker_address import Address, broker_address
 from controller.bench.broker_certs import TABLE, BrokerCerts
-from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
-from controller.bench.far_pit import Event, FarPit
+from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, pit_section
+from controller.bench.dealer import Dealer
+from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe, far_shoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
+from controller.bench.waiting import PATIENCE_S, Eventually, Wait
+from controller.bench.wires import Wires
 from controller.people.cli.programs import EXAMPLE_TABLE, example_table, mosquitto_program
-from controller.table.faults import FAULTS
 from drivers.devices import PRESENT_INPUT
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
-
-PATIENCE_S = 60.0
-"""How long a test waits for a condition. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
 _numbers = itertools.count(1)
 _jumpers = pytest.StashKey[Jumpers | None]()
@@ -68,10 +57,10 @@ _ONE_AT_A_TIME = {
     "--shoe": "the cable is for one table",
     "--jumpers": "the header is for one table",
 }
+_MARKERS = ("bench_table", "table")
+"""The bench's own marker, and its short name: a test with the first may use the second for something else."""
 _ABSENT = ("mosquitto_missing", "broker_silent", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
 """The error codes of parts that a bench may lack: their tests are skipped. With any other code a test fails."""
-
-_LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -111,9 +100,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
         raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
     _refuse_workers(config)
-    config.addinivalue_line(
-        "markers", "table(shoe_wrap=0, **sections): changes to the table file of the fixture `table`"
-    )
+    for marker in _MARKERS:
+        config.addinivalue_line(
+            "markers", f"{marker}(shoe_wrap=0, **sections): changes to the table file of the bench's table"
+        )
 
 
 def _named_jumpers(config: pytest.Config) -> Jumpers | None:
@@ -222,171 +212,6 @@ def _cable(config: pytest.Config) -> bool:
     return config.getoption("--shoe") is not None
 
 
-class Dealer:
-    """What a dealer does again and again. Each method returns once the table's status shows what was done."""
-
-    def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
-        self._table = table
-        self._shoe = shoe
-        self._pins = pins
-        self._eventually = eventually
-
-    def open_shoe(self, first_card: str = "2C", burned: str = "KC KD") -> None:
-        """Announce a new shoe, draw its first card and burn. Afterwards wagers are open."""
-        self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
-        standing = self._table.fault
-        self._shoe.new_shoe()
-        self._shoe.deal(f"{first_card} {burned}")
-        self._eventually.unless_stopped(
-            f"the shoe is open after its first card {first_card} and the burned cards {burned}",
-            lambda: self._table.phase == "wagers_open",
-            standing,
-        )
-
-    def lock(self, *seats: int) -> None:
-        """Put a wager on these seats' sensors, and lock the wagers."""
-        self._pins.cover(*seats)
-        self._eventually(lambda: set(seats) <= set(self._table.status().sensors))
-        self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
-
-    def deal(self, cards: str) -> None:
-        """Deal these cards of a round, and wait until the table shows the last of them."""
-        already = 0 if self._table.phase == "wagers_locked" else self._shown()
-        self._shoe.deal(cards)
-        self._eventually(lambda: self._shown() == already + len(cards.split()))
-
-    def _shown(self) -> int:
-        return sum(map(len, self._table.hands.values()))
-
-    def cut_card(self) -> None:
-        """The cut card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
-        seen = self._cut_cards()
-        self._shoe.cut_card()
-        if not self._shoe.tells_cut_card:
-            self._pins.press("cut_card", until=lambda: self._cut_cards() > seen)
-        self._eventually(lambda: self._cut_cards() > seen)
-
-    def _cut_cards(self) -> int:
-        return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
-
-    def play(self, cards: str, *seats: int) -> None:
-        """Lock the wagers, deal a whole round, and wait until the round is over."""
-        self.lock(*seats)
-        standing = self._table.fault
-        self._shoe.deal(cards)
-        self._eventually.unless_stopped(
-            f"the round is over after its cards {cards}",
-            lambda: self._table.phase in ("wagers_open", "shoe_ended"),
-            standing,
-        )
-        self._pins.uncover(*seats)
-
-
-class Eventually:
-    """`eventually(condition)` waits until the condition is true. A failure says in ten lines what the test waited for
-    and how the table was, and names a file with the whole status.
-    """
-
-    def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path, patience_s: float = PATIENCE_S) -> None:
-        self._table = table
-        self._pins = pins
-        self._pit = pit
-        self._patience_s = patience_s
-        self._whole = folder / "when-it-failed.json"
-
-    def __call__(self, condition: Callable[[], object], within_s: float | None = None) -> None:
-        __tracebackhide__ = True
-        self._wait(_source(condition), condition, within_s)
-
-    def unless_stopped(self, awaited: str, condition: Callable[[], object], standing: str | None) -> None:
-        """Wait until the condition is true, which a failure calls `awaited`. Fail at once where the table stops by
-        another fault than `standing`."""
-        __tracebackhide__ = True
-        met: object = False
-
-        def met_or_stopped() -> bool:
-            nonlocal met
-            met = condition()
-            return bool(met) or self._table.fault not in (None, standing)
-
-        stopped = comes_true(met_or_stopped, self._patience_s)
-        if not met:
-            if stopped:
-                why = f"the table stopped by the fault {self._table.fault} before this"
-            else:
-                why = f"not true within {self._patience_s:g} s"
-            pytest.fail(f"{why}: {awaited}\n{self._picture()}", pytrace=True)
-
-    def wait_for_round(self, number: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has round `number`, or any round. Returns the newest such round. Rounds count from 1."""
-        __tracebackhide__ = True
-        awaited = "a round" if number is None else f"round {number}"
-        return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
-
-    def wait_for_hit(self, seat: int | None = None, within_s: float | None = None) -> Event:
-        """Wait until the pit has a hit of this seat, or of any seat. Returns the newest such hit."""
-        __tracebackhide__ = True
-        awaited = "a hit" if seat is None else f"a hit at seat {seat}"
-        return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
-
-    def wait_for_fault(self, code: str, within_s: float | None = None) -> None:
-        """Wait until the table has stopped with this fault. Raises LookupError for an unknown code."""
-        __tracebackhide__ = True
-        if code not in FAULTS:
-            likely = get_close_matches(code, FAULTS, 1)
-            meant = f"Did you mean {likely[0]}?" if likely else "docs/faults.md lists them."
-            raise LookupError(f"No fault is called {code!r}. {meant}")
-        self._wait(f"the fault {code}", lambda: self._table.fault == code, within_s)
-
-    def _wait_for(
-        self, awaited: str, events: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float | None
-    ) -> Event:
-        __tracebackhide__ = True
-        self._wait(f"{awaited} at the pit", lambda: any(map(fits, events())), within_s)
-        return [event for event in events() if fits(event)][-1]
-
-    def _wait(self, awaited: str, condition: Callable[[], object], within_s: float | None) -> None:
-        __tracebackhide__ = True
-        within_s = self._patience_s if within_s is None else within_s
-        if not comes_true(condition, within_s):
-            pytest.fail(f"not true within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
-
-    def _picture(self) -> str:
-        try:
-            status = self._table.status()
-        except TableError as error:
-            return f"the table says: {error}\nlog:\n{self._table.log_tail(_LOG_LINES)}"
-        self._whole.write_text(
-            json.dumps({"status": to_builtins(status), "events": self._pit.events}, indent=1), "utf-8"
-        )
-        face, pit = status.face, status.pit
-        fault = "no fault" if face.fault is None else f"fault {face.fault.code}"
-        hands = ", ".join(f"{hand.hand} {' '.join(hand.cards)}" for hand in face.hands)
-        burning = {name: shown or "changing" for name, shown in self._pins.lamps().items() if shown != "dark"}
-        lamps = " ".join(f"{name}={shown}" for name, shown in burning.items())
-        events = " ".join(event["type"] for event in self._pit.events[-_LAST_EVENTS:])
-        line = "up" if status.shoe.up else "down"
-        return "\n".join(
-            (
-                f"table: {face.phase}, {fault}; {hands or 'no cards'}; the shoe's line is {line}",
-                f"lamps not dark: {lamps or 'none'}",
-                f"pit: {pit.stream}, {len(self._pit.events)} events, the last: {events or 'none'}"
-                + "".join(f"\nwrong at the pit: {wrong}" for wrong in self._pit.wrong),
-                f"the whole status: {self._whole}",
-                f"log:\n{self._table.log_tail(_LOG_LINES)}",
-            )
-        )
-
-
-def _source(condition: Callable[[], object]) -> str:
-    """The condition as its test writes it, on one line."""
-    try:
-        lines, _ = inspect.getsourcelines(condition)
-    except (OSError, TypeError):  # typed at a prompt
-        return repr(condition)
-    return " ".join(line.strip() for line in lines)[:_SOURCE_CHARACTERS]
-
-
 def _absent(config: pytest.Config, what: str) -> NoReturn:
     """Skip the test, which needs a part that is absent. With `--bench-strict` the test fails."""
     if config.stash[_strict]:
@@ -406,7 +231,7 @@ def _skipped_where_absent(config: pytest.Config) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shim(pytestconfig: pytest.Config) -> Path | None:
+def bench_shim(pytestconfig: pytest.Config) -> Path | None:
     """The library that puts the pins page under the real RPi.GPIO; None where that is not used or cannot be built."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
@@ -417,7 +242,7 @@ def shim(pytestconfig: pytest.Config) -> Path | None:
 
 
 @pytest.fixture
-def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
+def bench_broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
     """A running broker: the one that `--broker` names, or else a Mosquitto of the test's own."""
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
@@ -427,6 +252,12 @@ def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | Exi
     yield broker
     if named is None:
         broker.down()
+
+
+def _changes(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What the test's marker says; nothing without a marker. The long name goes before the short name."""
+    marker = next(filter(None, map(request.node.get_closest_marker, _MARKERS)), None)
+    return {} if marker is None else dict(marker.kwargs)
 
 
 def _example(name: str) -> Path:
@@ -439,28 +270,29 @@ def _example(name: str) -> Path:
 
 
 @pytest.fixture
-def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, shim: Path | None) -> TableFiles:
+def bench_table_files(
+    request: pytest.FixtureRequest, tmp_path: Path, bench_broker: Broker, bench_shim: Path | None
+) -> TableFiles:
     """The files of a table that has not run yet."""
-    marker = request.node.get_closest_marker("table")
-    sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
+    sections = _changes(request)
     sections.pop("shoe_wrap", None)
     example = _example(sections.pop("example", "royal9"))
-    sections["pit"] = pit_section(broker) | sections.get("pit", {})
+    sections["pit"] = pit_section(bench_broker) | sections.get("pit", {})
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
     # An existing broker retains the messages of earlier runs, so each run takes other names.
-    table_id = TABLE if broker.certs else f"hil-{os.getpid()}-{next(_numbers)}"
-    return TableFiles(tmp_path, table_id, broker.port, shim, jumpers, example, **sections)
+    table_id = TABLE if bench_broker.certs else f"hil-{os.getpid()}-{next(_numbers)}"
+    return TableFiles(tmp_path, table_id, bench_broker.port, bench_shim, jumpers, example, **sections)
 
 
 @pytest.fixture
-def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Front]:
+def bench_front(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> Iterator[Front]:
     """How the table's inputs and lamps are reached. Skips the test where there is no real header to reach."""
-    lamps, inputs = table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"]
+    lamps, inputs = bench_table_files.values["pins"]["lamps"], bench_table_files.values["pins"]["inputs"]
     jumpers = pytestconfig.stash[_jumpers]
     if jumpers is None:
-        yield SimulatedPins(table_files.page, lamps, inputs)
+        yield SimulatedPins(bench_table_files.page, lamps, inputs)
         return
     with _skipped_where_absent(pytestconfig):
         gpio = load_rpi_gpio()
@@ -470,11 +302,11 @@ def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Fron
 
 
 @pytest.fixture
-def pins(pytestconfig: pytest.Config, table_files: TableFiles, front: Front) -> Iterator[Pins]:
+def bench_pins(pytestconfig: pytest.Config, bench_table_files: TableFiles, bench_front: Front) -> Iterator[Pins]:
     """The table's front: buttons, sensors, lamps."""
     whole = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))["pins"]
     unjumpered = () if pytestconfig.stash[_jumpers] is None else {*whole["lamps"], *whole["inputs"]}
-    pins = Pins(front, table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"], unjumpered)
+    pins = Pins(bench_front, bench_table_files.pins.lamps, bench_table_files.pins.inputs, unjumpered)
     yield pins
     pins.close()
 
@@ -511,28 +343,29 @@ def _look_for_table_port(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[FarLine]:
+def bench_shoe_line(pytestconfig: pytest.Config, bench_table_files: TableFiles) -> Iterator[FarLine]:
     """The shoe's end of the line, plugged in."""
     if _cable(pytestconfig):
         _look_for_table_port(pytestconfig)
         with _skipped_where_absent(pytestconfig):
-            cable = Cable(pytestconfig.getoption("--shoe"), table_files.baud)
+            cable = Cable(pytestconfig.getoption("--shoe"), bench_table_files.baud)
         yield cable
         cable.close()
     else:
-        line = PtyLine(table_files.port)
+        line = PtyLine(bench_table_files.port)
         yield line
         line.unplug()
 
 
 @pytest.fixture
-def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: FarLine) -> FarShoe | FarBeeTek:
+def bench_shoe(
+    request: pytest.FixtureRequest, bench_table_files: TableFiles, bench_shoe_line: FarLine
+) -> FarShoe | FarBeeTek:
     """The shoe, which has sent nothing yet: an Angel Eye, unless the table file names another brand."""
-    marker = request.node.get_closest_marker("table")
-    wrap = 0 if marker is None else marker.kwargs.get("shoe_wrap", 0)
-    shoe: FarShoe | FarBeeTek = far_shoe(table_files.values["shoe"]["driver"], shoe_line, wrap)
-    if PRESENT_INPUT in table_files.values["pins"]["inputs"]:
-        show_plug(shoe_line, request.getfixturevalue("front"))
+    wrap = _changes(request).get("shoe_wrap", 0)
+    shoe: FarShoe | FarBeeTek = far_shoe(bench_table_files.values["shoe"]["driver"], bench_shoe_line, wrap)
+    if PRESENT_INPUT in bench_table_files.pins.inputs:
+        show_plug(bench_shoe_line, request.getfixturevalue("bench_front"))
     return shoe
 
 
@@ -544,18 +377,32 @@ def show_plug(line: FarLine, front: Front) -> None:
 
 
 @pytest.fixture
-def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
+def bench_pit(bench_broker: Broker, bench_table_files: TableFiles) -> Iterator[FarPit]:
     """The pit, connected. At the end of the test, nothing that it heard may have been wrong."""
-    pit = FarPit(broker.port, table_files.table_id, host=broker.host, certs=broker.certs)
+    pit = FarPit(bench_broker.port, bench_table_files.table_id, host=bench_broker.host, certs=bench_broker.certs)
     yield pit
     pit.gone()
     assert pit.wrong == []
 
 
 @pytest.fixture
-def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iterator[Table]:
+def bench_wires(
+    bench_table_files: TableFiles, bench_broker: Broker, bench_pins: Pins, bench_shoe_line: FarLine
+) -> Wires:
+    """Where the shoe, the header and the broker are, for a table daemon of your own. No daemon of ours runs."""
+    return Wires.of(bench_table_files, bench_broker.host, bench_broker.port)
+
+
+@pytest.fixture
+def bench_wait(pytestconfig: pytest.Config, bench_pins: Pins, bench_pit: FarPit) -> Wait:
+    """Waits until a condition is true, whichever daemon runs."""
+    return Wait(bench_pins, bench_pit, pytestconfig.getoption("--bench-patience"))
+
+
+@pytest.fixture
+def bench_unstarted_table(bench_table_files: TableFiles, bench_pins: Pins, tmp_path: Path) -> Iterator[Table]:
     """The daemon, not started yet. It ends with the test, and its journal must then be sound."""
-    table = Table(table_files, tmp_path)
+    table = Table(bench_table_files, tmp_path)
     yield table
     table.close()
     if table.journal.exists():
@@ -563,22 +410,26 @@ def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iter
 
 
 @pytest.fixture
-def eventually(
-    pytestconfig: pytest.Config, unstarted_table: Table, pins: Pins, pit: FarPit, tmp_path: Path
+def bench_eventually(
+    pytestconfig: pytest.Config, bench_unstarted_table: Table, bench_pins: Pins, bench_pit: FarPit, tmp_path: Path
 ) -> Eventually:
     """Waits until a condition is true."""
-    return Eventually(unstarted_table, pins, pit, tmp_path, pytestconfig.getoption("--bench-patience"))
+    return Eventually(
+        bench_unstarted_table, bench_pins, bench_pit, tmp_path, pytestconfig.getoption("--bench-patience")
+    )
 
 
 @pytest.fixture
-def table(unstarted_table: Table, shoe: FarShoe | FarBeeTek, eventually: Eventually) -> Table:
+def bench_table(bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, bench_eventually: Eventually) -> Table:
     """The daemon, running, with its shoe and its pit."""
-    unstarted_table.start()
-    eventually(unstarted_table.links_up)
-    return unstarted_table
+    bench_unstarted_table.start()
+    bench_eventually(bench_unstarted_table.links_up)
+    return bench_unstarted_table
 
 
 @pytest.fixture
-def dealer(unstarted_table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> Dealer:
-    """The dealer of `table`."""
-    return Dealer(unstarted_table, shoe, pins, eventually)
+def bench_dealer(
+    bench_unstarted_table: Table, bench_shoe: FarShoe | FarBeeTek, bench_pins: Pins, bench_eventually: Eventually
+) -> Dealer:
+    """The dealer of `bench_table`: shoe and buttons, in one word each."""
+    return Dealer(bench_unstarted_table, bench_shoe, bench_pins, bench_eventually)

@@ -41,7 +41,7 @@ def converse(verbs: Verbs, lines: TextIO) -> None:
 
     `lines` is a terminal, a pipe or a file, and nobody has read from it yet.
     """
-    verbs = {**verbs, "help": Verb("", "show these verbs", lambda: _help(verbs))}
+    verbs = {**verbs, "help": Verb("", "show these verbs", lambda: listed(verbs))}
     for line in _lines(lines.fileno()):
         told = _do(verbs, re.sub(r"(^|\s)#.*", "", line).split())
         if told:
@@ -78,7 +78,8 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
         return f"{name} cannot be done: {error}"
 
 
-def _help(verbs: Verbs) -> str:
+def listed(verbs: Verbs) -> str:
+    """The verbs with their arguments, a line each."""
     return "\n".join(f"{f'{name} {verb.arguments}':<22} {verb.help}" for name, verb in verbs.items())
 
 

@@ -31,6 +31,7 @@ from controller.table.requests import ByTwo
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
+from tests.documents.bench_page import bench_page
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.face_page import SCHEMA, face_page, face_schema
@@ -81,6 +82,7 @@ def pages() -> dict[str, str]:
         "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
         "configuration.md": _text(*configuration_page()),
         "face.md": _text(*face_page()),
+        "bench-api.md": _text(*bench_page()),
         "table.svg": table_picture(),
     }
 

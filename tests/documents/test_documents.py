@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from tests.documents.blocks import ROOT, blocks
 from tests.documents.face_page import SCHEMA, face_schema
 from tests.documents.pages import DOCS, SENTENCES, pages, sentences
 
@@ -19,3 +22,20 @@ def test_the_contract_has_the_sentences_that_people_are_told() -> None:
 
 def test_the_faces_schema_is_that_of_its_types() -> None:
     assert SCHEMA.read_text("utf-8") == face_schema(), "controller/contract/face/face.schema.json: run `make pages`"
+
+
+def test_the_page_for_another_daemon_has_the_very_files_that_run_at_the_bench() -> None:
+    at = ROOT / "tests" / "hil"
+    files = [at / "twenty_lines" / "table.pl", at / "test_hil_your_daemon.py"]
+    whole = [block.text for block in blocks(DOCS / "bench-your-daemon.md") if block.kind in ("perl", "python")]
+    assert whole == [file.read_text("utf-8") for file in files]
+
+
+def test_the_page_of_the_bench_has_each_fixture_under_both_names() -> None:
+    from controller.bench import plugin, short_names
+
+    told = set(re.findall(r"^\| `(bench_\w+)` \|", (DOCS / "bench-api.md").read_text("utf-8"), re.M))
+    long = {name for name in vars(plugin) if name.startswith("bench_")}
+    short = {name for name, made in vars(short_names).items() if type(made).__name__ == "FixtureFunctionDefinition"}
+    assert told == long
+    assert {f"bench_{name}" for name in short} == long - {"bench_wires", "bench_wait"}

@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import ROOT, Broker, Table, TableFiles
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import Event, FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.support.second_person import agree
 from tests.support.waiting import PATIENCE_S
 
@@ -153,7 +154,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str],
 
 
 @pytest.fixture
-def table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Disk) -> TableFiles:
+def bench_table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Disk) -> TableFiles:
     """The files of a table whose journal is on that disk."""
     files = TableFiles(tmp_path, f"disk-{os.getpid()}", broker.port, shim, None, journal=disk.journal)
     both = (disk.environment, files.environment)

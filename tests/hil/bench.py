@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from controller.bench.daemon import Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.support.second_person import agree
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from controller.bench.daemon import Broker, Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import PRIVATE_KEY, FarPit
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.pit_process import PitProcess
 

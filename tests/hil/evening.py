@@ -19,7 +19,7 @@ from pathlib import Path
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Eventually
+from controller.bench.waiting import Eventually
 from drivers.sim import rules
 from drivers.sim.deck import shuffled_decks
 from tests.support.felt import Hand

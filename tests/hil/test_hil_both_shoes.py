@@ -45,9 +45,9 @@ _ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="be
 
 
 @pytest.fixture(params=_LINES)
-def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> FarLine:
+def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) -> FarLine:
     """The shoe's end of a line that loses nothing."""
-    return TRANSPORTS[request.param](shoe_line)
+    return TRANSPORTS[request.param](bench_shoe_line)
 
 
 @pytest.fixture

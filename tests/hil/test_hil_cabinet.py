@@ -6,9 +6,10 @@ from __future__ import annotations
 import pytest
 
 from controller.bench.daemon import Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 
 
 @pytest.mark.table(pins={"cabinet_opened": "alarm"})

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Broker, Table, TableFiles, pit_section
+from controller.bench.dealer import Dealer
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.hil.bench import Bench

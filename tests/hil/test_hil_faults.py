@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from controller.bench.daemon import Table
-from controller.bench.plugin import Dealer
+from controller.bench.dealer import Dealer
 from tests.hil.bench import Bench
 from tests.support.errors import raising
 

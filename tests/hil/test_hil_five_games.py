@@ -114,7 +114,7 @@ def evening(request: pytest.FixtureRequest) -> Evening:
 
 
 @pytest.fixture
-def table_files(
+def bench_table_files(
     request: pytest.FixtureRequest, evening: Evening, tmp_path: Path, broker: Broker | ExistingBroker, shim: Path | None
 ) -> TableFiles:
     """The files of the evening's table. The people press and look on the pins page, and bring a shoe on a pty."""

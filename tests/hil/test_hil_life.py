@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Table, comes_true
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.waiting import PATIENCE_S
 

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from controller.bench.daemon import Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.other_user import NOBODY, ask_as, needs_root
 from tests.support.waiting import PATIENCE_S

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from controller.bench.daemon import ROOT, Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.support.other_user import NOBODY, ask_as, needs_root
 
 HAND = "9C TD TC 5D"

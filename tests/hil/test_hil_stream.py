@@ -6,9 +6,10 @@ import signal
 from pathlib import Path
 
 from controller.bench.daemon import Broker, Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.pit_process import PitProcess
 

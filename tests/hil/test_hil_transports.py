@@ -15,7 +15,7 @@ import pytest
 from controller.bench.daemon import Table, comes_true
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Eventually
+from controller.bench.waiting import Eventually
 from drivers.sim import rules
 from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
@@ -158,9 +158,9 @@ _LINES = ["byte by byte", "lossy", *(pytest.param(kind, marks=pytest.mark.proof)
 
 
 @pytest.fixture(params=_LINES)
-def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
+def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) -> Perfect:
     """The shoe's end of one kind of line."""
-    return TRANSPORTS[request.param](shoe_line)
+    return TRANSPORTS[request.param](bench_shoe_line)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from controller.people.cli import programs
 from tests.support.unit_filter import read_unit
 

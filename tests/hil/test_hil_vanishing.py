@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Table, TableFiles
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.dealer import Dealer
+from controller.bench.waiting import Eventually
 from controller.daemon.record.journal_reading import verify
 from tests.hil.bench import Bench
 

@@ -34,10 +34,11 @@ import pytest
 from controller.basics.errors import TableError
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.daemon import Table
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from controller.contract.fingerprint import fingerprint
 from controller.people.cli.main import main
 from drivers.sim import rules

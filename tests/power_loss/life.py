@@ -13,10 +13,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from controller.bench.daemon import Broker, Table, TableFiles
+from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.waiting import Eventually
 from drivers.sim import rules
 from drivers.sim.deck import Deck, shuffled_decks
 from drivers.sim.line import PtyLine

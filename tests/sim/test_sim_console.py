@@ -203,6 +203,19 @@ def test_beetek(verb: str, script: str, facts: list[Any], beetek: Verbs, pty: Pt
     assert BeeTekCodec().feed(heard(beetek, script, pty, tmp_path)) == facts
 
 
+def test_without_a_line_the_verbs_of_a_shoe_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "shoe", "--driver", "beetek", "--verbs"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()][:5] == [
+        "draw",
+        "lose",
+        "damage",
+        "say",
+        "noise",
+    ]
+    assert main(["sim", "shoe"]) == 1
+    assert capsys.readouterr().err.startswith("sim_place: ")
+
+
 @pytest.mark.parametrize("driver", ["angel_eye", "beetek"])
 def test_the_cable_is_pulled_and_put_back(
     driver: str, pty: PtyLine, tmp_path: Path, request: pytest.FixtureRequest

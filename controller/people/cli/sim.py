@@ -31,8 +31,15 @@ def sim_shoe(
     """A shoe on a pty or a serial port deals until `rounds` are dealt, and prints what it dealt.
 
     With `verbs` the shoe deals nothing by itself, and follows the verbs on standard input. `driver` is the brand, as in
-    a table file's `[shoe]`. Without `baud` the port has that brand's usual speed.
+    a table file's `[shoe]`. Without `baud` the port has that brand's usual speed. Without a line, `verbs` prints what
+    the shoe can be told. Raises TableError `sim_place` where there is neither.
     """
+    if pty is None and port is None:
+        if not verbs:
+            do = "Write --pty LINK or --port PORT. `tablectl sim shoe --verbs` prints what the shoe can be told to do."
+            raise TableError("sim_place", "The simulated shoe has no line to deal on.", do)
+        print(console.listed(verbs_of(driver)))
+        return 0
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or maker(driver).baud)
     try:
         if verbs:
@@ -43,6 +50,12 @@ def sim_shoe(
     finally:
         line.unplug()
     return 0
+
+
+def verbs_of(driver: str) -> console.Verbs:
+    """What the shoes of this brand, and their line, can be told to do."""
+    line = PtyLine(Path(driver), plugged=False)
+    return maker(driver)(line).verbs() | console.cable_verbs(line)
 
 
 def sim_pins(table: Path) -> int:

@@ -105,7 +105,7 @@ def _par(options: Namespace) -> int:
 
 def _add_sim_shoe(parser: ArgumentParser) -> None:
     parser.add_argument("--driver", choices=SHOES, default=SHOES[0], help="the brand of shoe (default: %(default)s)")
-    place = parser.add_mutually_exclusive_group(required=True)
+    place = parser.add_mutually_exclusive_group()
     place.add_argument("--pty", type=Path, metavar="LINK", help="deal on a pty, with a link to it at this path")
     place.add_argument("--port", metavar="PORT", help="deal on a serial port, the far end of the cable")
     parser.add_argument("--baud", type=int, help="default: the usual speed of the shoe")
@@ -113,7 +113,7 @@ def _add_sim_shoe(parser: ArgumentParser) -> None:
     parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="the time between two cards")
     parser.add_argument("--rounds", type=int, metavar="N", help="stop after N rounds (default: at Ctrl-C)")
     parser.add_argument(
-        "--verbs", action="store_true", help="follow the verbs on standard input; the verb `help` lists them"
+        "--verbs", action="store_true", help="follow the verbs on standard input; without --pty and --port: print them"
     )
 
 

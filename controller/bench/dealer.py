@@ -1,0 +1,68 @@
+"""What a dealer does at the bench, in one word each."""
+
+from __future__ import annotations
+
+from controller.bench.daemon import Table
+from controller.bench.far_shoe import FarBeeTek, FarShoe
+from controller.bench.header import Pins
+from controller.bench.waiting import Eventually
+
+
+class Dealer:
+    """What a dealer does again and again. Each method returns once the table's status shows what was done."""
+
+    def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
+        self._table = table
+        self._shoe = shoe
+        self._pins = pins
+        self._eventually = eventually
+
+    def open_shoe(self, first_card: str = "2C", burned: str = "KC KD") -> None:
+        """Announce a new shoe, draw its first card and burn. Afterwards wagers are open."""
+        self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
+        standing = self._table.fault
+        self._shoe.new_shoe()
+        self._shoe.deal(f"{first_card} {burned}")
+        self._eventually.unless_stopped(
+            f"the shoe is open after its first card {first_card} and the burned cards {burned}",
+            lambda: self._table.phase == "wagers_open",
+            standing,
+        )
+
+    def lock(self, *seats: int) -> None:
+        """Put a wager on these seats' sensors, and lock the wagers."""
+        self._pins.cover(*seats)
+        self._eventually(lambda: set(seats) <= set(self._table.status().sensors))
+        self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
+
+    def deal(self, cards: str) -> None:
+        """Deal these cards of a round, and wait until the table shows the last of them."""
+        already = 0 if self._table.phase == "wagers_locked" else self._shown()
+        self._shoe.deal(cards)
+        self._eventually(lambda: self._shown() == already + len(cards.split()))
+
+    def _shown(self) -> int:
+        return sum(map(len, self._table.hands.values()))
+
+    def cut_card(self) -> None:
+        """The cut card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
+        seen = self._cut_cards()
+        self._shoe.cut_card()
+        if not self._shoe.tells_cut_card:
+            self._pins.press("cut_card", until=lambda: self._cut_cards() > seen)
+        self._eventually(lambda: self._cut_cards() > seen)
+
+    def _cut_cards(self) -> int:
+        return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
+
+    def play(self, cards: str, *seats: int) -> None:
+        """Lock the wagers, deal a whole round, and wait until the round is over."""
+        self.lock(*seats)
+        standing = self._table.fault
+        self._shoe.deal(cards)
+        self._eventually.unless_stopped(
+            f"the round is over after its cards {cards}",
+            lambda: self._table.phase in ("wagers_open", "shoe_ended"),
+            standing,
+        )
+        self._pins.uncover(*seats)
