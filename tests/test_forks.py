@@ -1,4 +1,4 @@
-"""A program that is forked is what a program that is started would be, and a start that asks for more is a start."""
+"""A forked program behaves as a started program does, and a start that asks for more is a real start."""
 
 from __future__ import annotations
 

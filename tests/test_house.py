@@ -1,4 +1,4 @@
-"""The house's import rules, held over every module; and what importing the daemon must not load."""
+"""The house's import rules, checked in every module; and what importing the daemon must not load."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES = ("msgspec",)
 
 
 class Room(NamedTuple):
-    """What a room's modules may import besides the standard library; ``never`` is stronger than ``may``.
+    """What a room's modules may import besides the standard library. ``never`` is stronger than ``may``.
 
     ``third_party`` are the packages of others, or whether any may be imported.
     """
@@ -271,8 +271,8 @@ ITS_OWN = {"controller.people.par.splits": "lucky9"} | {
 
 
 def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is() -> None:
-    """Neither by the type of a game or the file of a brand, nor by the name of a kind or a brand. A journal of an older
-    version has both, and the far ends of the wires are those of one game and of one brand."""
+    """The code may not ask by the type of a game or the file of a brand, nor by the name of a kind or a brand. A
+    journal of an older version has both, and the far ends of the wires are those of one game and of one brand."""
     elsewhere = {}
     for module in MODULES:
         if _within(
@@ -346,7 +346,7 @@ def test_every_folder_of_tests_says_what_it_proves() -> None:
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:
-    """The folders are no packages: pytest would take the second file for the first, and stop."""
+    """The folders are no packages, so pytest would take the second file for the first, and stop."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name, count in names.items() if count > 1} == set()
 
@@ -398,7 +398,7 @@ def says(status: Status, line: bytes) -> tuple[str, int | None]:
 
 
 def test_a_type_checker_reads_a_status_and_a_feed_from_outside(tmp_path: Path) -> None:
-    """As a repository of its own does that installed the package. One wrong name is one error."""
+    """A repository of its own that installed the package checks its types so. One wrong name is one error."""
     (tmp_path / "right.py").write_text(CONSUMER, "utf-8")
     (tmp_path / "wrong.py").write_text(CONSUMER.replace("face.phase", "face.phrase"), "utf-8")
     assert all((ROOT / package / "py.typed").exists() for package in ("controller", "drivers"))

@@ -1,4 +1,5 @@
-"""The service's promises: it comes back for ever, a stuck one is killed, and its lamps go dark after any end."""
+"""The promises of the service: it is started again for ever, a stuck one is killed, and its lamps go dark after any
+end."""
 
 from __future__ import annotations
 
@@ -184,7 +185,7 @@ def _environment(lines: str) -> dict[str, str]:
 def _asked(
     unit: Path, parser: Callable[[], ArgumentParser], more: Mapping[str, str] = MappingProxyType({})
 ) -> Namespace:
-    """What a unit of the pit asks of its program; `more` is its file of the environment."""
+    """The options with which a unit of the pit starts its program. `more` is the unit's file of the environment."""
     service = read_unit(unit)["Service"]
     given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
     _, _, _, module, *words = Template(service["ExecStart"]).substitute({**given, **more}).split()
@@ -193,7 +194,7 @@ def _asked(
 
 
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
-    """What systemd has to say about this unit; it reads the machine's others too, and may complain of those."""
+    """What systemd complains of in this unit. It reads the machine's other units too, and may complain of those."""
     copy = folder / name
     copy.write_text(
         unit.replace(TABLECTL, "/bin/true").replace(PYTHON, "/bin/true"), "utf-8"

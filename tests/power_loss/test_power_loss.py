@@ -1,7 +1,7 @@
-"""Power loss: whatever instant the power goes at, and whatever of the unsynced writes it takes, the journal opens,
-verifies, replays to a commit, and holds all that the pit, the lamps or the control socket had told by then.
+"""Power loss: at whatever instant the power goes, and whichever unsynced writes it takes, the journal opens, verifies,
+replays to a commit, and holds all that the pit, the lamps or the control socket had told by then.
 
-The states come from what a real daemon did to its files. A recording differs from run to run, as time and salts do; a
+The states come from what a real daemon did to its files. A recording differs from run to run, as time and salts do. A
 failure names its recording, which pytest keeps, and the state in it, which is the same each time.
 """
 
@@ -33,7 +33,7 @@ _SHORT, _EVERY, _LONG = 8, 36, 144  # hands
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory, shim: Path | None) -> Callable[..., Path]:
-    """`record(hands)`: a life recorded, in a folder of its own."""
+    """A function that records a life in a folder of its own: `record(hands)`."""
     if shim is None:
         pytest.skip("no C compiler or no RPi.GPIO: what the daemon does cannot be recorded")
 
@@ -47,13 +47,13 @@ def record(tmp_path_factory: pytest.TempPathFactory, shim: Path | None) -> Calla
 
 @pytest.fixture(scope="module")
 def short(record: Callable[..., Path]) -> Path:
-    """A short life, recorded."""
+    """The folder of a short recorded life."""
     return record(_SHORT)
 
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A folder to leave states in; in memory where that can be, for each is synced many times over."""
+    """A folder in which states are left: in memory where that is possible, since each is synced many times."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder) / "state"
@@ -69,7 +69,7 @@ def _assert_nothing_wrong(found: Found, folder: Path) -> None:
 
 
 def _sample(recording: Recording, size: int) -> list[State]:
-    """So many states, half of them of checkpoints and first boots, which are rare."""
+    """So many states. Half of them are of checkpoints and first boots, which are rare."""
     luck, all_moments = random.Random(_SEED), moments(recording)
     rare = list(states([moment for moment in all_moments if moment.checkpoint], 4))
     usual = list(states([moment for moment in all_moments if not moment.checkpoint], 4))
@@ -107,7 +107,7 @@ def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> 
 
 
 def _while_archiving(recording: Recording, size: int) -> list[State]:
-    """So many states since the first archive was begun."""
+    """So many states from after the first archive was begun."""
     names = [note.data if note.kind == OPENED else b"" for note in recording.notes]
     begun = next(place for place, name in enumerate(names) if name.endswith(b".archive.new"))
     since = list(states([moment for moment in moments(recording) if moment.note >= begun], 4))
@@ -134,7 +134,7 @@ def test_a_table_that_speaks_before_its_commit_is_found_out(short: Path, scratch
 
 
 def _words_before_writes(notes: Sequence[Note]) -> Iterator[Note]:
-    """The same notes, with what was said after a sync put before the writes that it synced."""
+    """The same notes in another order: what was said after a sync comes before the writes that it synced."""
     held: list[Note] = []
     for note in notes:
         if note.kind in (SAID, LIT):

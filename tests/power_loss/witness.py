@@ -1,7 +1,7 @@
-"""What the outside was told or shown while the daemon was recorded, as the least that every later journal must hold.
+"""What the table told or showed while the daemon was recorded: the least that every later journal must hold.
 
 An event on its way to the broker promises its row. A state, an answer on the control socket and a lit lamp promise the
-first row, not before what the same thread promised already, after which the table looks like that; a supervisor's
+first row after which the table looks like that, not before what the same thread promised already. A supervisor's
 answered act promises the fact in that supervisor's name. Lamps are read where a steady light has one meaning: outcome
 and guidance.
 """
@@ -79,7 +79,7 @@ def read_truth(folder: Path) -> Truth:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """The last row and boot that the outside knows of, and by what."""
+    """The last row and boot that anybody outside knows of, and how it was told."""
 
     row: int = 0
     boot: int = 0
@@ -87,7 +87,7 @@ class Promised:
 
 
 class Witness:
-    """Hears and sees each note in turn; `promised` is what it knows by now. What was never so fails an assertion."""
+    """Hears and sees each note in turn. `promised` is what it knows by now. What was never true fails an assertion."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
@@ -105,7 +105,7 @@ class Witness:
         self.events: set[int] = set()
 
     def take(self, note: Note) -> None:
-        """One note more."""
+        """Take in one more note."""
         channel = note.process, note.handle
         if note.kind == CLOSED:
             self._said.pop(channel, None)
@@ -129,7 +129,7 @@ class Witness:
             self._said[channel] = said
 
     def _hear(self, note: Note, thread: str) -> None:
-        """This thread speaks. What a thread says first is not older than anything that was promised before."""
+        """Take in what this thread says. Its first words are not older than anything that was promised before."""
         self._thread = note.process, thread
         self._promised_by.setdefault(self._thread, self.promised.row)
 
@@ -194,7 +194,7 @@ def _state(face: Public) -> Hashable:
 
 
 def _packet_size(said: bytes) -> int | None:
-    """The first packet's whole size, when that can be told already: a byte, then a number of seven bits a byte."""
+    """The first packet's whole size, once that is known: it stands after a byte, in seven bits of each further byte."""
     size = 0
     for place, byte in enumerate(said[1:5]):
         size |= (byte & 0x7F) << 7 * place

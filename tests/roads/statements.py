@@ -1,8 +1,8 @@
 """The roads in words of their own, which share nothing with the product but the letters B, P and T.
 
-Of the first statement, `by_columns`, the words are those of the rule: columns of unlimited depth, cell m of column n.
-The second, `by_lookback`, knows no depths: it draws the big road's columns cell by cell and asks, as players do,
-whether the cell beside is filled. `drawn` says where a road's marks lie.
+The first statement, `by_columns`, has the words of the rule: columns of unlimited depth, cell m of column n. The
+second, `by_lookback`, knows no depths: it draws the big road's columns cell by cell and asks, as players do, whether
+the cell beside is filled. `drawn` says where a road's marks lie.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROWS = 6
 
 
 def by_columns(letters: str, k: int) -> str:
-    """The rule as it is written, on the finished columns of the whole shoe."""
+    """The marks by the rule as it is written, on the finished columns of the whole shoe."""
     depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
     marks = ""
     for n in range(1, len(depth)):
@@ -32,8 +32,9 @@ def by_columns(letters: str, k: int) -> str:
 
 
 def by_lookback(letters: str, k: int) -> str:
-    """As players read it: below the top, compare the cell beside with the cell above that one, filled or empty alike is
-    red. At the top, ask what the run before would have brought, had it gone on, and take the opposite."""
+    """The marks as players read them. Below the top, the cell beside is compared with the cell above that one: both
+    filled or both empty is red. At the top, the mark is the opposite of what the run before would have brought, had it
+    gone on."""
     decided = letters.replace("T", "")
     filled: set[tuple[int, int]] = set()
     marks, column, row = "", 0, 0

@@ -1,4 +1,4 @@
-"""The roads against two statements of their own, and how they are drawn.
+"""The roads compared with two statements of their own, and how they are drawn.
 
 Public implementations go wrong where a run goes "straight down" beside a shorter one, or where they look at what is
 drawn and not at the logical columns.
@@ -28,7 +28,7 @@ def derived(roads: Roads, name: str) -> str:
 
 
 def a_shoe(seed: int) -> str:
-    """Sixty to ninety rounds; every third shoe has long runs, every fifth hardly a tie."""
+    """The letters of sixty to ninety rounds. Every third shoe has long runs, every fifth hardly a tie."""
     chance = random.Random(seed)
     shoe, last = "", "B"
     for _ in range(chance.randint(60, 90)):

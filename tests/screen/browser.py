@@ -1,4 +1,4 @@
-"""Debian's Chromium at a size of our choice, and what can be read off the page."""
+"""Debian's Chromium at a chosen size, and what can be read off its page."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ fetch(`data:image/png;base64,${shot}`).then((got) => got.blob()).then(createImag
 
 
 class Browser:
-    """One window, and beside it an empty one in which a picture of the first can be counted. `pictures` is where
-    pictures are kept."""
+    """One window, and beside it an empty one in which a picture of the first can be measured. `pictures` is the folder
+    for pictures."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
         self._driver, self.pictures = driver, pictures
@@ -139,12 +139,12 @@ class Browser:
         driver.switch_to.window(self._page)
 
     def open(self, url: str) -> None:
-        """Go there, and wait until it shows the table."""
+        """Go to this address, and wait until the page shows the table."""
         self._driver.get(url)
         self.until("!document.body.classList.contains('waiting')")
 
     def size(self, name: str) -> None:
-        """The window's size, by its name in SIZES, or "tall", once the page has drawn itself anew for that size."""
+        """Give the window a size by its name in SIZES, or "tall", and wait until the page has drawn itself anew."""
         width, height = {"tall": _TALL, **SIZES}[name]
         if self.read("[innerWidth, innerHeight]") == [width, height]:
             return
@@ -168,7 +168,7 @@ class Browser:
         eventually_now(lambda: self.read(script), script)
 
     def roads(self) -> dict[str, list[str]]:
-        """Every road's marks as they are drawn at one moment, by its name, and the counts as `counts`."""
+        """The marks of every road as they are drawn at one moment, by the road's name, and the counts as `counts`."""
         drawn: dict[str, list[str]] = self.read(
             "({...Object.fromEntries([...document.querySelectorAll('.road')].map(road => [road.id,"
             " [...road.querySelectorAll('[data-mark]')].map(e => e.dataset.mark)])),"
@@ -203,7 +203,7 @@ class Browser:
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
     def small_picture(self, name: str, last: str | None) -> None:
-        """The same, in few bytes; of the page as far as the part that has the element `last` in it."""
+        """Keep a picture in few bytes: of the page as far as the part that has the element `last` in it."""
         asked: dict[str, Any] = {"format": "webp", "quality": 82}
         if last is not None:
             high = self.read(
@@ -215,7 +215,7 @@ class Browser:
         (self.pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
-        """What the page wrote to the console, but for a server that was away."""
+        """What the page wrote to the console, except that a server was away."""
         told = [line["message"] for line in self._driver.get_log("browser")]  # type: ignore[no-untyped-call]  # in selenium
         return [line for line in told if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line]
 

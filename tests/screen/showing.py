@@ -22,7 +22,7 @@ LETTER = {"player": "P", "banker": "B", "tie": "T"}
 
 
 class Showing:
-    """The processes. `url` is the screen's address."""
+    """The processes of a table. `url` is the screen's address."""
 
     def __init__(self, folder: Path, example: str) -> None:
         self.folder, self._stack = folder, ExitStack()
@@ -35,7 +35,7 @@ class Showing:
 
     @contextmanager
     def running(self) -> Iterator[Showing]:
-        """With a broker, a pit, the daemon and the screen."""
+        """Run a broker, a pit, the daemon and the screen."""
         with self._stack:
             self._stack.enter_context(programs.mosquitto(self.folder, self._broker))
             self._stack.enter_context(programs.pit(self.folder, self._broker, self.folder / "ledger"))
@@ -44,13 +44,13 @@ class Showing:
             yield self
 
     def start_daemon(self) -> subprocess.Popen[bytes]:
-        """The table's daemon, which answers."""
+        """Start the table's daemon, and wait until it answers."""
         daemon = self._started("daemon", "-m", "controller.people.cli.main", "run", str(self.table))
         eventually_now(self._has_levels, "the table's levels")
         return daemon
 
     def start_screen(self) -> subprocess.Popen[bytes]:
-        """The screen's server, which listens."""
+        """Start the screen's server, and wait until it listens."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
         screen = self._started("screen", *_SCREEN, str(self.table), "--listen", self._at)
@@ -58,7 +58,7 @@ class Showing:
         return screen
 
     def supervisors_url(self) -> str:
-        """The address of a supervisor's own screen, which is started."""
+        """Start a supervisor's own screen, and return its address."""
         port = str(programs.free_port())
         self._started("own", *_SCREEN, str(self.table), "--supervisor", "--listen", f"127.0.0.1:{port}")
         log = self.folder / "own.log"
@@ -66,25 +66,25 @@ class Showing:
         return log.read_text("utf-8").split()[-1]
 
     def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
-        """The dealer and the players, for so many rounds; None: a whole shoe."""
+        """Start the dealer and the players, for so many rounds; None: for a whole shoe."""
         habits = ["--seed", str(seed), "--speed", str(speed), "--account", str(self.folder / "account")]
         habits += ["--shoes", "1"] if rounds is None else ["--rounds", str(rounds)]
         return self._started("people", "-m", "drivers.sim", str(self.table), *habits)
 
     def daemon_returns(self) -> None:
-        """The daemon is killed, and started again."""
+        """Kill the daemon, and start it again."""
         self.daemon.kill()
         self.daemon.wait()
         self.daemon = self.start_daemon()
 
     def screen_returns(self) -> None:
-        """The screen's server is killed, and started again."""
+        """Kill the screen's server, and start it again."""
         self.screen.kill()
         self.screen.wait()
         self.screen = self.start_screen()
 
     def go_on(self) -> None:
-        """A supervisor counts the cards in the shoe, which leaves a fault."""
+        """Count the cards in the shoe as a supervisor does, which leaves the fault."""
         face = self.status().face
         assert face.fault is not None, "the table stopped for a count"
         ask(self.table, {"do": "count", "left": face.cards_left, "fault": face.fault.id, "by": "Smith"})

@@ -1,4 +1,4 @@
-"""The players' page in a real browser, before a real table: what it shows is what the journal says, mark by mark."""
+"""The players' page of a real table in a real browser: it shows what the journal says, mark by mark."""
 
 from __future__ import annotations
 
@@ -50,14 +50,15 @@ new MutationObserver(() => {{
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The one browser of all these tests."""
+    """The one browser window of all these tests."""
     with chromium(tmp_path_factory.mktemp("pictures")) as opened:
         yield opened
 
 
 @pytest.fixture
 def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
-    """The browser, which has nothing to complain of at the test's end. Its pictures are in the test's folder."""
+    """The browser, which must have nothing to complain of at the end of the test. Its pictures are in the test's
+    folder."""
     window.complaints()
     window.pictures = tmp_path
     window.size("monitor")
@@ -66,7 +67,8 @@ def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
 
 
 def shown_of(browser: Browser, showing: Showing) -> None:
-    """The page shows the shoe's first hands, all that it can know of, and every road of it is what they make."""
+    """The first hands of the shoe that the page shows. It must show all hands that it can know of, and every road that
+    they make."""
     shown = browser.roads()  # at one moment, and before the journal is read: which may have more by then
     rounds = showing.rounds()[: sum(map(int, shown["counts"]))]
     told = [(place // 6, place % 6, each["outcome"], each["pairs"]) for place, each in enumerate(rounds)]
@@ -90,7 +92,7 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 
 
 def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
-    """The marks of a road, from one column on where the road is too long for its window."""
+    """Check that these are the last marks of a road, from some column on where the road is too long for its window."""
     marks = [(*place, letter) for place, letter in zip(drawn(list(letters)), letters, strict=True)]
     first = min((column for column, _, _ in shown), default=0)
     assert shown == [mark for mark in marks if mark[0] >= first]
@@ -98,7 +100,7 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
 
 
 def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """The cards and totals of the last round, who played and who won it."""
+    """Check that the page shows the cards and totals of the last round, who played and who won it."""
     last = rounds[-1]
     for side in ("player", "banker", "dealer"):
         if side in last:
@@ -124,7 +126,7 @@ def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
 
 
 def every_size(browser: Browser, name: str) -> None:
-    """At every size everything fits; with the proof the pictures are kept."""
+    """Check that everything fits at every size. With `--proof` the pictures are kept."""
     browser.size("monitor")
     assert browser.read(_SMALLEST_TOTAL) >= 96
     for size in SIZES:
@@ -136,14 +138,14 @@ def every_size(browser: Browser, name: str) -> None:
 
 
 def says_that_it_is_away(browser: Browser, what: str) -> None:
-    """Meanwhile the page says so in both languages, and stays whole."""
+    """Check that the page says in both languages that this is away, and stays whole."""
     browser.until(f"document.getElementById('{what}').checkVisibility()")
     assert browser.unfit() == []
     assert browser.text(f"#{what}") == "".join(words(each)["link"][what.replace("-", "_")] for each in ("en", "vi"))
 
 
 def shows_the_stop(browser: Browser, code: str) -> None:
-    """The stop is explained in every language."""
+    """Check that the page explains the stop in every language."""
     browser.until(
         f"!document.getElementById('stop').hidden && document.getElementById('stop').dataset.code === '{code}'"
     )
@@ -152,7 +154,8 @@ def shows_the_stop(browser: Browser, code: str) -> None:
 
 
 def metrics_tell(showing: Showing) -> None:
-    """The metrics tell the table as it is, and have every name by which the board and the alert rules ask."""
+    """Check that the metrics tell the table as it is, and have every name that the board and the alert rules ask
+    for."""
     with urlopen(f"{showing.url}metrics", timeout=20) as answer:
         said = answer.read().decode()
     assert asked_names("table_") <= told_names(said)
@@ -168,7 +171,7 @@ def metrics_tell(showing: Showing) -> None:
 
 
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
-    """A hit and a few hands; then the daemon is killed and comes back, stopped; then the server is."""
+    """A hit and a few hands are dealt. Then the daemon is killed and comes back stopped, and then the server."""
     with Showing(tmp_path, "royal9").running() as showing:
         browser.open(showing.url)
         people = showing.people(8, seed=_SEED_OF_A_HIT)
@@ -216,7 +219,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Browser) -> None:
-    """Looked at on the way and at the end, while the server and the daemon are killed and come back."""
+    """The page is compared on the way and at the end, while the server and the daemon are killed and come back."""
     roads = house != "lucky9"
     with Showing(tmp_path, house).running() as showing:
         browser.open(showing.url)
@@ -267,7 +270,7 @@ def at_rest(showing: Showing) -> None:
 
 
 def _hits_were_seen(browser: Browser, showing: Showing) -> None:
-    """Every hit stood for eight seconds, on a quarter of the page."""
+    """Check that every hit stood for eight seconds, on a quarter of the page."""
     shown = browser.read("window.hitsShown")
     if showing.events("hit"):
         assert shown

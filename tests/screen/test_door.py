@@ -1,4 +1,5 @@
-"""The door of the servers of pages, by its sockets: who waits long, who takes all, and who asks by another name."""
+"""The door of the servers of pages, tried over sockets: a caller that waits long, one that takes all connections, and
+one that asks by another name."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def _asked(path: str = "/", host: str = "127.0.0.1") -> bytes:
 
 
 class Far:
-    """The browsers."""
+    """The browsers' ends of the connections."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -58,24 +59,24 @@ class Far:
         self._writers: list[asyncio.StreamWriter] = []
 
     async def line(self, sent: bytes, of: str = _ONE) -> asyncio.StreamReader:
-        """A connection from that address, on which this was sent."""
+        """A connection from that address, on which these bytes were sent."""
         reader, writer = await asyncio.open_connection(_ONE, self._port, local_addr=(of, 0))
         self._writers.append(writer)
         writer.write(sent)
         return reader
 
     def last(self) -> Callable[[bytes], None]:
-        """What says more on the last connection."""
+        """The function that sends more bytes on the last connection."""
         return self._writers[-1].write
 
     async def stream(self, of: str = _ONE) -> asyncio.StreamReader:
-        """A connection whose answer goes on until all are over."""
+        """A connection whose answer goes on until all connections end."""
         reader = await self.line(_asked("/events"), of)
         await reader.readuntil(b"first\r\n")
         return reader
 
     async def dribble(self, sent: bytes) -> None:
-        """Send this, and then one byte after another, until the connection ends."""
+        """Send these bytes, and then one byte after another, until the connection ends."""
         reader = await self.line(sent)
         with suppress(ConnectionError):
             while not reader.at_eof():
@@ -84,7 +85,7 @@ class Far:
                 await asyncio.sleep(0)
 
     def end(self) -> None:
-        """Every connection ends."""
+        """End every connection."""
         for writer in self._writers:
             writer.close()
 

@@ -1,4 +1,4 @@
-"""The technician's figures: rounds as corrected, stops, and a test of the shoe's cards that does not cry wolf."""
+"""The technician's figures: rounds as corrected, stops, and a test of the shoe's cards that gives no false alarm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
 
 
 def a_shoe(rng: random.Random, decks: int = 8) -> list[str]:
-    """The cards of a fair shoe that are seen: a dozen are burned first, and sixty stay behind the cut card."""
+    """The seen cards of a fair shoe: a dozen are burned first, and sixty stay behind the cut card."""
     shoe = [rank + suit for rank in RANKS for suit in "SHDC"] * decks
     rng.shuffle(shoe)
     return shoe[12:-60]
@@ -89,7 +89,7 @@ def test_lucky_9_has_its_figures_too() -> None:
 
 
 def test_the_chance_of_a_rank_is_that_of_a_shoe_some_of_whose_cards_were_burned() -> None:
-    """A deck of five cards, one of them burned unseen: every order of it counted."""
+    """A deck has five cards, one of which is burned unseen. Every order of it is counted."""
     deck = "AAKKK"
     for seen in ("A", "K", "AK", "KK"):
         orders = [order for order in permutations(deck) if "".join(order[1 : 1 + len(seen)]) == seen]
@@ -111,7 +111,7 @@ def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
 
 
 def test_fair_shoes_are_not_accused() -> None:
-    """Of fair tables of three shoes, at most one in twenty may ever come to twenty: the theorem, seen."""
+    """By the theorem at most one in twenty fair tables of three shoes may ever come to twenty."""
     rng = random.Random(7)
     came = []
     for _ in range(60):
@@ -125,7 +125,7 @@ def test_fair_shoes_are_not_accused() -> None:
 
 @pytest.mark.parametrize("rank", ["9", "K"])
 def test_a_shoe_that_reads_one_rank_as_another_is_found_in_five_hundred_hands(rank: str) -> None:
-    """A fifth of the 4s are read as another rank."""
+    """The shoe reads a fifth of the 4s as another rank."""
     rng = random.Random(3)
     test = FairShoe()
     for _ in range(7):

@@ -1,4 +1,4 @@
-"""The kiosk: a browser that died, or paints nothing, is started again; one whose server is away is left alone."""
+"""The kiosk: a browser that died, or paints nothing, is started again. A browser whose server is away is left alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ time.sleep(1000)
 
 
 class Monitor:
-    """A screen's server before no table, and a kiosk in front of it."""
+    """A screen's server without a table, and a kiosk in front of it."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self._stack = folder, stack
@@ -59,7 +59,7 @@ class Monitor:
         self.server = self.serve()
 
     def serve(self) -> subprocess.Popen[bytes]:
-        """The server, which listens."""
+        """Start the server, and wait until it listens."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
         command = programs.python("-m", "controller.people.cli.main", "screen", str(self._table), "--listen", self._at)
@@ -68,16 +68,16 @@ class Monitor:
         return server
 
     def kiosk(self, *browser: str, first_s: float = 30, silent_s: float = 3) -> subprocess.Popen[bytes]:
-        """The kiosk with this browser."""
+        """Start the kiosk with this browser."""
         command = [sys.executable, "-c", _KIOSK, f"http://{self._at}", str(first_s), str(silent_s), *browser]
         return self._stack.enter_context(programs.started(command, self.folder / "kiosk.log"))
 
     def stand_in(self, how: str) -> subprocess.Popen[bytes]:
-        """The kiosk with a stand-in for a browser that dies, freezes or goes on."""
+        """Start the kiosk with a stand-in for a browser, which dies, freezes or goes on."""
         return self.kiosk(sys.executable, "-c", _PAINTS, str(self.folder), how)
 
     def attached(self, folder: Path) -> Path:
-        """A monitor of 1024 x 768 on `display`, and the file that holds what it shows."""
+        """Start a monitor of 1024 x 768 on `display`, and return the file that holds what it shows."""
         command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
         log = self.folder / "xvfb.log"
         self._stack.enter_context(programs.started(command, log))
@@ -158,7 +158,7 @@ def test_a_killed_chromium_comes_back(monitor: Monitor) -> None:
     reason="no monitor: apt-get install -y xvfb cage xwayland chromium",
 )
 def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monitor: Monitor) -> None:
-    """What the unit runs, on a monitor that is a file: Cage takes an X server's window for a screen."""
+    """The unit's command runs on a monitor that is a file: Cage takes an X server's window for a screen."""
     with tempfile.TemporaryDirectory(prefix="kiosk-", ignore_cleanup_errors=True) as folder:
         own = Path(folder)
         own.chmod(0o777)
@@ -187,7 +187,7 @@ def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monito
 
 
 def lit_share(screen: Path) -> float:
-    """How much of a picture in X's window dump is not black. Even the darkest of the page is not."""
+    """How much of a picture in X's window dump is not black. Even the darkest part of the page is not black."""
     dump = screen.read_bytes()
     header_bytes, colors = struct.unpack(">I72xI", dump[:80])
     pixels = memoryview(dump)[header_bytes + 12 * colors :].cast("I")
@@ -200,7 +200,7 @@ def _others(folder: Path, before: list[int]) -> bool:
 
 
 def _children_of(folder: Path) -> list[int]:
-    """The browsers, which have this folder among their arguments."""
+    """The process numbers of the browsers, which have this folder among their arguments."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

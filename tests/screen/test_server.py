@@ -1,4 +1,5 @@
-"""The screen's server by its answers: it is read and never written, and nothing on its pages comes from elsewhere."""
+"""The screen's server by its answers: it can be read and never written, and nothing on its pages comes from
+elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _FILES = sorted((Path(server.__file__).with_name("pages")).iterdir())
 
 
 def a_screen(key: str | None = None) -> ASGIApp:
-    """The pages before no table."""
+    """The pages of a screen without a table."""
     return web.Headed(application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key))
 
 
@@ -118,7 +119,7 @@ async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone
 async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_speaks_as_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Such a line ended the screen: with a traceback, again and again, for as long as the table ran."""
+    """Once such a line ended the screen with a traceback, again and again, for as long as the table ran."""
     monkeypatch.setattr(feed_, "_AGAIN_S", 0)
     lines = [
         b"[1]\n",

@@ -1,4 +1,5 @@
-"""What the screen's server says, from the table's public face: in every language, and nothing that is face down."""
+"""The views that the screen's server makes of the table's public face: they are in every language, and tell no card
+that lies face down."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def placard_of(rules: TableRules) -> Placard:
 
 
 def texts(said: object) -> list[dict[str, str]]:
-    """Every text in what is said."""
+    """Every text in a part of the page."""
     if isinstance(said, dict):
         if set(said) == set(LANGUAGES):
             return [said]
@@ -115,7 +116,8 @@ def test_every_word_of_a_row_has_its_words() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_placard_of_every_house_in_words(path: Path) -> None:
-    """Of the houses in TOML alone, too: nothing is left to fill, and every bet that pays by rows is on a board."""
+    """The houses in TOML alone are tried too: nothing is left to fill in, and every bet that pays by rows is on a
+    board."""
     rules = load(path).rules
     view = placard_view(placard_of(rules))
     said = texts(view)
@@ -231,7 +233,7 @@ def values_of(text: str) -> set[int]:
 
 
 def read_off(lines: list[tuple[str, str]], draws: str) -> dict[int, set[int]]:
-    """By each total, the third cards on which the hand draws, as somebody reads them off the table."""
+    """The third cards on which the hand draws, by its total, as a person reads them off the table."""
     found: dict[int, set[int]] = {}
     for totals, does in lines:
         on: set[int] = set()
@@ -251,7 +253,7 @@ TITLES = {
 
 
 def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[str]:
-    """Every place of a round at which somebody who goes by the page draws otherwise than the picture says."""
+    """Every place of a round at which a person who goes by the page draws otherwise than the picture says."""
     draws, *titles = TITLES[language]
     lines = drawn(rules, language)
     player, blind, stood, drew = (read_off(lines.get(title, []), draws) for title in titles)
@@ -272,7 +274,7 @@ def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[s
 @pytest.mark.parametrize("seed", [None, *range(8)])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whoever_reads_the_rules_page_draws_as_the_file_says(seed: int | None, language: str) -> None:
-    """Found with a house of its own: the page told the usual rules, whatever the file said."""
+    """A house of its own met this: the page told the usual rules, whatever the file said."""
     picture = USUAL if seed is None else at_random(seed)
     assert read_otherwise(with_picture(picture), picture, language) == []
 
@@ -305,7 +307,7 @@ def test_baccarat_royals_page_has_the_drawing_tables_of_its_file() -> None:
 
 
 def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None:
-    """Sheet 001: 14 players, seven seated and seven behind them."""
+    """By sheet 001 there are 14 players, seven seated and seven behind them."""
     rules = load(TABLES / "kansas_star.toml").rules
     assert "7 seats, and one more person may bet behind each: 14 players" in parts_told(rules)["Back bettors"]
     fewer = replace(rules, seats=rules.seats[:5])
@@ -316,7 +318,7 @@ def test_the_page_tells_how_many_players_a_table_with_back_bettors_has() -> None
 
 
 def test_a_row_is_told_in_the_houses_own_words() -> None:
-    """Found on Lucky 9's page: a condition told word by word is no sentence for a player."""
+    """Lucky 9's page once told a condition word by word, which is no sentence for a player."""
     view = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
     (hand,) = (board for board in view["pays"] if board["title"]["en"] == "Hand")
     assert [line["when"]["en"] for line in hand["lines"]] == [
@@ -343,7 +345,8 @@ def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
-    """The page says that a wager is lost where no line fits: found without the tie that pushes Player and Banker."""
+    """The page says that a wager is lost where no line fits, but it once left out the tie that pushes Player and
+    Banker."""
     sign = placard_of(load(path).rules)
     lines = [line["pays"] for board in boards(sign.bets, at_length=True) for line in board["lines"]]
     twins = {bet.spot for bet in sign.bets if bet.spot == "dragon_banker"}
@@ -385,7 +388,7 @@ def test_a_house_has_words_in_each_language_of_the_pages() -> None:
 
 
 def test_the_rules_page_tells_which_wagers_the_table_refuses() -> None:
-    """Found with houses of our own: a bettor read "$1 – $100" and was refused, and found no word of the reason."""
+    """A bettor once read "$1 – $100", was refused, and found no reason on the page."""
     rules = load(TABLES / "sugarhouse.toml").rules
     groups = (("player", "banker"), ("tie", "dragon_player", "no_spot_here"), ("tie", "no_spot_here"))
     wagers = replace(rules.wagers, one_of=groups, tie_only_meets_minimum=True, increment_cents=2500)
@@ -442,7 +445,7 @@ def test_the_rules_page_tells_of_one_side_back_bettors_and_the_burn_as_the_house
 
 
 def test_a_pay_table_with_several_meters_names_each() -> None:
-    """Found with a house of its own: two awards, of a meter each, were both told as "100% of progressive"."""
+    """Two awards of a meter each were once both told as "100% of progressive"."""
     rules = load(TABLES / "grand_fortune.toml").rules
     grand = next(bet for bet in rules.bets if bet.meters)
     two = replace(grand, rows=(grand.rows[0], replace(grand.rows[1], meter="fortune"), *grand.rows[2:]))
@@ -601,7 +604,7 @@ def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
 
 
 def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:
-    """Found on a picture: "Two pairs" stood beside hands without a pair, and the pay table knew no such name."""
+    """A picture once showed "Two pairs" beside hands without a pair, and the pay table knew no such name."""
     table = TableUnderTest(load(TABLES / "grand_fortune.toml").rules, levels={"grand": 2_000_000, "fortune": 3_000_000})
     table.open_shoe("2H 3H 4H").do(*wagers("1 player 2500, 1 grand_pairs 500")).lock().draw("4H 5C 4S 5D")
     table.lock().draw("9H 2C KS 5D")
@@ -671,7 +674,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
 
 
 def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played_them() -> None:
-    """The loser's role has moved on to another seat by the time that people read the hands."""
+    """When people read the hands, the loser's role has moved on to another seat already."""
     table = TableUnderTest(BACCARAT_ROYAL).open_shoe("2D 3H 4C")
     table.do(seats(1, 2, 4), ChooseActives(Actives(player=1, banker=2), "Smith"))
     table.do(*wagers("1 stake 2000, 2 stake 2000")).lock().draw("KS 9S")
@@ -686,7 +689,7 @@ def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played
 @examples(15)
 @given(st.lists(st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "SHDC"]), min_size=8, max_size=8))
 def test_nothing_that_the_pages_are_sent_hangs_on_a_card_that_lies_face_down(dealt: list[str]) -> None:
-    """Two hands of other cards: until they are turned up, every part of every page is the same, bit by bit."""
+    """Two hands have other cards. Until these are turned up, every part of every page is the same, bit by bit."""
     one, other = (_face_down(cards) for cards in (dealt[:4], dealt[4:]))
     assert one == other
     assert not re.search(r'"[A2-9TJQK][SHDC]"', one)

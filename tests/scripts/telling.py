@@ -1,4 +1,4 @@
-"""What a script gave, as lines a dealer can read: each event's essential fields, and what went wrong."""
+"""The outcome of a script, as lines that a dealer can read: each event's essential fields, and what went wrong."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _wager(wager: dict[str, Any]) -> str:
 
 
 def _settled(settlement: dict[str, Any] | None) -> list[str]:
-    """What became of each wager, and what commission is owed from now on; nothing where the table knows no wagers."""
+    """What became of each wager, and what commission is owed from now on; empty where the table knows no wagers."""
     if settlement is None:
         return []
     owed = settlement["totals"]["commission_owed_cents"]

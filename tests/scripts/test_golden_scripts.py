@@ -1,8 +1,8 @@
-"""The golden scripts: hands a dealer would recognise, and beside each what the table must say of it.
+"""The golden scripts: hands that a dealer would recognise, and beside each what the table must say of it.
 
-A `.script` file is a script as `tablectl deal` reads it. A line `#> …` is what the lines above it, since the last such
-line, must have given, one outcome a line (`telling.py` has the form). A first line `# house: decks=1 …` changes the
-example table's rules, or with `table=lucky9` that shipped table's.
+A `.script` file is a script as `tablectl deal` reads it. A line `#> …` is one outcome of the lines above it, since the
+last such line (`telling.py` has the form). A first line `# house: decks=1 …` changes the example table's rules, or with
+`table=lucky9` that shipped table's.
 """
 
 from __future__ import annotations

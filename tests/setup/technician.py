@@ -22,11 +22,11 @@ PATIENCE_S = 240.0
 
 
 class Technician:
-    """Answers each question by `says`, whose keys begin a prompt; every other one with an empty line.
+    """Answers each question by `says`, whose keys begin a prompt, and any other question with an empty line.
 
-    A list is the answers to the first question with that prompt, to the second, and so on.
-    `lamps` and `inputs` are what hangs on which pin. The person sees which lamp is lit, and looks at no number that the
-    program tells. `breaks_off` begins the prompt at which the terminal is closed.
+    A list is the answers to the first question with that prompt, to the second, and so on. `lamps` and `inputs` say
+    what is wired to which pin. The person sees which lamp is lit, and looks at no number that the program tells.
+    `breaks_off` begins the prompt at which the terminal is closed.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Technician:
         self.asked: list[str] = []
 
     def runs(self, *words: str) -> int | None:
-        """`tablectl` with these words, to its end; its exit code. None where the terminal was closed."""
+        """Run `tablectl` with these words to its end, and return its exit code; None where the terminal was closed."""
         line = self._line = PtyLine(self._folder / "shoe")
         try:
             return self.at_terminal(
@@ -56,7 +56,7 @@ class Technician:
             line.unplug()
 
     def at_terminal(self, command: Sequence[str], draw: Callable[[str], None]) -> int | None:
-        """This command, to its end, as `runs` does it; `draw` has the shoe draw a card."""
+        """Run this command to its end, as `runs` does. `draw` has the shoe draw a card."""
         self._draw, self._drawn = draw, 0
         self._at, end = pty.openpty()
         modes = termios.tcgetattr(end)
@@ -115,7 +115,8 @@ class Technician:
         return answer if isinstance(answer, str) else answer.pop(0)
 
     def _drew_all(self, new: str) -> bool:
-        """Draw the cards while the setup listens, each once the one before was shown. Whether the last was shown."""
+        """Draw the cards while the setup listens, each once the card before was shown. Returns whether the last was
+        shown."""
         if not ("Listening at" in new and "is open" in new):  # until then, what a shoe says is thrown away
             return False
         shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]

@@ -1,4 +1,5 @@
-"""`tablectl setup` at a terminal: a table whose wires are simulated is found, walked, written down and reported."""
+"""`tablectl setup` at a terminal: a table with simulated wires is found, its wiring walked, its file written and the
+report made."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ _INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "k
 
 
 def _folder(tmp_path: Path) -> Path:
-    """A configuration's folder as the package leaves it: with the games, and no table."""
+    """The folder of a configuration as the package leaves it: with the games, and without a table."""
     (tmp_path / "games").symlink_to(ROOT / "config" / "games")
     return tmp_path
 
@@ -73,7 +74,7 @@ def _technician(folder: Path, breaks_off: str | None = None) -> Technician:
 
 
 def _ends_not_ready(technician: Technician, table: str) -> None:
-    """A setup to its end. The table is then not ready, as there is no broker here."""
+    """Run a setup to its end. The table is then not ready, as there is no broker here."""
     assert technician.runs("setup", "--table", table) == 1, technician.seen
     assert "The table is NOT ready: the check found a fault at " in technician.seen
 
@@ -123,7 +124,7 @@ def test_each_time_a_person_says_anew_whether_the_earlier_answers_stand(tmp_path
 def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A no of the setup before refused every later setup that went on with its answers."""
+    """A no in an earlier setup once refused every later setup that went on with its answers."""
     _fleet(_folder(tmp_path), "")
     (tmp_path / "setup.answers").write_text('setup.stop = "no"\ntable.id = "royal9-07"\n', "utf-8")
     running = SimpleNamespace(face=SimpleNamespace(phase="no_shoe"))
@@ -246,7 +247,7 @@ def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_
 
 
 def _fleet(folder: Path, more: str, game: str = "royal9") -> int:
-    """A setup from a file of answers, with nobody at a terminal, and its exit code."""
+    """Run a setup from a file of answers, with nobody at a terminal, and return its exit code."""
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
     answers = folder / "fleet"
     answers.write_text(
@@ -357,7 +358,7 @@ class _Started(Machine):
 
 @contextmanager
 def _running(folder: Path) -> Iterator[_Started]:
-    """A table that a setup has started, with its broker and its pit."""
+    """Run a table that a setup starts, with its broker and its pit."""
     port = programs.free_port()
     with ExitStack() as stack:
         stack.enter_context(programs.mosquitto(folder, port))
@@ -419,7 +420,7 @@ def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> N
 
 
 class _Scripted(Terminal):
-    """A person whose answers are these, one after the other."""
+    """A person who gives these answers, one after the other."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__()

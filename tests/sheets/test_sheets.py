@@ -1,10 +1,10 @@
-"""The five rule sheets as tables of examples a dealer would recognise.
+"""The five rule sheets as tables of examples that a dealer would recognise.
 
-A `.txt` file here is one sheet: its first line names the table, then come examples, parted by blank lines. Each begins
-with a line `# …`, a sentence of the sheet in our own words; then a script follows, as `tablectl deal` takes it. After
-`=>`, on the line or on its own, stands what the table must say to it, and it must say nothing else. An example is dealt
-from a shoe of its own, its burn (AS 2D) over, unless it announces one itself. A line `table: …` makes another table of
-it, `game: …` another game file.
+A `.txt` file here is one sheet: its first line names the table, and then examples follow, parted by blank lines. Each
+begins with a line `# …`, a sentence of the sheet in our own words. Then comes a script, as `tablectl deal` takes it.
+After `=>`, on the line or on its own, stands what the table must answer, and it must answer nothing else. An example is
+dealt from a shoe of its own, whose burn (AS 2D) is over, unless it announces a shoe itself. A line `table: …` takes
+another table, `game: …` another game file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHEETS = sorted(Path(__file__).parent.glob("*.txt"))
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence of a sheet: the steps of its script, each with the lines it must give."""
+    """A sentence of a sheet: the steps of its script, each with the lines that it must give."""
 
     sheet: str
     sentence: str
@@ -78,7 +78,7 @@ def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
 
 
 def as_played(example: Example, folder: Path) -> Config:
-    """The table of an example, its file in `folder` where it is none of those that are shipped."""
+    """The table of an example. Its file goes to `folder`, unless it is a shipped table."""
     settings = example.settings
     name, *changes = settings["table"].split()
     file = TABLES / name

@@ -1,4 +1,4 @@
-"""The sheets' scripts gave these events under version 2 of the contract. They give the same now, but for new names.
+"""Under version 2 of the contract the sheets' scripts gave these events. Today they give the same, but for new names.
 
 `version_2.json.gz` has the events of each example at commit c0bad90, without sentences and chain.
 """

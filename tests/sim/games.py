@@ -24,7 +24,7 @@ def says_of(game: str) -> dict[str, Any]:
 
 
 def limits_of(game: str) -> Limits:
-    """Its limits."""
+    """The limits in a game file."""
     return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)), sensed="royal9" if game == "royal9" else None)
 
 

@@ -17,7 +17,7 @@ from controller.pit.reference.settings import load as settings_in
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A game file of a house's own, away from the examples: its larger meter has a name that no pit knows."""
+    """A house's own game file, away from the examples. Its larger meter has a name that no pit knows."""
     path = tmp_path / "house" / "own.toml"
     path.parent.mkdir()
     path.write_text(example_game("grand_fortune").read_text("utf-8").replace('"grand"', '"jackpot_of_ours"'), "utf-8")

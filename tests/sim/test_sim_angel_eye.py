@@ -1,4 +1,4 @@
-"""The simulated Angel Eye: its bytes against frames written by hand, and its own game."""
+"""The simulated Angel Eye: its bytes compared with frames written by hand, and its own game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE_S
 
 
 class RecordedLine:
-    """Keeps each write."""
+    """A line that keeps each write."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
@@ -28,7 +28,7 @@ class RecordedLine:
         pass
 
     def reports(self) -> list[str]:
-        """What was sent since the last call, in hex, one entry a report: the three copies must be the same."""
+        """The reports since the last call, in hex, one entry for each report. Its three copies must be the same."""
         firsts = self.writes[::3]
         assert self.writes == [copy for copy in firsts for _ in range(3)]
         self.writes = []
@@ -42,7 +42,7 @@ def line() -> RecordedLine:
 
 @pytest.fixture
 def shoe(line: RecordedLine) -> SimulatedAngelEye:
-    """A shoe past its burn: an ace, and the one card burned after it. Seq stands at 0 again."""
+    """A shoe after its burn: an ace, and the one card burned after it. Its Seq is 0 again."""
     shoe = SimulatedAngelEye(line)
     shoe.draw("AS")
     shoe.draw("2S")

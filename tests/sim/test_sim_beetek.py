@@ -1,4 +1,5 @@
-"""The simulated BeeTek: its bytes against lines by hand, the dealer it needs, and a whole shoe on the daemon."""
+"""The simulated BeeTek: its bytes compared with lines by hand, the dealer that it needs, and a whole shoe on the
+daemon."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class RecordedLine:
-    """Keeps what is written."""
+    """A line that keeps what is written."""
 
     def __init__(self) -> None:
         self.written = b""
@@ -104,7 +105,8 @@ def test_a_line_takes_its_time_on_the_wire(line: RecordedLine) -> None:
 
 
 class FoursTable:
-    """A stand-in for the controller, in virtual time, at a shoe of fours alone: five burned, then hands of four cards.
+    """A stand-in for the controller, in virtual time, at a shoe of fours alone: five are burned, then each hand takes
+    four.
 
     `happened` has the lines and the believed presses in their order.
     """
@@ -222,7 +224,7 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
 
 @contextmanager
 def running(table: Path, folder: Path) -> Iterator[None]:
-    """The daemon on this table file, ready."""
+    """Run the daemon on this table file, and wait until it is ready."""
     with started([sys.executable, "-m", "controller.people.cli.main", "run", str(table)], folder / "log"):
         eventually_now((folder / "table.sock").is_socket)
         yield
@@ -237,7 +239,7 @@ def one_deck_table(folder: Path) -> Path:
 
 
 def test_a_whole_shoe_on_the_daemon(tmp_path: Path) -> None:
-    """What the daemon journals of a shoe is what the house saw, with a cut card that only the dealer tells of."""
+    """What the daemon journals of a shoe is what the house saw. Only the dealer tells of the cut card."""
     table = one_deck_table(tmp_path)
     account_file = tmp_path / "account"
     people = [sys.executable, "-m", "drivers.sim", str(table), "--account", str(account_file), "--error-rate", "0.2"]

@@ -1,4 +1,4 @@
-"""The dealer's calls and the players around him, before lamps and a screen of the test's own in virtual time."""
+"""The dealer's calls and the players, at lamps and a screen of the test's own, in virtual time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIMITS = Limits(BETS, None, 500, 10_000, 100, 5_000, 100, False, False)
 
 
 class Stage(Screen):
-    """Pins, clock and screen: each lamp burns as `burning` says, and a press does what `presses` has for it."""
+    """Pins, clock and screen. Each lamp burns as `burning` says, and a press does what `presses` has for it."""
 
     def __init__(self) -> None:
         super().__init__(Path(), 0.0)
@@ -158,7 +158,7 @@ def test_another_lamp_stops_the_dealer(stage: Stage, lit: str) -> None:
 
 
 def test_a_lamp_for_a_wager_on_a_progressive_bet_does_not_stop_the_dealer(stage: Stage) -> None:
-    """Found with a house of its own: a progressive bet at Baccarat Royal."""
+    """A house of its own met this: it has a progressive bet at Baccarat Royal."""
     turn_of(stage, 3)
     stage.burning["seat_4"] = lambda _: True
     stage.shown["progressive"] = [{"spot": "duel", "seats": [4], "refused_seats": [], "refusal": None}]

@@ -1,4 +1,5 @@
-"""The simulated devices at a prompt: what every verb does at the far end of its wire, and what a wrong one answers."""
+"""The simulated devices at a prompt: what every verb does at the far end of its wire, and what a wrong verb is
+answered."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ Console = tuple[str, Verbs, PtyLine]
 
 
 def say(verbs: Verbs, script: str) -> None:
-    """Everything the script says, its lines parted by `;`, and then the end of input."""
+    """Type everything in the script, whose lines are parted by `;`, and then the end of input."""
     reads, writes = os.pipe()
     os.write(writes, script.replace(";", "\n").encode())
     os.close(writes)
@@ -64,7 +65,7 @@ def say(verbs: Verbs, script: str) -> None:
 
 @contextmanager
 def in_conversation(verbs: Verbs) -> Iterator[int]:
-    """A conversation that goes on; the descriptor to write its lines to."""
+    """Run a conversation. Yields the descriptor to which its lines are written."""
     reads, writes = os.pipe()
     with os.fdopen(reads, encoding="utf-8") as lines:
         talk = threading.Thread(target=converse, args=(verbs, lines))
@@ -89,7 +90,7 @@ def pty(tmp_path: Path) -> Iterator[PtyLine]:
 
 @pytest.fixture
 def angel_eye(pty: PtyLine) -> Verbs:
-    """An Angel Eye past its burn: three reports went by before anybody listened."""
+    """An Angel Eye after its burn. Three of its reports came before anybody listened."""
     verbs = SimulatedAngelEye(pty).verbs() | cable_verbs(pty)
     say(verbs, "draw AS; draw 2S")
     return verbs
@@ -107,7 +108,7 @@ def host(folder: Path) -> Iterator[serial.Serial]:
 
 
 def heard(verbs: Verbs, script: str, pty: PtyLine, folder: Path) -> bytes:
-    """All that reaches the host while the script is said."""
+    """All bytes that reach the host while the script is typed."""
     with host(folder) as port:
         say(verbs, script)
         pty.write(END)
@@ -188,7 +189,7 @@ ANSWERS = {"mute", "busy", "late", "answer"}
 
 
 def tried(verb: str, script: str) -> str:
-    """The verb that a row of a table tries, which its script must say."""
+    """The verb that a row of a table tries. The row's script must have it."""
     assert verb in (line.split()[0] for line in script.split(";"))
     return verb
 
@@ -516,14 +517,14 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 class Table(Peer):
-    """The table's end of the broker: sends events, and hears what is acknowledged."""
+    """The table's end of the broker: it sends events, and hears acknowledgements."""
 
     def tell(self, seq: int) -> None:
         event = {"epoch": "e1", "seq": seq, "chain": str(seq) * 64}
         self.publish(f"{TOPIC}/event", json.dumps(event).encode())
 
     def acked(self) -> tuple[int, str]:
-        """The next acknowledgement: its number, and the digit its chain is made of."""
+        """The next acknowledgement: its number, and the digit that its chain is made of."""
         word = json.loads(self.next().payload)
         (digit,) = set(word["chain"])
         assert (word["epoch"], len(word["chain"])) == ("e1", 64)

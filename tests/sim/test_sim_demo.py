@@ -40,13 +40,14 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def made(*said: str) -> subprocess.CompletedProcess[str]:
-    """What make would do. The variables that this test run itself was made with are not handed on."""
+    """Run make's recipe, without the variables that this run of the tests was made with."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     return subprocess.run(["make", "--dry-run", *said], cwd=ROOT, env=ours, capture_output=True, text=True, check=False)
 
 
 def on_a_terminal(width: int, *options: str, until: str = "") -> tuple[int, str]:
-    """The exit code of a demo on a terminal of this width, and all that was painted; Ctrl-C where `until` was seen."""
+    """Run a demo on a terminal of this width, with Ctrl-C once `until` was seen. Returns the exit code and all that was
+    painted."""
     near, far = pty.openpty()
     ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     run = subprocess.Popen(
@@ -111,7 +112,7 @@ def test_another_game_shows_its_own_things_on_160_columns() -> None:
 
 
 def assert_whole(told: str, width: int) -> None:
-    """Every line fits, and none is cut."""
+    """Check that every line fits, and that none is cut."""
     assert "…" not in told
     assert max(len(line) for line in re.split(r"[\r\n]+", told)) <= width
 

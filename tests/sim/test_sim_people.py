@@ -1,4 +1,4 @@
-"""The people at the simulated table, before a small stand-in for the controller that lives in virtual time."""
+"""The people at the simulated table, with a small stand-in for the controller, in virtual time."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ CARD_RANKS = " A23456789TJQK"
 
 
 class TableStandIn:
-    """A controller seen by the people: line, pins and clock in one. It knows the cards from the shoe's reports alone.
+    """A controller as the people see it: line, pins and clock in one. It knows the cards from the shoe's reports alone.
 
-    An input is believed once it has stood for DEBOUNCE_S; the lamps follow what happens LAMP_DELAY_S later.
+    An input is believed once it has stood for DEBOUNCE_S. The lamps follow LAMP_DELAY_S after what happens.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ def play(
     error_rate: float = 0.0,
     watch_lamps: bool = True,
 ) -> list[dict[str, Any]]:
-    """Play a seeded table and give its account."""
+    """Play a table from a seed, and return its account."""
     shoe = SimulatedAngelEye(table, speed=speed, sleep=table.sleep)
     decks = shuffled_decks(seed, 8, 14)
     cues = TableCues(
@@ -355,7 +355,7 @@ def test_a_blind_dealer_needs_no_controller() -> None:
 
 
 def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[dict[str, Any]]:
-    """The account of a shoe of so many fours, the cut card coming after so many of them."""
+    """The account of a shoe of so many fours. The cut card comes after `cut_after` of them."""
     table = TableStandIn()
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)

@@ -31,7 +31,7 @@ def of_folder(folder: Path) -> list[str]:
 
 @contextmanager
 def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]]]:
-    """A practice table that stands, and what its prompt says from then on."""
+    """Run a practice table. Yields it with what its prompt says once the table is ready."""
     command = [sys.executable, "-m", "controller.people.cli.main", "practice", str(folder)]
     practice = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert practice.stdout is not None
@@ -58,7 +58,7 @@ def test_ended_by_a_signal_it_leaves_no_broker_no_pit_and_no_table(by: signal.Si
 
 @needs_mosquitto
 def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
-    """A second time too: the log of a real table counts equal lines for a minute."""
+    """The refusal is told a second time too, although the log of a real table counts equal lines for a minute."""
     with practising(tmp_path) as (practice, lines):
         assert practice.stdin is not None
         for typed, act, code in (

@@ -52,7 +52,7 @@ OWN_LIMITS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("own", [{}, OWN_LIMITS], ids=["the table's limits", "limits of single bets"])
 @pytest.mark.parametrize("game", CODES)
 def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str, dict[str, Any]]) -> None:
-    """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
+    """Each mistake is refused with its code, at once or at the lock as foreseen, and every other wager stands."""
     config = load(programs.example_table(game))
     rules = config.rules.wagers
     bets = tuple(replace(bet, **own.get(bet.spot, {})) for bet in config.rules.bets)
@@ -149,7 +149,8 @@ def test_the_cashier_rounds_as_the_house_says() -> None:
 @pytest.mark.parametrize("on_win", get_args(controllers.WinMoves))
 @pytest.mark.parametrize("on_tie", get_args(controllers.TieMoves))
 def test_the_roles_rotate_as_the_table_has_it(on_win: controllers.WinMoves, on_tie: controllers.TieMoves) -> None:
-    """Every two active seats among every set of occupied ones, after every outcome: two readings of one sentence."""
+    """Every two active seats among every set of occupied seats are tried after every outcome: two readings of one
+    sentence."""
     for count in range(2, 8):
         for occupied in combinations(SEATS, count):
             for player in occupied:

@@ -1,8 +1,8 @@
-"""What must be true after every step, said again in the simulation's own words.
+"""What must be true after every step, stated in the simulation's own words.
 
 The auditor reads the journal's file like an inspector: row by row, with a connection of its own. It folds the facts
-itself and keeps its own count of the cards, the hands, the wagers and the reports; the referee of the rules is the far
-end's (`drivers.sim.rules`), which shares nothing with the table's. What it finds is raised as `Broken`.
+itself and keeps its own count of the cards, the hands, the wagers and the reports. The referee of the rules is the far
+end's (`drivers.sim.rules`), which shares nothing with the table's. What the auditor finds is raised as `Broken`.
 """
 
 from __future__ import annotations
@@ -95,10 +95,9 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Follows the journal at `path`. `reported` is the shoe's own record of what it said, `numbered` or not; `verdicts`
-    what the table could know of its pit, by the moment of a fact in ms; `pit_step` finds a step that the
-    pit truly took.
-    """
+    """Follows the journal at `path`. `reported` is the shoe's own record of its reports, `numbered` or not. `verdicts`
+    is what the table could know of its pit, by the moment of a fact in ms. `pit_step` finds a step that the pit truly
+    took."""
 
     def __init__(
         self,
@@ -152,16 +151,17 @@ class Auditor:
 
     @property
     def backlog(self) -> int:
-        """Reports of the shoe since the last one in the journal that came while somebody listened."""
+        """The number of reports since the last one in the journal that came while somebody listened."""
         return sum(report.listened for report in self._reported[self._next_report :])
 
     def missed_since(self, life: int) -> list[str]:
-        """The cards whose reports nobody heard, as far as is known and since the last one heard."""
+        """The known cards of the reports that nobody heard, since the last report that was heard."""
         since = self._reported[self._next_report :]
         return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
     def read(self, life: int) -> None:
-        """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
+        """Read the rows that are new in the journal, and check them. `life` is the run of the table's program that is
+        alive."""
         rows = self._db.execute(
             "SELECT row, at_ms, clock_synchronised, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
             " WHERE row > ? ORDER BY row",
@@ -218,7 +218,8 @@ class Auditor:
     # What the shoe said.
 
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
-        """The fact's report is one the shoe made, after the last one; what lies between was truly lost."""
+        """Check that the fact's report is one that the shoe made, after the last one, and that the reports between were
+        truly lost."""
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
@@ -278,7 +279,7 @@ class Auditor:
             hold("a gap in a shoe stops the table", code == "reports_missed", (fact, skipped))
 
     def all_reports_arrived(self, life: int) -> None:
-        """Everything the shoe said by now and the table heard is in the journal."""
+        """Check that every report which the table heard is in the journal."""
         for report in self._reported[self._next_report :]:
             hold("no report that came is lost", not report.came(life), report)
 
@@ -339,7 +340,7 @@ class Auditor:
         self._hand = _Hand(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Hand:
-        """The hand that this message ends, which no other has."""
+        """The hand that this message ends. No other message may have ended it."""
         place = (message["shoe"], message["round"])
         hold("no hand ends twice", place not in self._rounds, message)
         self._rounds.add(place)
@@ -419,7 +420,8 @@ class Auditor:
         self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
 
     def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
-        """Royal 9 wagers were locked with a pit to win from, and refused without one, as the wire showed it then."""
+        """Check a lock: Royal 9 wagers play where there was a pit to win from, and are refused where there was none, by
+        the wire at that moment."""
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
@@ -432,7 +434,8 @@ class Auditor:
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
-        """What the meters show while a hand plays for them counts from whatever comes next; a restart shows nothing."""
+        """Note what the meters show while a hand plays for them, which counts from the next fact on. After a restart
+        they show nothing."""
         shown = self._verdicts[stamp.at_ms].shown
         if isinstance(fact, facts.LevelsNoted):
             hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
@@ -440,7 +443,8 @@ class Auditor:
             self._hand.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
-        """Every step of an award is one that the pit took, of a hit that this table told, and is told once."""
+        """Check that every step of an award is one that the pit took, of a hit that this table told, and is told
+        once."""
         told = [message for message in messages if message["type"] == "award"]
         hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
         if isinstance(fact, facts.AwardStepped):
@@ -467,11 +471,11 @@ class Auditor:
 
     @property
     def seats_hit(self) -> set[int]:
-        """The seats whose lamps must say so."""
+        """The seats whose lamps must show a hit."""
         return {hit.seat for hit in self._lit.values()}
 
     def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
-        """The seats that hit, by the referee."""
+        """The seats that hit, judged by the referee."""
         printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
         won = [
             (seat, tier) for seat in seats if (tier := sheets.royal9_tier(seat, printed, player, banker)) is not None
@@ -483,7 +487,7 @@ class Auditor:
         self._result_due = None
 
     def _result(self, before: Table, fact: Fact, after: Table) -> None:
-        """Whatever the shoe says of the hand just finished is compared, and a difference stops the table."""
+        """Check that the shoe's result of the hand just finished is compared, and that a difference stops the table."""
         due = self._result_due
         if not isinstance(fact, facts.ShoeErrorRaised | facts.ShoeStoodBy | facts.ShoeLockReported):
             self._result_due = None
@@ -494,7 +498,7 @@ class Auditor:
             hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
-        """Take the hand's cards from those that came, forward only; kept cards stand in a line of their own."""
+        """Take the hand's cards from the cards that came, forward only. Kept cards stand in a line of their own."""
         account = self._account
 
         def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
@@ -519,7 +523,8 @@ class Auditor:
     # Cards.
 
     def _cards(self, before: Table, fact: Fact, after: Table) -> None:
-        """Every card that came in this shoe is in one place: counted as gone, as one nobody can name, or held."""
+        """Check that every card of this shoe is in one place: counted as gone, counted as one that nobody can name, or
+        held."""
         account = self._account
         match fact:
             case facts.ShoeOpened(carried=carried):
@@ -585,7 +590,7 @@ class Auditor:
             account.drawn.append(_text(fact))
 
     def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
-        """The cards that went unheard came before all that wait; a late copy of a report was none."""
+        """Note a count: the unheard cards came before all cards that wait, and a late copy of a report was no card."""
         known = public(before).cards_left
         assert known is not None
         if before.fault is None:  # nobody asked for the count: fewer cards are gone, and more are only told
@@ -601,7 +606,7 @@ class Auditor:
             account.drawn[at:] = [drawn for drawn, held in waits if not held.in_doubt]
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
-        """The card is the one that waits for its name, or one that was missed before all that wait."""
+        """Note a named card: it is the card that waits for its name, or a card that was missed before all that wait."""
         assert before.fault is not None
         if card in self.missed:
             self.missed.remove(card)
@@ -629,7 +634,7 @@ class Auditor:
                 hold("no burned card gets out", not _CARD.search(json.dumps(message["details"])), message)
 
     def secret_in(self, published: str) -> None:
-        """What may be seen of the table names only cards that lie face up."""
+        """Check that what may be seen of the table names only cards that lie face up."""
         table, face_up = self.table, set[str]()
         if isinstance(table.phase, RoundInPlay):
             face_up |= {str(card) for card in _dealt(table.phase)}
@@ -645,7 +650,7 @@ class Auditor:
     # The pit.
 
     def marked(self, committed: int) -> None:
-        """Nothing is marked as acknowledged but what the pit has committed."""
+        """Check that nothing is marked as acknowledged that the pit has not committed."""
         marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
         hold("nothing is marked that the pit has not committed", marked <= committed, (marked, committed))
 
@@ -656,7 +661,7 @@ def _text(fact: object) -> str | None:
 
 
 def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
-    """Where the card that waits stands in its line: before as many as came after it and wait too."""
+    """The place of the waiting card in its line: before as many cards as came after it and wait too."""
     kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
     place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
     assert lane[place] == _text(waits), (lane, place, waits)
@@ -673,13 +678,13 @@ def _dealt(hand: RoundInPlay) -> list[Card]:
 
 
 def _on_the_felt(done: Done) -> tuple[Card, ...]:
-    """Both hands of a finished round; the simulated house deals punto banco."""
+    """Both hands of a finished round. The simulated house deals punto banco."""
     assert isinstance(done, TwoHands)
     return (*done.player, *done.banker)
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
-    """The hand's cards in the order they were dealt, None if the rules would not have dealt it so."""
+    """The hand's cards in the order in which they were dealt; None where the rules would not have dealt it so."""
     order: list[str] = []
     hands: dict[str, list[str]] = {"player": [], "banker": []}
     source = {"player": list(player), "banker": list(banker)}

@@ -1,10 +1,10 @@
-"""How a promise that did not hold is told."""
+"""How a broken promise is reported."""
 
 from __future__ import annotations
 
 
 class Broken(Exception):  # noqa: N818  # what was promised is broken
-    """A promise that did not hold: `invariant` names it, the same for every way it can break."""
+    """A promise that did not hold. `invariant` names it, the same for every way in which it can break."""
 
     def __init__(self, invariant: str, detail: object = "") -> None:
         super().__init__(f"{invariant}: {detail}")
@@ -12,6 +12,6 @@ class Broken(Exception):  # noqa: N818  # what was promised is broken
 
 
 def hold(invariant: str, holds: bool, detail: object = "") -> None:
-    """Raise Broken unless it holds."""
+    """Raise Broken unless the promise holds."""
     if not holds:
         raise Broken(invariant, detail)

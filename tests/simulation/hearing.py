@@ -1,7 +1,7 @@
-"""What a table was told by its pit, from the wire alone, and whether it could bet a progressive then.
+"""What a table was told by its pit, from the wire alone, and whether a progressive could be bet on then.
 
-The levels are judged exactly. Of the stream the wire tells only so much: where it does not show whether the table has
-to take the pit for silent, the verdict is open.
+The levels are judged exactly. Of the stream the wire tells less: where it does not show whether the table has to take
+the pit for silent, the verdict is open.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ _MARGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the levels were fresh, and which were shown; whether the stream was: True, False, None for open."""
+    """Whether the levels were fresh, and which levels were shown; whether the stream was fresh: True, False, or None
+    where that is open."""
 
     levels_fresh: bool
     shown: dict[str, int]
@@ -29,7 +30,7 @@ class Verdict:
 
 
 class Hearing:
-    """The ears of one run of a table's program. `epoch` is its journal's, `acked_seq` what is marked there."""
+    """What one run of a table's program hears. `epoch` is its journal's, and `acked_seq` what is marked there."""
 
     def __init__(
         self, now_s: Callable[[], float], epoch: str, acked_seq: int, meters: Collection[str], stale_after_s: float
@@ -52,26 +53,26 @@ class Hearing:
     # What happened.
 
     def connected(self) -> None:
-        """A connection stands."""
+        """Note that a connection stands."""
         self._connected_s, self._refused = self._now_s(), False
         self._levels.clear()
 
     def disconnected(self) -> None:
-        """It is gone."""
+        """Note that the connection is gone."""
         self._connected_s, self._ended_s = None, self._now_s()
 
     def published(self, payload: bytes) -> None:
-        """The table sent an event."""
+        """Note that the table sent an event."""
         self._sent = max(self._sent, int(json.loads(payload)["seq"]))
         if self._sent > self._acked_most and self._waits_since_s is None:
             self._waits_since_s = self._now_s()
 
     def answered(self, reason_code: int) -> None:
-        """The broker answered for something the table sent."""
+        """Note that the broker answered a message of the table."""
         self._refused |= reason_code >= 0x80
 
     def message(self, kind: str, payload: bytes) -> None:
-        """The broker brought a message."""
+        """Note that the broker brought a message."""
         try:
             said = json.loads(payload)
         except ValueError:

@@ -1,7 +1,7 @@
-"""The pit's books, said again in the simulation's own words: from the committed events, what every meter must show.
+"""The pit's books stated in the simulation's own words: what every meter must show by the committed events.
 
-The inspector reads the ledger's file with a connection of its own. What the meters take from wagers, give to hits and
-begin again with it counts itself, in exact fractions of a cent.
+The inspector reads the ledger's file with a connection of its own. It counts itself what the meters take from wagers,
+give to hits and begin again with, in exact fractions of a cent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _Hand = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, with their parts of a cent; what it was fed since it was won; its wins that count."""
+    """A meter and its reserve, with their parts of a cent; what went on it since it was won; and its wins that
+    count."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
@@ -34,14 +35,14 @@ class _Meter:
     wins: list[_Win] = field(default_factory=list)
 
     def grow(self, fed: _Fed, sign: int = 1) -> None:
-        """A hand's wagers are put on it, or taken off."""
+        """Put a hand's wagers on the meter, or take them off."""
         self.holds += sign * fed.given
         self.reserve += sign * fed.kept
 
 
 @dataclass
 class _Win:
-    """A level that a hand won: what the meter began again with, and the hits that share it."""
+    """A level that a hand won: what the meter began again with, and the hits that share the level."""
 
     meter: str
     level: int
@@ -54,7 +55,7 @@ class _Win:
 
 @dataclass
 class _Due:
-    """What a hit is due: its amount, how far it has come, and the level it is of."""
+    """What a hit is due: its amount, how far it has come, and the level that it shares."""
 
     cents: int
     step: str = "pending"
@@ -71,7 +72,7 @@ class _Fed:
 
 
 class Inspector:
-    """Reads the ledger at `path`; the meters run on `terms`."""
+    """Reads the ledger at `path`. The meters run on `terms`."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms]) -> None:
         self.committed: Counter[str] = Counter()  # events, by table
@@ -88,7 +89,7 @@ class Inspector:
         self._db.close()
 
     def read(self, journals: Mapping[str, Sequence[bytes]]) -> None:
-        """Read what the ledger has grown by, and check it against the tables' own journals' messages."""
+        """Read what is new in the ledger, and compare it with the messages in the tables' own journals."""
         rows = self._db.execute(
             "SELECT number, table_id, seq, body FROM event WHERE number > ? ORDER BY number", (self._number,)
         ).fetchall()
@@ -104,7 +105,8 @@ class Inspector:
             self.check()
 
     def check(self) -> None:
-        """Every meter shows what it must, every award is what it must be, and all accounts together are nothing."""
+        """Check that every meter shows what it must, that every award is what it must be, and that all accounts
+        together are zero."""
         levels = dict(self._db.execute("SELECT substr(account, 7), cents FROM fund WHERE account LIKE 'meter:%'"))
         ours = {name: floor(meter.holds) for name, meter in self._meters.items()}
         hold("every meter is its seed and its share of wagers, less what was won", levels == ours, (levels, ours))
@@ -118,7 +120,7 @@ class Inspector:
         hold("every hit has its award", awards == due, (awards, due))
 
     def decided(self, award: Award) -> None:
-        """A person decided on an award."""
+        """Note that a person decided on an award."""
         hit = next(hit for (hit,) in self._db.execute("SELECT hit FROM award WHERE id = ?", (award.id,)))
         due = self._due[hit]
         due.step = award.step
@@ -127,7 +129,8 @@ class Inspector:
         self.check()
 
     def _rejected(self, due: _Due, win: _Win) -> None:
-        """Those who are left share the level, if none of them is paid; else the part goes back on the meter."""
+        """Note a rejection: the hits that are left share the level, if none of them is paid. Otherwise the part goes
+        back on the meter."""
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):
             self._share(left, win.level)
@@ -144,7 +147,8 @@ class Inspector:
 
     @staticmethod
     def _share(hits: list[_Due], level: int) -> None:
-        """Equal parts, and the cents that are left over to the first; another part is to be verified anew."""
+        """Give the hits equal parts of the level, and the cents that are left over to the first. A hit with another
+        part is to be verified anew."""
         each, over = divmod(level, len(hits))
         for place, hit in enumerate(hits):
             part = each + (place < over)
@@ -187,7 +191,8 @@ class Inspector:
 
     @staticmethod
     def _void(meter: _Meter, hand: _Hand) -> None:
-        """The meter gives back what the hand's wagers gave; for what was won since, the house does."""
+        """Note a void: the meter gives back what the hand's wagers gave. The house gives back what was won of that
+        since."""
         for fed in [fed for fed in meter.fed if fed.hand == hand]:
             meter.fed.remove(fed)
             meter.grow(fed, -1)

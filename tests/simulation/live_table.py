@@ -1,4 +1,4 @@
-"""One table of the house: the real runtime and all that is around it, in simulated time.
+"""One table of the house: the real runtime and its surroundings, in simulated time.
 
 Real: the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.daemon.app` wires them.
 Simulated: the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method
@@ -68,7 +68,7 @@ _WHO = "supervisor anna"
 
 
 class House(Protocol):
-    """What a table needs of the world it stands in."""
+    """What a table needs of the world around it."""
 
     loop: VirtualLoop
     network: Network
@@ -142,7 +142,7 @@ class LiveTable:
 
     @property
     def auditor(self) -> Auditor:
-        """Who follows its journal."""
+        """The auditor that follows the table's journal."""
         assert self._auditor is not None, "made at the first start"
         return self._auditor
 
@@ -152,7 +152,7 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Ten reports in a row must not be lost on a line that is heard: their digits would come round."""
+        """Lose no ten reports in a row on a line that is heard, since their digits would come round."""
         if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -172,7 +172,7 @@ class LiveTable:
         self._move_plug(True)
 
     def settled(self) -> None:
-        """With everything mended for a while, all is delivered, and the table's state known."""
+        """Check, once everything has been mended for a while, that all is delivered and the table's state is known."""
         self.check(settled=True)
         self.check_replay()
         runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
@@ -186,11 +186,12 @@ class LiveTable:
         hold("the retained state tells of the table", shown == told, (shown, told))
 
     def delivery(self) -> object:
-        """How its stream is, to be told when something broke."""
+        """The state of the stream, for the report of a failure."""
         return self._alive().stream.status(), len(self.auditor.bodies)
 
     def took_note(self, at_ms: int) -> None:
-        """At this moment of the wall clock something came at one of the tables."""
+        """Note what the table can know of its pit at this moment of the wall clock, at which something came at one of
+        the tables."""
         self.verdicts[at_ms] = self._hearing.verdict()
 
     # Actions: the shoe and the dealer's hands on it.
@@ -205,7 +206,7 @@ class LiveTable:
         self._draw_lying(result=Result[result])
 
     def _draw_lying(self, **lies: Any) -> None:
-        """A shoe that tells nothing but cards has nothing to lie about."""
+        """Draw a card about which the shoe lies. A shoe that tells nothing but cards has nothing to lie about."""
         self.shoe.draw(lambda card: self.shoe.far.draw(card, **lies if self.shoe.numbered else {}))
 
     def do_misread(self, as_card: str) -> None:
@@ -233,7 +234,7 @@ class LiveTable:
             self.shoe.report(lambda: getattr(self.shoe.far, what)(*args), ("lost", "good", "lost"))
 
     def do_crash_in_copies(self, copy: int, back: bool) -> None:
-        """The program dies between two copies of a card's report, and may be back for the next."""
+        """Let the program die between two copies of a card's report. It may be back for the next copy."""
 
         def die(now: int) -> None:
             if now == (copy if self.shoe.numbered else 0):
@@ -248,7 +249,7 @@ class LiveTable:
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
-        """The program is gone, or the cable, and the dealer deals on; a report takes its time on the wire."""
+        """Take the program or the cable away while the dealer deals on. A report takes its time on the wire."""
         if of_the_program:
             self.do_kill()
         else:
@@ -265,7 +266,7 @@ class LiveTable:
         self.do_cable(True)
 
     def do_shoes_end(self, cards: int, seconds: float) -> None:
-        """The plug is out at the shoe's end, the port stays open, and hands draw so many cards as fast as they can."""
+        """Pull the plug at the shoe's end, while the port stays open, and draw so many cards as fast as hands can."""
         self._move_plug(False)
         for _ in range(cards):
             self._go_on(_BY_HAND_S)
@@ -274,7 +275,7 @@ class LiveTable:
         self._move_plug(True)
 
     def _move_plug(self, is_in: bool) -> None:
-        """A shoe that takes no commands has its supply on an input, which shows the plug."""
+        """Move the plug. Where the shoe takes no commands, an input for the shoe's supply shows the plug."""
         self.shoe.cable.in_shoe = is_in
         if PRESENT_INPUT in self.header.levels:
             self.header.levels[PRESENT_INPUT] = is_in
@@ -291,7 +292,7 @@ class LiveTable:
     # Actions: inputs.
 
     def do_press(self, *names: str) -> None:
-        """Press, and let go; with several, all but the last are held meanwhile."""
+        """Press and let go. Of several inputs, all but the last are held meanwhile."""
         for name in names:
             self.header.levels[name] = True
             self._go_on(_SETTLED_S)
@@ -338,7 +339,7 @@ class LiveTable:
                 self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order it came, then clear, or count what is left."""
+        """Name every missed card in the order in which it came. Then clear, or count what is left."""
         for missed in self.auditor.missed_since(self.shoe.life):
             if self.face is None or self.face.fault is None:
                 return
@@ -366,11 +367,11 @@ class LiveTable:
         self._ask_two(requests[what])
 
     def do_reset(self, seat: int) -> None:
-        """Somebody has seen to a seat's hit."""
+        """Handle a seat's hit."""
         self._ask(ResetHits(seat, "dealer"))
 
     def do_correct(self, round_back: int, card: str) -> None:
-        """Two people find another first card in Player's hand of a round, counted back from the last."""
+        """Correct a round, counted back from the last: two people find another first card in Player's hand."""
         rounds = self.auditor.table.finished
         if rounds:
             finished = rounds[-1 - round_back % len(rounds)]
@@ -380,7 +381,7 @@ class LiveTable:
             self._ask_two(CorrectRound(finished.number, player, done.banker, _WHO))
 
     def do_close_hand(self) -> None:
-        """The dealer ends the shoe's own game of a hand that the table does not know."""
+        """End the shoe's own game of a hand that the table does not know, as the dealer does."""
         if self.shoe.in_round:
             self.shoe.report(self.shoe.far.force_quit)
 
@@ -420,21 +421,21 @@ class LiveTable:
     # Actions: words that are none of the pit's, or old ones.
 
     def do_drop(self) -> None:
-        """Its connection ends."""
+        """End the table's connection."""
         self.network.drop(self.id)
 
     def do_stray_ack(self, seq: int) -> None:
-        """A word of the pit for another epoch of this table, left over from another journal."""
+        """Bring a word of the pit for another epoch of this table, left over from another journal."""
         said = AckWord(self.id, "0ld0ld0ld0", seq, "ab" * 32, now_text())
         self.network.stray(self.id, "ack", said.payload(KEY))
 
     def do_stray_levels(self, seq: int) -> None:
-        """A word on the meters that is none."""
+        """Bring a message on the meters that is no word."""
         said = MetersWord(-seq, now_text(), {"player_personal": 1})
         self.network.stray(self.id, "meters", said.payload(KEY))
 
     def do_stray_award(self, what: str, number: int) -> None:
-        """A step of an award that is none of this table's, or has been said before."""
+        """Bring a step of an award that is none of this table's, or that was said before."""
         said = self.network.pit.steps_said.get(self.id, [])
         steps = said if what == "again" else [self._untrue(what, number)]
         if steps:
@@ -526,7 +527,7 @@ class LiveTable:
         self._go_on(0.01)
 
     def _kill(self) -> None:
-        """The program is gone between two instructions: nothing it had begun goes on."""
+        """End the program between two instructions: nothing that it had begun goes on."""
         assert self._running is not None
         self.header.dead = self._client.dead = True
         self.network.drop(self.id)
@@ -542,13 +543,13 @@ class LiveTable:
         self._journal.close()
 
     def _power_cut(self) -> None:
-        """The power goes inside the program's own doing."""
+        """Cut the power while the program is doing something."""
         self._cut = self._worker.gone = True
         self.header.dead = self._client.dead = True
         self.loop.stop()
 
     def went_on(self) -> None:
-        """Time went by. Should the program have ended by itself, that is a failure."""
+        """Note that time went by. A program that has ended by itself is a failure."""
         if self._cut:
             self._cut = False
             self._kill()
@@ -573,7 +574,7 @@ class LiveTable:
             self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
 
     def _ask_two(self, request: Request) -> None:
-        """Ask, and have a second person agree where the table waits for one."""
+        """Ask for an act, and have a second person agree where the table waits for one."""
         self._ask(request)
         self._go_on(_SETTLED_S)
         waits = None if self.runtime is None else self.runtime.waits_for_second_person()
@@ -586,7 +587,8 @@ class LiveTable:
         self._asked.append(self.loop.create_task(answer))
 
     def _card_on_the_felt(self) -> Card:
-        """The card a supervisor reads there: the one that waits for its name, or the first that was missed."""
+        """The card that a supervisor reads on the felt: the card that waits for its name, or the first that was
+        missed."""
         table = self.auditor.table
         raised_by = table.fault.raised_by if table.fault else None
         report = getattr(raised_by.fact, "report", None) if raised_by is not None else None
@@ -610,7 +612,7 @@ class LiveTable:
         return self.runtime
 
     def check(self, settled: bool) -> None:
-        """Check everything that must hold; `settled` when the program has had a moment to show what it committed."""
+        """Check everything that must hold. `settled`: the program has had a moment to show what it committed."""
         if settled and self.disk.slow_s:
             self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
         self.auditor.read(self.shoe.life)
@@ -622,7 +624,8 @@ class LiveTable:
             self._check_secrets()
 
     def _check_lamps(self) -> None:
-        """Every lamp shows what the face and what is live say; what is live may just have changed, a few times over."""
+        """Check that every lamp shows what the face and the live values say. The live values may have changed a few
+        times just now."""
         tests = self.auditor.lamp_tests
         if tests != self._lamp_tests:
             self._lamp_tests, self._lamp_test_ends_s = tests, self.loop.now_s + _LAMP_TEST_S
@@ -655,7 +658,7 @@ class LiveTable:
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:
-        """A replay of the open shoe gives the table as it is."""
+        """Check that a replay of the open shoe gives the table as it is."""
         if self.runtime is None or self.disk.failing or self.disk.slow_s:
             return
         auditor = self.auditor

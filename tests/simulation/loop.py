@@ -1,4 +1,4 @@
-"""An event loop whose time is simulated: it never waits, it goes on to the next moment something is due."""
+"""An event loop whose time is simulated: it never waits, but goes on to the next moment at which something is due."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """A table's computer stops at this very place."""
+    """A table's computer stops at this place."""
 
 
 @dataclass
 class Worker:
-    """The thread of one executor: how long its work takes, and what happens when it ends in a `PowerCut`.
+    """The thread of one executor: how long its work takes, and what happens when the work ends in a `PowerCut`.
 
-    The result of that work is never told; nor is anything done or told once it is `gone`.
+    The result of that work is never told. Once the thread is `gone`, nothing is done or told.
     """
 
     takes_s: float
@@ -28,11 +28,11 @@ class Worker:
 
 
 class SpinningError(Exception):
-    """The program keeps itself busy and no time goes by."""
+    """The program keeps itself busy, and no time goes by."""
 
 
 class _NothingToSelect:
-    """In place of a selector: no file is ever ready, and waiting only moves the clock."""
+    """A stand-in for a selector: no file is ever ready, and waiting only moves the clock."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         self._loop = loop
@@ -57,8 +57,8 @@ async def watch_in_turns(look: Callable[[], bool], noticed: Callable[[], None], 
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """asyncio with simulated time; executors work on this thread, each as slowly as its `Worker` says: no thread, no
-    file descriptor."""
+    """asyncio with simulated time. Executors work on this thread, each as slowly as its `Worker` says. There is no
+    other thread and no file descriptor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 result.set_result(value)
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """No files, no events."""
+        """Do nothing: there are no files and no events."""
 
     def _write_to_self(self) -> None:
-        """Nothing to wake."""
+        """Do nothing: there is no selector to wake."""

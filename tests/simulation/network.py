@@ -1,7 +1,7 @@
 """The broker between the tables and their pit, and what goes wrong on the way.
 
-Written from the contract and from nothing of the table's side of it. What a message suffers is drawn from a seeded
-generator, so the same actions suffer the same.
+It is written from the contract and from nothing of the table's side of it. A seeded generator draws what happens to a
+message, so the same actions meet the same mishaps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Weather:
 
 
 class Network:
-    """The broker. `refuses`: its access list turns the tables' events away. `retained` is what it remembers."""
+    """The broker. `refuses`: its access list refuses the tables' events. `retained` is what it remembers."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: LedgerPit, seed: str) -> None:
         self._loop = loop
@@ -52,26 +52,26 @@ class Network:
     # Its fortunes.
 
     def restart(self, forgets: bool) -> None:
-        """The broker restarts: every connection ends; what it retained may be gone. The pit reconnects by itself."""
+        """Restart the broker: every connection ends, and what it retained may be gone. The pit reconnects by itself."""
         self.go_down()
         if forgets:
             self.retained.clear()
         self.come_up()
 
     def go_down(self) -> None:
-        """No connection stands and none can be made."""
+        """Take the broker away: no connection stands, and none can be made."""
         self.up = self._pit_connected = False
         for table in tuple(self._clients):
             self.drop(table)
 
     def come_up(self) -> None:
-        """The broker can be reached again."""
+        """Bring the broker back."""
         if not self.up:
             self.up = True
             self._loop.call_later(_PIT_COMES_BACK_S, self._pit_connects)
 
     def drop(self, table: str) -> None:
-        """A table's connection ends."""
+        """End a table's connection."""
         client = self._clients.pop(table, None)
         if client is not None:
             client.end()
@@ -79,17 +79,17 @@ class Network:
     # The pit's side.
 
     def start_pit(self) -> None:
-        """The pit comes back and connects."""
+        """Start the pit again, and let it connect."""
         self.pit.start()
         self._pit_connects()
 
     def crash_pit(self) -> None:
-        """The pit is gone; what it had not committed, too."""
+        """End the pit, and lose what it had not committed."""
         self.pit.crash()
         self._pit_connected = False
 
     def stray(self, table: str, kind: str, payload: bytes) -> None:
-        """Somebody else says this to a table, as its `kind` of message."""
+        """Bring a table a message from somebody else, as its `kind` of message."""
         self._to_table(table, self._topic(table, kind), payload)
 
     def state(self, table: str) -> dict[str, object]:
@@ -106,7 +106,7 @@ class Network:
             self.pit.connected()
 
     def _said(self, table: str | None, kind: str, payload: bytes, retain: bool) -> None:
-        """The pit publishes, for a table or for all."""
+        """Publish for the pit, to a table or to all."""
         if not self._pit_connected:
             return
         topic = self._topic(table, kind)
@@ -127,14 +127,14 @@ class Network:
     # The tables' side.
 
     def connected(self, client: Client) -> None:
-        """A table connected: it gets what is retained."""
+        """Connect a table, and bring it what is retained."""
         self._clients[client.table] = client
         for topic in (self._topic(client.table, "ack"), self._topic(None, "meters")):
             if topic in self.retained:
                 self._to_table(client.table, topic, self.retained[topic], retained=True)
 
     def published(self, client: Client, token: int, topic: str, payload: bytes, retain: bool) -> None:
-        """A table published. States are not lost while a connection stands; events may be."""
+        """Publish for a table. States are not lost while a connection stands; events may be."""
         connection = client.connection
         if topic == self._topic(client.table, "state"):
             assert retain
@@ -158,7 +158,7 @@ class Network:
             self.pit.receive(table, kind, payload)
 
     def _fates(self) -> list[float]:
-        """After how many seconds each copy of a message arrives: none when it is lost."""
+        """After how many seconds each copy of a message arrives. A lost message has no copy."""
         luck, weather = self._luck, self.weather
         if luck.random() < weather.lost:
             return []
@@ -169,7 +169,7 @@ class Network:
 
 
 class Client:
-    """A table's connection, as its runtime sees a broker (`pins.devices.Broker`). `hearing` takes it all down."""
+    """A table's connection, as its runtime sees a broker (`drivers.devices.Broker`). `hearing` notes all of it."""
 
     address, has_others = "127.0.0.1:1883", False
 
@@ -218,15 +218,15 @@ class Client:
         return self._tokens
 
     def drop(self, why: str, move: bool = False) -> None:
-        """The table ends the connection: nothing here gives it reason to."""
+        """Fail: nothing here gives the table a reason to end the connection."""
         raise AssertionError(why)
 
     def often_cut(self) -> str:
-        """It never says so."""
+        """Return nothing: the connection is never cut often."""
         return ""
 
     def end(self) -> None:
-        """The connection is gone, and with it all that was on its way to the table."""
+        """End the connection, and lose all that was on its way to the table."""
         self._listener = None
         self.connection += 1
         if not self.dead:
@@ -234,13 +234,13 @@ class Client:
         self._ended.set()
 
     def answered(self, connection: int, token: int, reason_code: int) -> None:
-        """The broker answers for a publish."""
+        """Bring the broker's answer to a publish."""
         if self._listener is not None and not self.dead and connection == self.connection:
             self._hearing.answered(reason_code)
             self._listener.broker_answered(token, reason_code)
 
     def message(self, connection: int, topic: str, payload: bytes, retained: bool) -> None:
-        """The broker delivers a message."""
+        """Bring a message from the broker."""
         if self._listener is not None and not self.dead and connection == self.connection:
             self._hearing.message(topic.rpartition("/")[2], payload)
             self._listener.broker_message(topic, payload, retained)

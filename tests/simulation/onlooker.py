@@ -1,4 +1,4 @@
-"""One running table in simulated time, and somebody who takes down all that leaves it, each thing with its moment.
+"""One running table in simulated time, and an onlooker who notes all that leaves it, each thing with its moment.
 
 Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.daemon.app` wires them. What
 leaves it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event
@@ -66,7 +66,7 @@ _PIT_KEY = Signer(bytes(range(32)))
 
 @dataclass(frozen=True)
 class Step:
-    """Something happens at a moment of the script, in seconds from its beginning."""
+    """What happens at a moment of the script, in seconds from its beginning."""
 
     at_s: float
     what: str
@@ -75,7 +75,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Noise:
-    """The byte that is on the wire at this moment is damaged; where none is, there is nothing to damage."""
+    """Damage to the byte that is on the wire at this moment, if there is one."""
 
     at_s: float
     mask: int
@@ -83,7 +83,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Left:
-    """What left the table, when and by which way. `size` is its size as it left, for `said` has no chance in it."""
+    """What left the table, when and by which way. `size` is its size as it left; `said` has nothing random in it."""
 
     at_s: float
     way: str
@@ -97,14 +97,15 @@ class Left:
 def seen(
     config: Config, folder: Path, script: Sequence[Step], cards: Sequence[str], noise: Sequence[Noise]
 ) -> list[Left]:
-    """All that leaves the table of `config` while the script is played with these cards, in the order it left."""
+    """All that leaves the table of `config` while the script is played with these cards, in the order in which it
+    leaves."""
     with _Table(config, folder, cards, noise) as table:
         table.play(script)
     return table.left
 
 
 class _Wire:
-    """The line from the shoe, byte after byte as fast as its baud rate lets them through, with its noise."""
+    """The line from the shoe, with its noise: byte after byte as fast as its baud rate allows."""
 
     def __init__(self, loop: VirtualLoop, baud: int, noise: Sequence[Noise]) -> None:
         self._loop, self._byte_s, self._noise = loop, 10 / baud, noise
@@ -116,21 +117,21 @@ class _Wire:
         self._shoe_hears: Callable[[bytes], None] = lambda data: None
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """The shoe hears the table by this."""
+        """Set the function by which the shoe hears the table."""
         self._shoe_hears = heard
 
     def to_shoe(self, data: bytes) -> None:
-        """The table sends."""
+        """Send the table's bytes to the shoe."""
         if self.plugged and self.in_shoe:
             self._loop.call_at(self._loop.now_s + len(data) * self._byte_s, self._shoe_hears, data)
 
     def plug(self, plugged: bool) -> None:
-        """Pull the cable, or put it back: what is on the wire meanwhile is lost."""
+        """Pull the cable, or put it back. What is on the wire meanwhile is lost."""
         self.plugged = plugged
         self.on_link(plugged, "the cable was moved")
 
     def write(self, data: bytes) -> None:
-        """The shoe sends."""
+        """Send the shoe's bytes to the table."""
         for byte in data:
             self._free_s = max(self._loop.now_s, self._free_s) + self._byte_s
             self._loop.call_at(self._free_s, self._arrives, byte)
@@ -151,7 +152,7 @@ class _Port:
         self._wire = wire
 
     def write(self, data: bytes) -> None:
-        """The table sends."""
+        """Send the table's bytes to the shoe."""
         self._wire.to_shoe(data)
 
     async def run(self) -> None:
@@ -186,7 +187,7 @@ class _Broker:
         await asyncio.Event().wait()
 
     def connect(self, up: bool) -> None:
-        """The connection stands or is gone."""
+        """Make the connection stand, or end it."""
         assert self._listener is not None
         self._up = up
         self._connection += 1
@@ -197,20 +198,20 @@ class _Broker:
             self._listener.broker_disconnected("cut")
 
     def drop(self, why: str, move: bool = False) -> None:
-        """The table ends the connection: nothing here gives it reason to."""
+        """Fail: nothing here gives the table a reason to end the connection."""
         raise AssertionError(why)
 
     def often_cut(self) -> str:
-        """It never is."""
+        """Return nothing: the connection is never cut often."""
         return ""
 
     def goes_back(self, events: int) -> None:
-        """The pit was restored from a copy that has so many events fewer."""
+        """Restore the pit from a copy that has so many events fewer."""
         del self._committed[max(0, len(self._committed) - events) :]
         self._say_ack()
 
     def says(self, topic: str, payload: bytes) -> None:
-        """Somebody says this to the table."""
+        """Bring the table a message from somebody."""
         self._later(self._message, topic, payload)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
@@ -268,7 +269,7 @@ class _Journal(Journal):
 
 
 class _Pins:
-    """The header: nothing is pressed, and each change of a lamp leaves the table."""
+    """A header on which nothing is pressed. Each change of a lamp counts as leaving the table."""
 
     def __init__(self, inputs: Iterator[str], leaves: Callable[[str], None]) -> None:
         self._inputs, self._leaves = tuple(inputs), leaves
@@ -427,7 +428,7 @@ class _Table:
         await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))
 
     def _leaves(self, way: str, said: bytes) -> None:
-        """Take it down; what is drawn by chance or by the test's own place is made the same for all."""
+        """Note what leaves the table. What is random, or depends on the test's place, is made the same for all."""
         text = said.decode().replace(self.journal.epoch, "epoch").replace(str(self.folder), "folder")
         text = re.sub(r'"(chain|signature)":"[^"]*"', r'"\1":"by chance"', text)
         self.left.append(Left(round(self.loop.now_s - self._began_s, 6), way, text, len(said)))

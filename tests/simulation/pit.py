@@ -1,7 +1,7 @@
 """The pit at the other end: the reference pit's own ledger, meters and awards, served without a network.
 
-Its program is imitated, so that it can crash between commit and acknowledgement, fall silent on its levels, say old
-ones, and repeat itself. What it says is the ledger's.
+The pit's program is imitated, so that it can crash between commit and acknowledgement, say no levels for a while, say
+old ones, and repeat itself. What it says comes from the ledger.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Levels = Literal["well", "silent", "stuck", "old"]
 
 
 class LedgerPit:
-    """A pit of many tables. `levels`: how it says them; "stuck": the same again; "old": its first word again."""
+    """A pit of many tables. `levels` is how it says them: "stuck" says the same levels again, "old" its first word
+    again."""
 
     def __init__(self, path: Path, terms: Mapping[str, Terms], later: Callable[..., object]) -> None:
         self.say: Say = lambda table, kind, payload, retain: None
@@ -53,7 +54,7 @@ class LedgerPit:
         self.start()
 
     def start(self) -> None:
-        """Begin, or come back."""
+        """Start the pit, for the first time or again."""
         if self.up:
             return
         with unsynced():
@@ -76,13 +77,13 @@ class LedgerPit:
             self.ledger.close()
 
     def connected(self) -> None:
-        """It is connected to its broker: it says all it has to say."""
+        """Say all that there is to say, as a pit does once it is connected to its broker."""
         self._acknowledge(self.ledger.acks())
         self.say_levels()
         self.say_steps()
 
     def receive(self, table: str, kind: str, payload: bytes) -> None:
-        """A state or an event came."""
+        """Take in a state or an event."""
         if kind == "event":
             self._uncommitted.append((table, payload))
             if len(self._uncommitted) == 1:
@@ -96,7 +97,8 @@ class LedgerPit:
             self._acknowledge({table: ack})
 
     def decide(self, award: str, step: Step, by: str) -> Award | None:
-        """A person decides on an award; None when that is not to be decided now. With a doubt it takes a second one."""
+        """Decide on an award as a person does; None where it cannot be decided now. An award in doubt takes a second
+        person."""
         doubted = next(each.doubted for each in self.ledger.awards() if each.id == award)
         try:
             decided = self.ledger.take_step(award, step, by)
@@ -134,7 +136,7 @@ class LedgerPit:
             self.say(table, "ack", ack.payload(table, self._moments.next(), KEY), True)
 
     def say_levels(self) -> None:
-        """Every meter's level."""
+        """Say every meter's level."""
         match self.levels:
             case "well":
                 seq = next(self._seqs)
@@ -146,7 +148,8 @@ class LedgerPit:
                 self.say(None, "meters", self._levels_said[0], True)
 
     def say_steps(self) -> None:
-        """The first step that each table's stream has not told of: a table takes none that is older than one it has."""
+        """Say the first step that each table's stream has not told of, since a table takes no step that is older than
+        one it has."""
         for table in self.ledger.acks():
             for step in self.ledger.unheard_steps(table)[:1]:
                 payload = step.payload(KEY)

@@ -1,4 +1,4 @@
-"""One seed from its first action to its last, played again from a record, and made small when it fails."""
+"""One seed from its first action to its last; it is played again from a record, and made small when it fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 300
 
 @dataclass(frozen=True)
 class Failure:
-    """A promise that did not hold, and the actions that led there."""
+    """A promise that did not hold, and the actions that led to it."""
 
     seed: int
     invariant: str
@@ -43,7 +43,7 @@ class Record:
 
 
 def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Failure | None:
-    """Play one seed; its first failure, if any. What was done and happened is added to `record`."""
+    """Play one seed, and return its first failure, if any. `record` gets what was done and what happened."""
     actions: list[Action] = []
 
     def perform(world: World) -> None:
@@ -60,7 +60,7 @@ def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Fa
 
 
 def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
-    """Play a record in the world of a seed."""
+    """Play a record in the world of a seed, and return its first failure, if any."""
 
     def perform(world: World) -> None:
         for action in actions:
@@ -71,7 +71,7 @@ def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
 
 
 def smallest(failure: Failure) -> Failure:
-    """The failure with as few actions as leaving some out, chunk by chunk, can find."""
+    """The failure with as few actions as can be found by leaving some out, chunk by chunk."""
     chunk = len(failure.actions) // 2
     while chunk:
         start = 0

@@ -1,4 +1,5 @@
-"""The shoe: one of the far end's brands on an in-memory line, its deck of cards, and a record of all it reported."""
+"""The shoe: one of the brands of `drivers.sim` on a line in memory, its deck of cards, and a record of all that it
+reported."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _CARDS_BYTES = 8
 
 @dataclass
 class Reported:
-    """One report as it left the shoe: its frame, and the card that truly was drawn with it, if one was."""
+    """One report as it left the shoe: its frame, and the card that was truly drawn with it, if one was."""
 
     frame: str
     real: str | None
@@ -27,7 +28,7 @@ class Reported:
     believed_from: int = 2  # so many are needed
 
     def came(self, life: int) -> bool:
-        """Whether this life of the program heard enough of it to believe it."""
+        """Whether this run of the program heard enough copies of the report to believe it."""
         return self.heard_by == life and self.good_copies >= self.believed_from
 
     @property
@@ -46,7 +47,7 @@ class Port:
         cable.port = self
 
     def write(self, data: bytes) -> None:
-        """The table sends bytes to the shoe."""
+        """Send the table's bytes to the shoe."""
         self._cable.to_shoe(data)
 
     async def run(self) -> None:
@@ -56,7 +57,7 @@ class Port:
 
 
 class Cable:
-    """The line: what is written while nobody listens is lost.
+    """The line. What is written while nobody listens is lost.
 
     The cable has two ends: `plugged` at the table's, which the port sees, and `in_shoe` at the shoe's, which it does
     not.
@@ -69,11 +70,11 @@ class Cable:
         self._shoe_hears: Callable[[bytes], None] | None = None
 
     def listen(self, heard: Callable[[bytes], None]) -> None:
-        """The shoe hears the table by this."""
+        """Set the function by which the shoe hears the table."""
         self._shoe_hears = heard
 
     def to_shoe(self, data: bytes) -> None:
-        """Bytes of the table."""
+        """Send the table's bytes to the shoe."""
         if self.plugged and self.in_shoe and self._shoe_hears is not None:
             self._shoe_hears(data)
 
@@ -90,7 +91,7 @@ class Cable:
         return self.plugged and self.in_shoe and self.port is not None
 
     def write(self, data: bytes) -> None:
-        """Bytes of the shoe."""
+        """Send the shoe's bytes to the table."""
         if self.plugged and self.in_shoe and self.port is not None and data:
             self.port.on_bytes(data)
 
@@ -100,7 +101,7 @@ class CardShoe:
 
     `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand. `numbered`: it is an Angel Eye, which sends
     each report three times under a number, plays the game itself and tells of the cut card. A BeeTek says each card
-    once; of the cut card `on_cut_card` has to tell.
+    once, and `on_cut_card` has to tell of the cut card.
     """
 
     def __init__(
@@ -124,16 +125,16 @@ class CardShoe:
 
     @property
     def cards_left(self) -> int:
-        """Cards still in it."""
+        """How many cards are still in the shoe."""
         return len(self._cards)
 
     @property
     def in_round(self) -> bool:
-        """Whether its own game is in the middle of a hand."""
+        """Whether the shoe's own game is in the middle of a hand."""
         return self.numbered and bool(self.far._player)
 
     def refill(self) -> None:
-        """A freshly shuffled shoe is put in place."""
+        """Put a freshly shuffled shoe in place."""
         self._shoes += 1
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * self._decks
         luck = random.Random(f"{self._seed} shoe {self._shoes}")
@@ -147,7 +148,7 @@ class CardShoe:
         self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
-        """Draw the next card, and the cut card first when it lies before it; `how` has the shoe report it.
+        """Draw the next card, and before it the cut card where that lies first. `how` has the shoe report the card.
 
         `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
         """
@@ -167,7 +168,7 @@ class CardShoe:
         self._damage = ALL_COPIES
 
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
-        """What arrives of one copy."""
+        """The bytes that arrive of one copy."""
         if copy == 0:
             believed_from = 2 if self.numbered else 1
             self.reported.append(Reported(frame.hex(), self._real, self.cable.heard, believed_from=believed_from))
@@ -189,7 +190,7 @@ class CardShoe:
 
 
 def _alias(frame: bytes) -> bytes:
-    """A card's frame in which two damaged bits hide from the check: another card and another index."""
+    """A card's frame in which two damaged bits hide from the check: it states another card and another index."""
     changed = bytearray(frame)
     changed[-4] ^= 0x01
     changed[-5] ^= 0x01

@@ -1,4 +1,5 @@
-"""Signatures of the simulation: fast, and each of one key and one message. Their own soundness is proven elsewhere."""
+"""Fast signatures of the simulation, each of one key and one message. Other tests prove that real signatures are
+sound."""
 
 from __future__ import annotations
 

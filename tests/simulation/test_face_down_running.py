@@ -22,7 +22,7 @@ the others damaged bytes were told before the kept cards were committed, while t
 
 
 def _difference(seed: int, folder: Path) -> str | None:
-    """The first that leaves one table otherwise than the other; None when nothing does."""
+    """The first difference in what leaves the two tables; None where there is none."""
     pair = twins(seed)
     tables = [
         seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)
@@ -35,7 +35,7 @@ def _difference(seed: int, folder: Path) -> str | None:
 
 
 def _in_order(left: list[Left]) -> list[Left]:
-    """By the moment; what leaves by different ways at one moment has no order."""
+    """What left, by the moment. What leaves by different ways at one moment has no order."""
     return sorted(left, key=lambda each: (each.at_s, each.way))
 
 

@@ -44,7 +44,7 @@ def seed_of(shoe: str) -> int:
 
 @contextmanager
 def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
-    """A table at this point of its second round, with every seat's wager locked where that round is locked."""
+    """A table at this point of its second round. Where that round is locked, every seat's wager is."""
     with World(seed) as world:
         table = world.tables[0]
         world.do(Action("wait", (), 2.0))
@@ -65,7 +65,8 @@ def _at(seed: int, point: str) -> Iterator[tuple[World, LiveTable]]:
 
 
 def stops_before_another_round(shoe: str, point: str, unheard: int) -> None:
-    """So many cards are drawn while nobody hears them; then two more rounds are heard."""
+    """Check that the table stops: so many cards are drawn while nobody hears them, and then two more rounds are
+    heard."""
     with _at(seed_of(shoe), point) as (world, table):
         before = table.face
         assert before is not None

@@ -1,7 +1,7 @@
-"""A whole house in one process: some tables, the broker and the pit that they share, in simulated time.
+"""A whole house in one process: some tables, and the broker and the pit that they share, in simulated time.
 
-A table is `live_table.LiveTable`; the pit is the reference pit's own ledger. `World.do` performs one action; after
-each, the auditors of the tables and the inspector of the pit look.
+A table is `live_table.LiveTable`; the pit is the reference pit's own ledger. `World.do` performs one action. After each
+action, the auditors of the tables and the inspector of the pit look.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ Happening = Literal[
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that somebody does or that happens, and how long everything then goes on: plain data.
+    """One thing that somebody does or that happens, and how long everything then goes on. It is plain data.
 
-    `table` is the place of the table it happens at, where it happens at one.
+    `table` is the place of its table, where it happens at a table.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Action:
 class World:
     """The house, made from a seed. Use it as a context manager.
 
-    `happened` counts what took effect of what not every action of its kind brings about.
+    `happened` counts what took effect, where not every action of its kind has an effect.
     """
 
     def __init__(self, seed: int) -> None:
@@ -140,7 +140,8 @@ class World:
             self._check_account()
 
     def settle(self) -> None:
-        """Mend all that is broken: everything is then delivered and acknowledged, and every table's state known."""
+        """Mend all that is broken, and check that everything is then delivered and acknowledged, and every table's
+        state known."""
         network, pit = self.network, self.pit
         network.weather, network.refuses = Weather(), False
         pit.commit_takes_s, pit.levels = 0.02, "well"
@@ -211,7 +212,7 @@ class World:
         self.pit.levels = how
 
     def _do_decide(self, number: int, step: Any) -> None:
-        """A person at the pit decides on an award, counted back from the last."""
+        """Decide on an award, counted back from the last, as a person at the pit does."""
         awards = self.pit.ledger.awards() if self.pit.up else []
         if awards:
             self._read()
@@ -222,12 +223,12 @@ class World:
                 self.pit.say_steps()
 
     def _do_clock(self, error_ms: int, synchronised: bool) -> None:
-        """The wall clock jumps."""
+        """Let the wall clock jump."""
         self.happened["step of the clock"] += error_ms != self._clock_error_ms
         self._clock_error_ms, self._clock_synchronised = error_ms, synchronised
 
     def _do_untrue_pit(self) -> None:
-        """A pit that commits what it was never sent: nobody chooses this but the simulation's own test."""
+        """Make the pit commit what it was never sent. Only the simulation's own test chooses this."""
         self.inspector.committed[self.tables[0].id] += 1
 
     # Checks.
@@ -305,7 +306,8 @@ def _terms(luck: random.Random) -> Mapping[str, Terms]:
 
 
 def _config(luck: random.Random, table: str) -> Config:
-    """The example table, with what a house may set chosen by the seed: small shoes, so that they end."""
+    """The configuration of the example table. The seed chooses what a house may set; shoes are small, so that they
+    end."""
     config = _example()
     shoe = replace(
         config.rules.shoe,
@@ -327,7 +329,8 @@ def _config(luck: random.Random, table: str) -> Config:
 
 
 def _with_shoe(config: Config, name: str) -> Config:
-    """The table with a shoe of that brand. A shoe that takes no commands has its supply on an input of the header."""
+    """The table with a shoe of that brand. Where the shoe takes no commands, an input of the header shows its
+    supply."""
     brand, pins = shoes.brand(name), config.file.pins
     present: Literal["input"] | None = "input" if brand.asking is None else None
     if present is not None:

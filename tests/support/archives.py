@@ -1,4 +1,4 @@
-"""Archiving a journal outside of a table, and a hand in each step that it takes on the disk."""
+"""Archiving a journal outside of a table, and tests' own actions at each step that it takes on the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = ((Path, "mkdir"), (os, "open"), (os, "fsync"), (os, "posix_fadvise"), (
 
 
 def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6) -> list[Path]:
-    """Archive until nothing more may go; the archives."""
+    """Archive until nothing more may go, and return the archives."""
     made = []
     while (run := journal.next_to_archive(keep_shoes, at_most_rows)) is not None:
         made.append(journal.write_archive(run))
@@ -22,7 +22,7 @@ def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = 10**6
 
 
 class AtStep:
-    """Called before each step, it does what `act` does at the one after so many."""
+    """A function that is called before each step, and does `act` at the step after so many."""
 
     def __init__(self, passes: int, act: Callable[[], None]) -> None:
         self.passes = passes
@@ -35,13 +35,13 @@ class AtStep:
 
 
 def watch_files(set_: Callable[[object, str, object], None], before: Callable[[], None]) -> None:
-    """Have `before` called at each step that makes, writes, syncs, renames or reads an archive's file."""
+    """Call `before` at each step that makes, writes, syncs, renames or reads an archive's file."""
     for owner, name in _STEPS:
         set_(owner, name, _stepped(getattr(owner, name), before))
 
 
 def watch_statements(journal: Journal, before: Callable[[], None]) -> None:
-    """Have `before` called at each statement by which rows leave the journal's file."""
+    """Call `before` at each statement by which rows leave the journal's file."""
 
     def traced(statement: str) -> None:
         if statement.startswith(("BEGIN", "INSERT", "DELETE", "COMMIT")):

@@ -1,4 +1,4 @@
-"""The best play that the par sheet found, as whoever makes the calls asks for it."""
+"""The best play that the par sheet found, for the tests that make the calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:
 
 
 def lucky9_splits_again(seat: Seat, pair: Card, up: Card, drawn: Sequence[Card], hands: int) -> bool:
-    """Whether a new pair is split, with so many hands, once those further left have drawn these cards."""
+    """Whether a new pair is split when there are so many hands and the hands further left have drawn these cards."""
     of = seat.turns[_turn(seat, pair, pair, up)].pair
     assert of is not None, "it was split"
     kinds = sorted(NEW_PAIR if card.rank == pair.rank else card.points for card in drawn)

@@ -1,4 +1,4 @@
-"""The bets of the shipped games, and what a finished round comes to on them."""
+"""The bets of the shipped games, and what a finished round decides on them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def bets_of(table: str) -> tuple[Bet, ...]:
 
 
 def bet(bets: Sequence[Bet], spot: str) -> Bet:
-    """The one on this spot."""
+    """The bet on this spot."""
     found = bet_on(bets, spot)
     assert found is not None, spot
     return found
 
 
 def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
-    """What decides a wager: "lose", "push", "half", an award's name, or what it pays to one."""
+    """What a wager comes to: "lose", "push", "half", an award's name, or what it pays to one."""
     return decided(bet, Finished(done, NATURAL, own, others))
 
 
 def decided(bet: Bet, finished: Finished) -> str:
-    """The same of a finished round as a seat sees it."""
+    """What a wager comes to in a finished round as a seat sees it."""
     row = deciding(bet, finished)
     if row is None:
         return "lose"
@@ -40,5 +40,5 @@ def decided(bet: Bet, finished: Finished) -> str:
 
 
 def dragon_bonus(bets: Sequence[Bet], done: TwoHands) -> tuple[str, str]:
-    """What Dragon Bonus comes to on Player's hand and on Banker's."""
+    """What a wager on Dragon Bonus comes to on Player's hand and on Banker's."""
     return comes_to(bet(bets, "dragon_player"), done), comes_to(bet(bets, "dragon_banker"), done)

@@ -1,4 +1,4 @@
-"""A Mosquitto of a test's own, and whoever else is at it: a client by paho alone, which owes the product nothing."""
+"""A test's own Mosquitto, and other clients of it, made with paho alone and without the product."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ max_queued_messages 10000
 
 
 class Broker:
-    """Mosquitto by this configuration, on a port of its own. It remembers nothing over a restart.
+    """A Mosquitto with this configuration, on a port of its own. It remembers nothing over a restart.
 
     `access_list` is what its clients may do, if they may not do everything. Where there is no Mosquitto the test is
     skipped.
@@ -50,7 +50,7 @@ class Broker:
         self.command = [MOSQUITTO, "-c", str(folder / "mosquitto.conf")]
 
     def start(self) -> Self:
-        """Start it, and wait until it says that it runs."""
+        """Start the broker, and wait until it says that it runs."""
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(self.command, stdout=out, stderr=out)
         eventually_now(lambda: self.process.poll() is not None or "running" in self.log.read_text())
@@ -58,11 +58,11 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask the broker to end."""
         programs.stop(self.process)
 
     def kill(self) -> None:
-        """End it without a word to anybody."""
+        """Kill the broker."""
         self.process.kill()
         self.process.wait()
 
@@ -73,7 +73,8 @@ class Broker:
 
 
 class Peer:
-    """A client of the broker, connected, which hears `topics`; who may not hear one is not told so by Mosquitto."""
+    """A connected client of the broker, which hears `topics`. Mosquitto does not tell a client that it may not hear a
+    topic."""
 
     def __init__(self, port: int, *topics: str, host: str = "127.0.0.1", context: ssl.SSLContext | None = None) -> None:
         self._messages: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
@@ -123,7 +124,7 @@ class Peer:
         return message.topic, bytes(message.payload)
 
     def so_far(self) -> list[MQTTMessage]:
-        """What has come and was not looked at."""
+        """The messages that have come and that the test has not looked at."""
         return [self._messages.get_nowait() for _ in range(self._messages.qsize())]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The written contract, held against every message that a test makes."""
+"""Checks every message that a test makes against the written contract."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _UNSIGNED_SCHEMA = EVENT_SCHEMA | {
 
 @lru_cache
 def _validator(type_: object, signed: bool) -> Draft202012Validator:
-    """The event's schema without its branches for events of other types, which take most of the time."""
+    """The validator of this event type: the schema without its branches for other types, which take most of the
+    time."""
     schema = EVENT_SCHEMA if signed else _UNSIGNED_SCHEMA
     of_type = [branch for branch in schema["allOf"] if branch["if"] == {"properties": {"type": {"const": type_}}}]
     return Draft202012Validator(schema | {"allOf": of_type or schema["allOf"]})
 
 
 def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
-    """The event in `body`, if it keeps the contract; AssertionError says all that breaks it.
+    """The event in `body`, if it keeps the contract. Otherwise raises AssertionError with all that breaks it.
 
     An event that no table signed (a script's) must keep everything else, and have no signature.
     """
@@ -57,7 +58,7 @@ def _broken(body: bytes, signed: bool) -> list[str]:
 
 
 def check_message(topic: str, body: bytes) -> dict[str, Any]:
-    """What was said on a topic, if it keeps the contract; AssertionError says all that breaks it."""
+    """The message on a topic, if it keeps the contract. Otherwise raises AssertionError with all that breaks it."""
     kind = topic.rpartition("/")[2].replace("-", "_")
     if kind == "event":
         return check_event(body)

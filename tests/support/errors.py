@@ -1,4 +1,4 @@
-"""What the program refuses, by its code."""
+"""Checks that the program refuses something with a given code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.basics.errors import TableError
 
 @contextmanager
 def raising(code: str) -> Iterator[pytest.ExceptionInfo[TableError]]:
-    """What is done inside raises TableError with this code."""
+    """A block that must raise TableError with this code."""
     with pytest.raises(TableError) as caught:
         yield caught
     assert caught.value.code == code, caught.value

@@ -1,4 +1,4 @@
-"""The tables of the five sheets, and somebody who writes down all that can be seen of them, fact by fact."""
+"""The tables of the five sheets, and an onlooker who notes all that can be seen of them, fact by fact."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_o
 
 
 def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> TableRules:
-    """The same punto banco with its cards turned up otherwise."""
+    """The same punto banco, whose cards are turned up in another way."""
     assert isinstance(rules.play, PuntoBanco)
     return replace(rules, play=replace(rules.play, reveal=reveal))
 
 
 def wager(text: str) -> PlaceWager:
-    """`wager("3b player 1500")`: the back bettor behind seat 3 puts $15 on Player."""
+    """The wager in a text: `wager("3b player 1500")` is $15 of the back bettor behind seat 3 on Player."""
     seat, spot, cents = text.split()
     return PlaceWager(Wager(int(seat.removesuffix("b")), spot, int(cents), seat.endswith("b")), "test")
 
 
 def wagers(text: str) -> list[PlaceWager]:
-    """`wagers("3 player 1500, 3 tie 500")`."""
+    """The wagers in a text: `wagers("3 player 1500, 3 tie 500")`."""
     return [wager(one) for one in text.split(",")]
 
 
 def seats(*numbers: int) -> TakeSeats:
-    """These are occupied."""
+    """The request that says that these seats are occupied."""
     return TakeSeats(numbers, "test")
 
 
 def call(name: str) -> MakeCall:
-    """`call("reveal")`."""
+    """The dealer's call of this name: `call("reveal")`."""
     return MakeCall(Call(name), "dealer")
 
 
 class Watched(TableUnderTest):
-    """A table beside somebody who writes down all that can be seen.
+    """A table under test with an onlooker, who notes all that can be seen.
 
-    `seen` has after every fact the public face, the lamps and the events it made. Left out are their chain, which tells
-    nothing to anybody, being salted, and their time: the clock here counts facts, also those that nobody sees. The
+    `seen` has after every fact the public face, the lamps and the events that it made. Left out are the events' chain,
+    which is salted and so tells nothing, and their time: the clock here counts facts, also those that nobody sees. The
     shoe's reports count and tell their card, as on a wire.
     """
 
@@ -86,19 +86,19 @@ class Watched(TableUnderTest):
         return json.dumps([new, to_builtins(self.face), lit], sort_keys=True)
 
     def report(self, card: Card | None, *, missed: int = 0) -> Report:
-        """The next report, its frame telling the card."""
+        """The next report. Its frame tells the card."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def drawn(self, card: Card, *, missed: int = 0) -> Self:
-        """A card comes with its report, and with no opinion of the shoe's where it goes."""
+        """Draw a card with its report, and without the shoe's opinion of its place."""
         return self.believe(CardDrawn(card, report=self.report(card, missed=missed)))
 
 
 def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
     """A settlement's money added up anew from its wagers: staked, returned, the house's, commission taken, owed.
 
-    The house's is what the bettors do not get back. Of a wager's commission, what was not taken from the pay is owed.
+    The house has what the bettors do not get back. Of a wager's commission, what was not taken from the pay is owed.
     """
     rows = event["settlement"]["wagers"]
     staked = sum(row["cents"] for row in rows)
@@ -113,7 +113,7 @@ def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
 
 
 def assert_money_adds_up(event: dict[str, Any]) -> None:
-    """The settlement's totals are those of its wagers: no cent appears or is lost."""
+    """Check that the settlement's totals are those of its wagers: no cent appears or is lost."""
     staked, returned, gone, taken, owed = account(event)
     totals = event["settlement"]["totals"]
     assert totals == {

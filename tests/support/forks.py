@@ -1,5 +1,6 @@
-"""Starts the program's processes as forks of one that has imported it: half a second of a core less, hundreds of times.
-A worker of pytest-xdist is a fork too, of a process that has imported the tests: four seconds of a core less for each.
+"""Starts the program's processes as forks of a process that has imported the program, which saves half a second of a
+core, hundreds of times. A worker of pytest-xdist is a fork too, of a process that has imported the tests, which saves
+four seconds of a core each.
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
 `python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own: its
@@ -64,7 +65,7 @@ _Popen = subprocess.Popen
 
 
 def take_terminal() -> None:
-    """For `preexec_fn`: the terminal at standard input becomes the new session's own."""
+    """Make the terminal at standard input the new session's own. For `preexec_fn`."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
@@ -72,7 +73,7 @@ class Popen(_Popen[Any]):
     """`subprocess.Popen`, which forks where it can."""
 
     def _execute_child(self, *given: Any) -> None:
-        """In the place of CPython's own, whose arguments these are."""
+        """Fork where that is possible. This takes the place of CPython's own method, with the same arguments."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
         _, gid, gids, uid, umask, new_session, group = given[16:]
         plain = not (executable or pass_fds or shell or gid or gids or uid) and umask == group == -1
@@ -101,7 +102,7 @@ def _is_ours(args: Any, folder: str) -> bool:
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
-    """Whether a forker's Python began with this, in all that is read then and not later."""
+    """Whether a forker's Python began with this environment, in all that Python reads only when it starts."""
     preload = environment.get("LD_PRELOAD", _SHIM)
     if ":" in preload or Path(preload).name != _SHIM:
         return False
@@ -109,7 +110,7 @@ def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
 
 
 def _umask() -> int:
-    """This process's own; `os.umask` would change it for all threads while it is asked."""
+    """This process's own umask. `os.umask` would change it for all threads while it asks."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:"))
     return int(line.split()[1], 8)
 
@@ -129,7 +130,8 @@ class _Forker:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
     def fork(self, request: Mapping[str, object], files: Sequence[int]) -> int:
-        """The number of a new process, a child of this one, with these open files as its 0, 1 and 2."""
+        """Fork, and return the number of the new process, a child of this one, with these open files as its 0, 1 and
+        2."""
         with self._one_at_a_time:
             socket.send_fds(self._channel, [json.dumps(request).encode()], files)
             pid = self._channel.recv(100)
@@ -139,7 +141,7 @@ class _Forker:
 
 
 def _start(*tests: str) -> _Forker:
-    """Start such a process, or one that has imported these tests instead. It ends with this one."""
+    """Start a process that has imported the program, or these tests instead. It ends with this process."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with far:
         command = [sys.executable, "-m", "tests.support.forks", str(far.fileno()), *tests]
@@ -155,9 +157,8 @@ _one_forker_at_a_time = threading.Lock()
 
 
 def _forker(of_workers: bool) -> _Forker:
-    """The one of workers, or one of two in turn: Python draws the seed of its hashes when it starts, and forks have it
-    from there.
-    """
+    """The forker of workers, or else one of two in turn: Python draws the seed of its hashes when it starts, and forks
+    inherit it."""
     with _one_forker_at_a_time:
         if of_workers:
             _forkers_of_workers[:] = _forkers_of_workers or [_start(*tests_of_workers)]
@@ -167,7 +168,7 @@ def _forker(of_workers: bool) -> _Forker:
 
 
 def _is_a_fork(pid: int) -> bool:
-    """Whether this is still a fork of this process: all have its command line."""
+    """Whether the process is still a fork of this one: all forks have the same command line."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
     except OSError:
@@ -175,10 +176,10 @@ def _is_a_fork(pid: int) -> bool:
 
 
 def _serve(channel: socket.socket) -> dict[str, Any]:
-    """Fork for each request, until nobody is there to ask. Returns in each fork, with what was asked for.
+    """Fork for each request, until nobody is left to ask. Returns in each fork, with what was asked for.
 
-    What runs then was left by tests that were killed, and is killed. It would go on for good, and a table whose shoe's
-    pty has gone would open the pty of a later test under the same number.
+    What still runs then was left by tests that were killed, and is killed too. Otherwise it would go on for good, and a
+    table whose shoe's pty has gone would open the pty of a later test under the same number.
     """
     forks: list[int] = []
     while True:
@@ -207,7 +208,8 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
 
 
 def _asked(channel: socket.socket) -> dict[str, Any]:
-    """Returns in each fork as `_serve` does; where the fork starts others, it has a forker of its own by then."""
+    """Serve requests, and return in each fork as `_serve` does. Where the fork starts other programs, it has a forker
+    of its own by then."""
     global on
     asked = _serve(channel)
     while _START_OTHERS & {*asked["arguments"][1:3]}:
@@ -228,7 +230,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
 
 
 def _import(tests: Sequence[str]) -> None:
-    """Import the program, or else these tests as a worker will: pytest rewrites what they assert."""
+    """Import the program, or the tests as a worker will: pytest rewrites their assertions."""
     if tests:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             import_module("pytest").main(["--collect-only", "-qq", "-p", "no:cacheprovider", *tests])
@@ -283,7 +285,7 @@ def _main() -> None:
 
 
 def _end(code: int) -> None:
-    """End as Python does, but leave the memory to the kernel: to clear it, a fork would first copy most of it."""
+    """End as Python does, but leave the memory to the kernel. To clear it, a fork would first copy most of it."""
     cast(Any, threading)._shutdown()
     cast(Any, atexit)._run_exitfuncs()
     with suppress(OSError, ValueError):  # what cannot be written, Python tells in its own way

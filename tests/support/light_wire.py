@@ -1,8 +1,9 @@
 """A table's end of the wire, light enough for a thousand of them in one process.
 
 Its stream is delivered as a table's is, by the very `Delivery`: nothing before the pit's last word is known, a window,
-sent again where the pit is silent. Nothing is kept on a disk, and the packets are written here: a client library would
-take more of the machine than the pit. It has no thread of its own: whoever has many of them turns their sockets.
+and events sent again where the pit is silent. Nothing is kept on a disk, and the packets are written here: a client
+library would take more of the machine than the pit. It has no thread of its own: whoever has many of them calls `turn`
+for their sockets.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _READ_BYTES = 65_536
 class LightWire:
     """The end of `table`, which speaks in `epoch`. `waiting` has its events without an ack, by number: type and body.
 
-    `sent` counts the events that went to the broker, those among them that went again.
+    `sent` counts the events that went to the broker, and how many of them went again.
     """
 
     def __init__(self, table: str, epoch: str) -> None:
@@ -42,11 +43,11 @@ class LightWire:
     # What another kind of table does in its own way.
 
     def state(self) -> bytes:
-        """What it says of itself."""
+        """The table's state for the pit."""
         raise NotImplementedError
 
     def heard(self, kind: str, payload: bytes, retained: bool) -> None:
-        """A word of the pit, by its topic's last word."""
+        """Take in a word of the pit. `kind` is the last word of its topic."""
         if kind == "pit-key" and not retained:
             self.delivery.pit_came(time.monotonic())
             self.keep()
@@ -54,7 +55,7 @@ class LightWire:
     # The connection.
 
     def connect(self, host: str, port: int) -> None:
-        """Dial. Raises OSError."""
+        """Connect to the broker. Raises OSError."""
         self._unread, self._packets, self._state_number = b"", 0, 0
         self._on_the_way: dict[int, int] = {}  # by a packet's number, the event's
         self.socket = socket.create_connection((host, port), timeout=_CONNECT_S)
@@ -92,7 +93,8 @@ class LightWire:
                     self._hear(first, body)
 
     def keep(self) -> None:
-        """To be called some times a second: what time alone brings. Raises OSError where the connection has ended."""
+        """Do what is due by time alone. Call this some times a second. Raises OSError where the connection has
+        ended."""
         for seq in self.delivery.due(time.monotonic()):
             type_, body = self.waiting[seq]
             self.sent += 1
@@ -100,7 +102,7 @@ class LightWire:
             self._on_the_way[number] = seq
 
     def add(self, type_: str, body: bytes) -> None:
-        """The table has one more event. It goes out with the next `keep`."""
+        """Add one more event of the table. It goes out with the next `keep`."""
         seq = self.delivery.head_seq + 1
         self.waiting[seq] = type_, body
         self.delivery.committed(seq, time.monotonic())

@@ -1,4 +1,4 @@
-"""Prometheus's text format, read; and the names by which the Grafana board and the alert rules ask."""
+"""A reader of Prometheus's text format; and the names that the Grafana board and the alert rules ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines as network namespaces on one bridge, whose packets can be dropped from any machine to any other.
+"""Machines as network namespaces on one bridge. Packets can be dropped from any machine to any other.
 
 Nobody is told of a dropped packet: no end of a connection hears a reset. This needs root and Debian's iproute2.
 """
@@ -26,7 +26,8 @@ _ports = count()
 
 
 class Network:
-    """These machines, each with the interface `eth0` at `network` and its place in their order, from 1 on.
+    """A network of these machines. Each has the interface `eth0`, with its place in their order, from 1 on, as its
+    number.
 
     The machine `HERE` has its interface in the namespace of the test. `network` is the first three numbers of the
     addresses; without it the network is one of those that RFC 2544 keeps for tests.
@@ -60,16 +61,16 @@ class Network:
         _ip("netns", "delete", self._name)  # with the bridge and the far end of each interface
 
     def address(self, machine: str) -> str:
-        """Where the machine is."""
+        """The address of the machine."""
         return f"{self._network}.{self._machines.index(machine) + 1}"
 
     def on(self, machine: str) -> list[str]:
-        """The words that run a command on the machine, in front of that command."""
+        """The words in front of a command that run the command on the machine."""
         return [] if machine == HERE else ["ip", "netns", "exec", self._space(machine)]
 
     @contextmanager
     def cut(self, *ways: tuple[str, str]) -> Iterator[None]:
-        """Drop what is sent on these ways, each a sender and a receiver."""
+        """A block in which the packets from each of these senders to its receiver are dropped."""
         for sender, receiver in ways:
             to = f"{self.address(receiver)}/32"
             self._tc(sender, "filter", "add", "parent", "1:", "protocol", "ip", "prio", self._prio(receiver),
@@ -81,12 +82,12 @@ class Network:
                 self._tc(sender, "filter", "delete", "parent", "1:", "prio", self._prio(receiver))
 
     def cut_off(self, machine: str) -> AbstractContextManager[None]:
-        """Drop all that the machine sends, and all that is sent to it."""
+        """A block in which all that the machine sends, and all that is sent to it, is dropped."""
         others = (other for other in self._machines if other != machine)
         return self.cut(*(way for other in others for way in both_ways(machine, other)))
 
     def _prepare_drops(self, machine: str) -> None:
-        """A class of packets that go nowhere. No packet is of that class yet."""
+        """Make a class of packets that are dropped. No packet is of that class yet."""
         self._tc(machine, "qdisc", "add", "root", "handle", "1:", "htb", "r2q", "100000")
         self._tc(machine, "class", "add", "parent", "1:", "classid", "1:1", "htb", "rate", "1gbit")
         self._tc(machine, "qdisc", "add", "parent", "1:1", "blackhole")
@@ -108,7 +109,7 @@ class Network:
 
 
 def both_ways(one: str, other: str) -> Sequence[tuple[str, str]]:
-    """The ways between two machines."""
+    """Both ways between two machines, each a sender and a receiver."""
     return (one, other), (other, one)
 
 

@@ -1,4 +1,4 @@
-"""The tests' pit where there is no wire: what any pit does with a table's stream, and nothing else."""
+"""The tests' pit without a wire: it does with a table's stream what any pit does, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _Event = TypeVar("_Event")
 
 @dataclass
 class OrderedPit(Generic[_Event]):
-    """Commits each event after the one before. `ledger` is what it committed; a test may take some of it away."""
+    """Commits each event after the event before. `ledger` is what it committed; a test may remove some of it."""
 
     ledger: list[_Event] = field(default_factory=list)
 
     def commit(self, seq: int, event: _Event) -> None:
-        """Hear an event: it is committed where it is the next. Raises AssertionError where a committed one comes again
-        with another body."""
+        """Take in an event, and commit it where it is the next. Raises AssertionError where a committed event comes
+        again with another body."""
         if seq == len(self.ledger) + 1:
             self.ledger.append(event)
         elif seq <= len(self.ledger):

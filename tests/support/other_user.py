@@ -33,7 +33,8 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be anoth
 
 
 def ask_as(uid: int, control: Path, request: dict[str, object], group: int = 0) -> dict[str, Any]:
-    """The table's answer to what this user asks, as a member of `group`; 0 is the socket's. Raises PermissionError."""
+    """The table's answer to a request of this user, who is a member of `group`; 0 stands for the socket's group. Raises
+    PermissionError."""
     control.parent.chmod(0o750)
     command = [
         sys.executable,

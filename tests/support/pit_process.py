@@ -1,4 +1,4 @@
-"""The tests' pit where a test wants a pit as a process: the reference pit, as `pitctl run` starts it."""
+"""The tests' pit as a process: the reference pit, as `pitctl run` starts it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class PitProcess:
-    """`pitctl run`, on the broker. `out` and `err` are its lines as they come."""
+    """A process `pitctl run` at the broker. `out` and `err` are its lines as they come."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class PitProcess:
         self.start()
 
     def start(self) -> None:
-        """Start it, for the first time or after its end."""
+        """Start the pit, for the first time or after its end."""
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(self._run, cwd=_ROOT, stdout=pipe, stderr=pipe, text=True)
         assert self.process.stdout is not None
@@ -39,11 +39,11 @@ class PitProcess:
         self.err = lines_of(self.process.stderr)
 
     def says(self, *words: str) -> str:
-        """What a command of the pit's prints about this pit's ledger."""
+        """What a command of `pitctl` prints about this pit's ledger."""
         command = [*self._pitctl, *words, "--ledger", self._ledger]
         return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout
 
     def ended(self, by: signal.Signals) -> int:
-        """End it by a signal; the exit code."""
+        """End the pit by a signal, and return its exit code."""
         self.process.send_signal(by)
         return self.process.wait(PATIENCE_S)

@@ -1,4 +1,5 @@
-"""How much a property is tried: a small fixed sample in `make test`, more than twenty times as much in `make proof`."""
+"""How many examples of a property are tried: a small fixed sample in `make test`, and more than twenty times as many in
+`make proof`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ at_length = False
 
 
 def of_a_run(proof: bool) -> None:
-    """Say whether this is `make proof`. `make test` draws the same examples each time; no example has a deadline."""
+    """Say whether this run is `make proof`. `make test` draws the same examples each time. No example has a
+    deadline."""
     global at_length
     at_length = proof
     settings.register_profile("a run", deadline=None, derandomize=not proof)
@@ -19,5 +21,5 @@ def of_a_run(proof: bool) -> None:
 
 
 def examples(count: int) -> settings:
-    """Try the property on so many examples times `PROOF_TIMES` with the proof, and without on half as many."""
+    """Try the property on half of so many examples, or with `--proof` on `PROOF_TIMES` times as many."""
     return settings(max_examples=count * PROOF_TIMES if at_length else max(1, count // 2))

@@ -1,4 +1,4 @@
-"""The second person of an act that waits: another account; where the tests are not root, the key at the table."""
+"""The second person of an act that waits: another account, or, where the tests are not root, the key at the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.other_user import NOBODY, ask_as
 
 
 def agree(waits: Waits | None, control: Path, by_key: Callable[[str], None]) -> None:
-    """Agree to what waits, if anything does. `by_key` turns the key and holds the button of this name."""
+    """Agree to the act that waits, if one does. `by_key` turns the key and holds the button of this name."""
     if waits is None:
         return
     if os.getuid() == 0:

@@ -1,6 +1,7 @@
-"""Dragon Bonus and Royal 9 as the sheets print them, in words of their own: what bets written as rows are held against.
+"""Dragon Bonus and Royal 9 in words of their own, as the sheets print them. The bets that are written as rows are
+compared with them.
 
-Cards are text, rank then suit; a hand is a sequence of them in the order they were drawn.
+Cards are text, rank then suit; a hand is a sequence of them in the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
 
 
 def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
-    """The Dragon Bonus on the hand `mine` against the other: what becomes of it, and what a winner is paid to one."""
+    """What becomes of a wager on the Dragon Bonus on the hand `mine` against the other, and what a winner is paid to
+    one."""
     margin = rules.total(mine) - rules.total(theirs)
     if rules.is_natural(mine):
         if margin > 0:

@@ -17,7 +17,7 @@ from controller.table.step import step
 
 
 def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
-    """The table's file. Everything of the table lies in `folder`."""
+    """Write the files of the table into `folder`, and return the path of the table's file."""
     table = simulated_table(folder, 1)
     journal = opened(table)
     folded = Table(load(table).rules)

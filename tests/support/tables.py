@@ -1,6 +1,6 @@
-"""A table under test: facts and requests go in as the daemon feeds them, and nothing it says goes unchecked.
+"""A table under test: facts and requests go in as the daemon feeds them, and all that the table tells is checked.
 
-Every fact is read back from its JSON before it is believed, every event is sealed and held against the contract, and
+Every fact is read back from its JSON before it is believed, every event is sealed and checked against the contract, and
 the journal's rows are kept, so that any test can ask for the replay.
 """
 
@@ -59,13 +59,13 @@ EPOCH = "0"
 
 
 def house(rules: TableRules = ROYAL9, *, lock_on: LockOn | None = None, **shoe: Any) -> TableRules:
-    """The rules of a house that differs: `house(decks=1, drawn_in_error="burn")`."""
+    """The rules of a house with these changes: `house(decks=1, drawn_in_error="burn")`."""
     changed = replace(rules, shoe=replace(rules.shoe, **shoe))
     return changed if lock_on is None else replace(changed, lock_on=lock_on)
 
 
 def cards(text: str) -> list[Card]:
-    """`cards("KS 9H")`."""
+    """The cards in a text: `cards("KS 9H")`."""
     return [Card.parse(word) for word in text.split()]
 
 
@@ -79,7 +79,7 @@ _read = lru_cache(10_000)(fact_from_json)  # tables under test live through the 
 
 @dataclass
 class TableUnderTest:
-    """A table, what it has said, and its journal's rows."""
+    """A table, what it has told, and the rows of its journal."""
 
     rules: TableRules = ROYAL9
     pit_fresh: bool = True
@@ -97,7 +97,7 @@ class TableUnderTest:
     # What happens to it.
 
     def believe(self, *facts: Fact) -> Self:
-        """The facts happened, each with what it brings along; as the daemon folds them."""
+        """Let these facts happen, each with the facts that it brings along, as the daemon folds them."""
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
                 self._step(believed)
@@ -106,7 +106,7 @@ class TableUnderTest:
         return self
 
     def ask(self, request: Request) -> str | None:
-        """Ask for something: None when it was done, otherwise the code of the refusal."""
+        """Ask the table for something. Returns None when it was done, otherwise the code of the refusal."""
         fact = decide(self.table, request, self.ambient)
         if isinstance(fact, Refuse):
             return fact.code
@@ -114,13 +114,14 @@ class TableUnderTest:
         return None
 
     def do(self, *requests: Request) -> Self:
-        """Ask for what must be allowed."""
+        """Ask the table for what must be allowed."""
         for request in requests:
             assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
         return self
 
     def draw(self, text: str) -> Self:
-        """Cards come as in a script: `CUT` the cut card, `??` one that cannot be read; no shoe's opinions."""
+        """Draw cards as in a script: `CUT` is the cut card, `??` a card that cannot be read. The shoe has no
+        opinions."""
         for word in text.split():
             self.believe(
                 CutCardDrawn("shoe") if word == "CUT" else CardDrawn(None if word == "??" else Card.parse(word))
@@ -128,15 +129,15 @@ class TableUnderTest:
         return self
 
     def to(self, target: Target, index: int, card: str, seq: int | None = None) -> Self:
-        """A card comes with the shoe's opinion of its place, and with its Seq where the test is about that."""
+        """Draw a card with the shoe's opinion of its place, and with its Seq where the test is about that."""
         return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
 
     def open_shoe(self, burn: str = "AS 2D") -> Self:
-        """Announce a shoe and burn: the first card, and as many more as it is worth."""
+        """Announce a shoe and burn: `burn` is the first card, and as many more as it is worth."""
         return self.do(NewShoe()).draw(burn)
 
     def lock(self, *seats: int) -> Self:
-        """Royal 9 wagers at `seats`, then the dealer's `deal`."""
+        """Put Royal 9 wagers at `seats`, and press the dealer's `deal`."""
         self.wagers = set(seats)
         return self.do(LockWagers())
 
@@ -153,7 +154,7 @@ class TableUnderTest:
         return self.do(NewShoe("Smith"))
 
     def fail_on(self, fact: Fact) -> Self:
-        """The step over `fact` raised: it is journalled with nothing made of it, and what failed beside it."""
+        """Let the step over `fact` fail: the fact is journalled without an effect, and the failure beside it."""
         self._journal(fact, ())
         self._step(StepFailed(f"ValueError in {type(fact).__name__}", getattr(fact, "report", None)))
         return self
@@ -189,7 +190,7 @@ class TableUnderTest:
 
     @property
     def details(self) -> dict[str, str | int]:
-        """What the standing fault tells besides."""
+        """The details of the standing fault."""
         assert self.face.fault is not None
         return self.face.fault.details
 
@@ -204,12 +205,12 @@ class TableUnderTest:
         return {exit_.value for exit_ in exits(self.table)}
 
     def told(self) -> list[dict[str, Any]]:
-        """The events since this was asked last."""
+        """The events since the last call."""
         new, self._read = self.events[self._read :], len(self.events)
         return new
 
     def told_types(self) -> list[str]:
-        """The types of the events since they were asked for last; a fault's with its code."""
+        """The types of the events since the last call. A fault's type comes with its code."""
         return [f"fault {event['code']}" if event["type"] == "fault" else event["type"] for event in self.told()]
 
     def of_type(self, type_: str) -> list[dict[str, Any]]:
@@ -223,10 +224,10 @@ class TableUnderTest:
 
 
 def seen(seq: int | None) -> Report:
-    """A report of that sequence digit; None from a shoe that numbers nothing."""
+    """A report with that sequence digit; None from a shoe without numbers."""
     return Report(seq, "05")
 
 
 def between() -> TableUnderTest:
-    """A shoe is open, wagers are open, two cards are gone."""
+    """A table with an open shoe and open wagers, from which two cards are gone."""
     return TableUnderTest().open_shoe()

@@ -1,8 +1,8 @@
-"""Runs a program under the system calls that the service's unit allows it, as systemd would:
+"""Runs a program under the system calls that a unit allows it, as systemd would:
 
-    python -m tests.support.unit_filter UNIT PROGRAM ARGUMENT...
+python -m tests.support.unit_filter UNIT PROGRAM ARGUMENT...
 
-The filter is set by libseccomp, which needs neither root nor an init, and holds for the program and all it starts.
+libseccomp sets the filter, which needs neither root nor an init, and holds for the program and all that it starts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Unit(ConfigParser):
 
 
 def read_unit(path: Path) -> ConfigParser:
-    """The unit's file by section and key. A list's value has a line for each time that the key is given."""
+    """The unit's file by section and key. A key that is given several times has a line for each time."""
     lines: list[str] = []
     values: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -50,7 +50,8 @@ def read_unit(path: Path) -> ConfigParser:
 
 
 def allowed_calls(filters: str) -> set[str]:
-    """The names of the system calls that `SystemCallFilter=` allows, a line for each time that it is given."""
+    """The names of the system calls that `SystemCallFilter=` allows. `filters` has a line for each time that it is
+    given."""
     first, *rest = filters.splitlines()
     assert not first.startswith("~"), "a filter begins with what is allowed"
     allowed = _calls(f"@default {first}")  # systemd's own: what every program needs to begin and to end
@@ -77,7 +78,7 @@ def _calls(words: str) -> set[str]:
 
 
 def set_filter(service: dict[str, str]) -> None:
-    """Allow this process and its children no more than the unit's section `[Service]` does, for good."""
+    """Allow this process and its children, for good, no more than the unit's section `[Service]` allows."""
     number = service.get("SystemCallErrorNumber")
     otherwise = _KILL if number is None else _ERRNO | getattr(errno, number)
     seccomp = ctypes.CDLL("libseccomp.so.2", use_errno=True)

@@ -1,4 +1,4 @@
-"""Waiting, as every test does that waits for a process, a wire or a thread."""
+"""Waiting for a process, a wire or a thread, as every test does it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 async def eventually(holds: Callable[[], object], what: str = "") -> None:
-    """Wait until `holds()`, looking again and again."""
+    """Look again and again until `holds()` is true."""
     deadline_s = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
@@ -36,7 +36,7 @@ async def eventually(holds: Callable[[], object], what: str = "") -> None:
 
 
 def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
-    """The same where there is no loop."""
+    """Look again and again until `holds()` is true, where there is no loop."""
     deadline_s = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < deadline_s, f"waited {within_s} s in vain {what}"
@@ -56,7 +56,7 @@ def lines_of(stream: IO[str]) -> queue.Queue[str]:
 
 
 def until(lines: queue.Queue[str], wanted: str) -> list[str]:
-    """The lines up to and with the first that holds what is wanted."""
+    """The lines up to the first that contains the wanted text, and that line."""
     seen: list[str] = []
     while not seen or wanted not in seen[-1]:
         try:

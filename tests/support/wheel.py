@@ -16,7 +16,7 @@ _PATIENCE_S = 120
 
 
 def installed_wheel(folder: Path) -> Path:
-    """An environment in `folder` with the wheel in it: its folder of programs. What the project depends on comes from
+    """Make an environment in `folder` with the wheel in it, and return its folder of programs. The libraries come from
     the environment of the tests."""
     for name in ("controller", "drivers", "config"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -37,7 +37,7 @@ def environment() -> dict[str, str]:
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """What the command prints, run in `folder`. It must succeed."""
+    """Run the command in `folder`, and return what it prints. It must succeed."""
     done = subprocess.run(
         command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
     )

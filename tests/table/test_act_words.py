@@ -1,4 +1,4 @@
-"""What an act's words must be, what the second person of an act is shown, and whose keys two people can pin."""
+"""What the words of an act must be, what its second person is shown, and whose keys two people can pin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dealers and supervisors may do besides leaving faults: an odd card, a correction, an early end, a lamp test."""
+"""What dealers and supervisors may do beside leaving faults: an odd card, a correction, an early end, a lamp test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An award of an amount that its hit cannot have: it is told, not believed, and holds up no other; people decide."""
+"""An award of an amount that its hit cannot have: it is told and not believed, and holds up no other award. People
+decide."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ LEAST_CENTS, MOST_CENTS = 10, 20
 
 
 def see(table: TableUnderTest, **said: Any) -> str | None:
-    """The pit says a step of the award, or of another one; the code of the refusal."""
+    """Let the pit say a step of this award, or of another. Returns the code of the refusal."""
     step = replace(FIRST, **said)
     return table.ask(SeeAward(step, LEAST_CENTS, MOST_CENTS))
 
 
 def told(table: TableUnderTest) -> list[tuple[str, object]]:
-    """What the table told since it was asked last: steps, and alarms with their amounts."""
+    """What the table told since the last call: steps, and alarms with their amounts."""
     return [
         (event["step"], event["cents"]) if event["type"] == "award" else (event["code"], event["details"])
         for event in table.told()
@@ -37,7 +38,7 @@ def table() -> TableUnderTest:
 
 
 def disputed(table: TableUnderTest) -> TableUnderTest:
-    """An award of more than its hit can have was said, and told."""
+    """A table that was told an award of more than its hit can have, and that told of this."""
     assert see(table, cents=21) is None
     details = {"award": "t.1", "hit": "t/e/7", "seat": 1, "cents": 21, "least_cents": 10, "most_cents": 20}
     assert told(table) == [("award_impossible", details)]

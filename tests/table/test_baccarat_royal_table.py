@@ -1,6 +1,6 @@
-"""Baccarat Royal at the table: who is active, what is asked and shown in which order, and whose the money is.
+"""Baccarat Royal at the table: who is active, what is asked and shown in which order, and who gets the money.
 
-The drawing tables themselves are in tests/sheets; here is what the table makes of them.
+The drawing tables themselves are in tests/sheets. Here is what the table makes of them.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ QUIET = st.lists(CARDS, min_size=4, max_size=4).filter(lambda four: total(four[:
 @examples(20)
 @given(QUIET, QUIET, st.sampled_from(["", "unreadable", "unplugged", "too soon"]))
 def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: list[Card], mishap: str) -> None:
-    """The choice is lit whether there is one or not: 0–2, 3–6 and 7 are one and the same."""
+    """The lamp for the choice is lit whether there is a choice or not: 0–2, 3–6 and 7 all look the same."""
     tables = []
     for four in (these, those):
         table = locked()
@@ -287,7 +287,7 @@ PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 def test_players_hole_cards_tell_nothing_until_he_reveals(
     bankers: list[Card], these: list[Card], those: list[Card], third: Card, hits: bool, banker_hits: bool
 ) -> None:  # fmt: skip
-    """Whatever both totals allow, all until Player's own reveal is one and the same."""
+    """Whatever both totals allow, everything looks the same until Player reveals."""
     allowed = (0, 1, 2, 3, 4, 5, 6) if hits else (3, 4, 5, 6, 7)
     if total(these) not in allowed or total(those) not in allowed:
         return

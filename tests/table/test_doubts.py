@@ -1,4 +1,4 @@
-"""What speaks against a round's cards: the times and the counts that a table without ears for the shoe still has."""
+"""What speaks against a round's cards: the times and the counts that a table still has when it cannot hear its shoe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACE = replace(ROYAL9, fastest_card_ms=150, longest_lock_s=60)
 
 
 def timed(cards: str, *after_ms: int | None) -> list[Fact]:
-    """These cards, so many milliseconds after one another; the first after the lock."""
+    """These cards, each so many milliseconds after the card before, and the first after the lock."""
     times = after_ms if len(after_ms) > 1 else after_ms * len(cards.split())
     return [CardDrawn(Card.parse(card), after_ms=ms) for card, ms in zip(cards.split(), times, strict=True)]
 
@@ -65,7 +65,7 @@ def test_a_round_faster_than_hands_stops_the_table_and_its_hit_is_in_doubt(last_
 
 
 def test_where_nobody_knows_a_time_the_round_is_in_no_doubt() -> None:
-    """After a restart, or where the loop stood still and the kernel kept the bytes, cards come at once."""
+    """Cards come at once after a restart, or where the loop stood still and the kernel kept the bytes."""
     for times in ((4000, 1, None, 1), (None, 1, 1, None), (None,) * 4):
         table = at().lock(1).believe(*timed(WINS, *times))
         assert (table.fault, hits(table)) == (None, [[]])
@@ -101,7 +101,7 @@ def test_what_waited_for_the_reveal_of_a_fast_round_waits_for_its_count() -> Non
 
 
 def test_face_down_the_moment_and_the_doubt_tell_nothing_of_the_cards() -> None:
-    """Two rounds that differ only in cards that nobody has seen, drawn at the same moments."""
+    """Two rounds differ only in cards that nobody has seen, and are drawn at the same moments."""
     told = []
     rules = replace(MIDI, fastest_card_ms=150, longest_lock_s=60)
     for cards in (TIE, "KS 2D 9S 3C"):

@@ -1,4 +1,5 @@
-"""What lies face down is told to nobody: other cards burned in the same way, and all that can be seen is the same."""
+"""No one is told of cards that lie face down: with other cards burned in the same way, all that can be seen is the
+same."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ BURN, PLAYER, FIRST_CARD = Target.BURN, Target.PLAYER, Target.FIRST_CARD
 
 
 class Watched(TableUnderTest):
-    """A table beside somebody who writes down all that can be seen, fact by fact."""
+    """A table under test with an onlooker, who notes all that can be seen, fact by fact."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,12 +46,12 @@ class Watched(TableUnderTest):
         return self
 
     def report(self, card: Card | None, missed: int = 0) -> Report:
-        """The next report, whose frame tells the card, as the wire's does."""
+        """The next report. Its frame tells the card, as on the wire."""
         self._seq = (self._seq + 1 + missed) % 10
         return Report(self._seq, f"05 {card}")
 
     def _without_the_chain(self) -> list[dict[str, Any]]:
-        """The events so far; their chain says nothing to anybody, being salted."""
+        """The events so far without their chain, which is salted and so tells nothing."""
         return [{name: said for name, said in event.items() if name != "chain"} for event in self.events]
 
 
@@ -80,7 +81,7 @@ WAYS: dict[str, Way] = {
 
 
 def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
-    """Burn five cards in these ways, then one hand, one burned card too many inside the next, and its end."""
+    """Burn five cards in these ways. Then play a hand, one burned card too many inside the next, and its end."""
     table = Watched()
     table.do(NewShoe()).believe(CardDrawn(Card.parse("5D"), FIRST_CARD, 0, table.report(None)))
     for card, way in zip(burned, ways, strict=True):
@@ -104,7 +105,7 @@ def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards
 
 
 def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_up_hand() -> None:
-    """Baccarat Royal's cards, Lucky 9's and Midi's come face down; those of these tables do not."""
+    """The cards of Baccarat Royal, Lucky 9 and Midi come face down; those of these tables do not."""
     stopped = ShoeErrorRaised(ShoeError.CANNOT_READ)
 
     def hidden(table: TableUnderTest, cards: str) -> list[bool]:

@@ -80,7 +80,7 @@ def announced() -> TableUnderTest:
 
 
 def burning() -> TableUnderTest:
-    """Three cards are to be burned."""
+    """A table on which three cards are to be burned."""
     return announced().draw("3H")
 
 
@@ -88,7 +88,7 @@ BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:0
 
 
 def in_round() -> TableUnderTest:
-    """Seats 2 and 5 bet Royal 9; Player has 4♠, Banker T♥."""
+    """A table in a round: seats 2 and 5 bet Royal 9, Player has 4♠, and Banker has T♥."""
     return between().lock(2, 5).draw("4S TH")
 
 
@@ -97,37 +97,38 @@ def ended() -> TableUnderTest:
 
 
 def owing() -> TableUnderTest:
-    """SugarHouse: the shoe is over, and seat 2 owes the commission of a win on Banker."""
+    """A SugarHouse table whose shoe is over, and at which seat 2 owes the commission of a win on Banker."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw("CUT 4S TH 4D 9C")
 
 
 def seated() -> TableUnderTest:
-    """Baccarat Royal: active seat 2 is Player, seat 5 Banker; they get Banker's two cards, then Player's."""
+    """A Baccarat Royal table: active seat 2 is Player, and seat 5 Banker. Banker's two cards come first, then
+    Player's."""
     table = TableUnderTest(BACCARAT_ROYAL)
     table.do(TakeSeats((2, 5), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
     return table.open_shoe().lock()
 
 
 def choosing() -> TableUnderTest:
-    """Player has 4 and may hit or stand, Banker has 5."""
+    """A table on which Player has 4 and may hit or stand, and Banker has 5."""
     return seated().draw("2S 3H 2D 2C")
 
 
 def differing() -> TableUnderTest:
-    """Bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1 and 4: wagers were not locked."""
+    """A table that did not lock: bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1 and 4."""
     table = TableUnderTest(replace(house(), bet_recognition=True)).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "royal9", 500), "recognition") for seat in (1, 3)))
     return table.lock(1, 4)
 
 
 def nobody_plays() -> TableUnderTest:
-    """Baccarat Royal where a first card would lock the wagers, and no seat is active."""
+    """A Baccarat Royal table at which a first card would lock the wagers, while no seat is active."""
     return TableUnderTest(replace(BACCARAT_ROYAL, lock_on="first_card")).open_shoe()
 
 
 def too_fast(kept: str | None = None) -> TableUnderTest:
-    """A round of four cards within 300 ms; with a `kept` card a simulated hand began after it."""
+    """A table after a round of four cards within 300 ms. With a `kept` card a simulated hand began after it."""
     table = TableUnderTest().open_shoe().lock()
     cards: list[Fact] = [CardDrawn(Card.parse(card), after_ms=100) for card in ["4S", "TH", "5D", "9C"]]
     if kept is not None:
@@ -136,7 +137,7 @@ def too_fast(kept: str | None = None) -> TableUnderTest:
 
 
 def after_gap(table: TableUnderTest) -> TableUnderTest:
-    """Reports 1 and 3 came: a card that only the felt shows, and Player's 5♦ after it."""
+    """The table after reports 1 and 3 came: a card that lies only on the felt, and then Player's 5♦."""
     return table.believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
 
 
@@ -745,7 +746,7 @@ def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
 
 @pytest.mark.parametrize("came", [ERROR, CommitFailed("SQLITE_FULL"), ReplayDiffered(7), StepFailed("ValueError")])
 def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
-    """What waits may be the next shoe's first card: it is not thrown away with a shoe that is not there."""
+    """A card that waits may be the next shoe's first card. It is not thrown away with a shoe that does not exist."""
     for table in (TableUnderTest(), ended()):
         table.believe(came).draw("3H")
         assert table.exits == ({"card", "clear"} if isinstance(came, StepFailed) else {"clear"})
@@ -819,7 +820,7 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
 
 
 def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
-    """The first that runs on a journal is no change. A new shoe carries what runs, as a replay begins there."""
+    """The first program that runs on a journal is no change. A new shoe carries what runs, as a replay begins there."""
     table = in_round()
     table.told()
     assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []

@@ -21,7 +21,7 @@ from tests.table.test_acts import correction
 
 
 def would(table: TableUnderTest, request: Request) -> dict[str, Any]:
-    """What is foreseen of the request, which changes nothing."""
+    """What is foreseen of the request. To foresee it must change nothing."""
     before, rows = table.table, len(table.rows)
     told = foreseen(table.table, request, table.ambient)
     assert (table.table, len(table.rows)) == (before, rows)

@@ -1,4 +1,4 @@
-"""What every lamp shows, from built tables; and how each pattern burns over time."""
+"""What every lamp shows, at tables that tests build; and how each pattern burns over time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
 
 
 def _royal(dealt: str, *calls: Call) -> TableUnderTest:
-    """Baccarat Royal: seat 2 is Player against seat 5, whose hand gets the first two cards; seat 6 bets on them."""
+    """A Baccarat Royal table: seat 2 is Player against seat 5, whose hand gets the first two cards. Seat 6 bets on
+    them."""
     table = TableUnderTest(BACCARAT_ROYAL)
     table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
     table.open_shoe().lock().draw(dealt)
@@ -52,7 +53,7 @@ def _royal(dealt: str, *calls: Call) -> TableUnderTest:
 
 
 def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
-    """Lucky 9: seats 2 and 6 play."""
+    """A Lucky 9 table, at which seats 2 and 6 play."""
     table = TableUnderTest(LUCKY9).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "hand", 500), "dealer") for seat in (2, 6)))
     table.lock().draw(dealt)
@@ -60,7 +61,8 @@ def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
 
 
 def _midi(dealt: str) -> TableUnderTest:
-    """Midi Baccarat: seat 2 wagers most on Player, and squeezes; nobody on Banker, and the dealer does."""
+    """A Midi table: seat 2 wagers most on Player, and squeezes. Nobody wagers on Banker, whose cards the dealer
+    turns."""
     table = TableUnderTest(MIDI).open_shoe()
     table.do(*(PlaceWager(Wager(seat, "player", cents), "dealer") for seat, cents in ((2, 5000), (6, 2000))))
     return table.lock().draw(dealt)

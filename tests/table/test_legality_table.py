@@ -1,4 +1,4 @@
-"""What may happen when, said over again in a dealer's words, and each cell of it tried on a table in that phase."""
+"""What may happen when, stated in a dealer's words. Each cell is tried on a table in that phase."""
 
 from __future__ import annotations
 
@@ -156,13 +156,13 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
 
 
 def _owing(dealt: str = "5S 8H KD TC") -> TableUnderTest:
-    """SugarHouse: seat 2 won on Banker, and owes the commission."""
+    """A SugarHouse table at which seat 2 won on Banker, and owes the commission."""
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw(dealt)
 
 
 def _seated() -> TableUnderTest:
-    """Baccarat Royal: seats 2, 5 and 6 are occupied, and seat 2 is Player against seat 5."""
+    """A Baccarat Royal table: seats 2, 5 and 6 are occupied, and seat 2 is Player against seat 5."""
     table = TableUnderTest(BACCARAT_ROYAL)
     return table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
 
@@ -322,7 +322,7 @@ def test_the_grid_is_the_whole_table() -> None:
 
 
 def _made(row: str) -> set[type[Fact]]:
-    """What the act becomes at the tables where the act is allowed; the step knows each of these facts."""
+    """The facts that the act becomes at the tables where it is allowed. The step must know each of them."""
     made = set()
     for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_AT_REST.values(), *TRIED_IN_FAULT.values()):
         table = in_phase()
@@ -334,8 +334,8 @@ def _made(row: str) -> set[type[Fact]]:
 
 
 def test_an_act_becomes_the_facts_that_its_entry_names() -> None:
-    """Each fact of each entry is made: an act that is refused in every cell would show nothing of what it does. Such an
-    act needs a table in `TRIED_AT` at which it is allowed."""
+    """Each fact of each entry is made. An act that is refused in every cell would show nothing of what it does, so it
+    needs a table in `TRIED_AT` at which it is allowed."""
     made = {row: _made(row) for row, it in HAPPENINGS.items() if isinstance(it, Request)}
     assert {row: facts for row, facts in made.items() if not facts <= {*_ACTS[row].becomes}} == {}
     named = {fact for act in ACTS for fact in act.becomes}

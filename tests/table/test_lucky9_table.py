@@ -30,7 +30,7 @@ def locked(bets: str = "3 hand 1000", rules: Any = LUCKY9) -> Watched:
 
 
 def play(table: Watched, script: str) -> Watched:
-    """Cards and calls as they come: "4S split 5D"."""
+    """Play cards and calls as they come: "4S split 5D"."""
     for word in script.split():
         table.do(call(word)) if word.islower() else table.draw(word)
     return table
@@ -184,7 +184,7 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
 ) -> None:
-    """Nor does whether the dealer will draw: only the up card is there to be seen."""
+    """Whether the dealer will draw is not told either: only the up card can be seen."""
     tables = []
     for hole in (this, that):
         table = locked("2 hand 1000, 3 hand 1000, 3 tie 500, 3 lucky9_bonus 500")
@@ -257,7 +257,7 @@ def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
 
 
 def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
-    """After a split there is no hit to take it."""
+    """After a split no hit can take the card."""
     table = play(locked(), "4S 2C 4D 3C split 4H 5H")
     assert table.fault == "choice_due"
     left = table.face.cards_left
@@ -337,7 +337,7 @@ def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
 
 @pytest.mark.parametrize(("plays", "hands"), [("2S 2C", 1), ("4S 2C 4H 3C split", 2)])
 def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands: int) -> None:
-    """Only where cards were lost can it happen: here all but those of the round are taken for gone."""
+    """This can happen only where cards were lost. Here all cards but those of the round count as gone."""
     rules = house(LUCKY9, decks=1, fewest_cards_to_open=1)
     table = Watched(rules).open_shoe("2D 3H 4C")
     burned = [card for card in DECK if str(card) not in {"2D", "3H", "4C", *plays.split()}]
@@ -357,7 +357,7 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
 def correction(
     hands: str, dealer: str, by: str = "Smith", witness: str = "Jones", number: int = 1
 ) -> CorrectSeatsRound:
-    """`correction("3 8S KS, 3 8D QS", "2C 9C TC")`: each hand with its seat."""
+    """The request for a correction, in which each hand has its seat: `correction("3 8S KS, 3 8D QS", "2C 9C TC")`."""
     by_seat: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for text in hands.split(","):
         seat, *words = text.split()
@@ -366,7 +366,7 @@ def correction(
 
 
 def dealt(bets: str = "2 hand 1000, 2 tie 500, 2 lucky9_bonus 500, 5 hand 700") -> Watched:
-    """Seat 2 splits its eights, seat 5 stands on 7; the dealer has 2 and 9, and draws a ten: 1."""
+    """A table on which seat 2 split its eights, seat 5 stood on 7, and the dealer has 2 and 9 and drew a ten: 1."""
     return play(locked(bets), "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
 
 
@@ -396,7 +396,7 @@ def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -
 
 
 def test_what_splits_and_hits_follows_from_the_hands() -> None:
-    """Seat 2 had no pair: it hit. Its hand's wager lay there once, not twice."""
+    """Seat 2 had no pair, so it hit. The wager on its hand lay there once, not twice."""
     table = dealt()
     table.do(correction("2 8S 7D KS, 5 4S 3S", "2C 9C TC"))
     (event,) = table.of_type("correction")
@@ -456,7 +456,7 @@ def test_where_no_wagers_are_known_a_correction_settles_nothing() -> None:
     ],
 )
 def test_a_correction_is_refused(asked: CorrectSeatsRound | CorrectRound, refused: str) -> None:
-    """One deck: the first card, 2D, is out of the shoe."""
+    """The shoe has one deck, and the first card, 2D, is out of it."""
     table = locked("2 hand 1000, 5 hand 700", house(LUCKY9, decks=1, fewest_cards_to_open=6))
     play(table, "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
     before = table.table
@@ -481,7 +481,7 @@ def test_a_round_of_two_hands_has_no_seats_hands() -> None:
 def test_money_is_conserved_and_every_card_is_accounted_for(
     shoe: list[Card], stakes: dict[int, int], wishes: list[str]
 ) -> None:
-    """A seat asks for anything; only what the sheet allows is done."""
+    """A seat asks for anything. Only what the sheet allows is done."""
     table = locked(", ".join(f"{seat} hand {dollars}00, {seat} tie 200" for seat, dollars in stakes.items()))
     drawn: list[str] = []
     coming, wish = iter(shoe), iter(wishes)
@@ -524,7 +524,7 @@ def test_money_is_conserved_and_every_card_is_accounted_for(
 
 
 def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
-    """Of what was done: nobody hit a nine or after a split, and nobody split what is no pair."""
+    """Check what was offered: nobody hit a nine or after a split, and nobody split what is no pair."""
     if refused is None and wished == "split":
         assert table.fault is None
     if refused is None and wished == "hit":
@@ -535,7 +535,7 @@ def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | 
 
 
 def _assert_seat(event: dict[str, Any], seat: int, cents: int, mine: list[tuple[int, int | None, str, int]]) -> None:
-    """The sheet's own sentences, one by one, against what the seat got."""
+    """Compare what the seat got with the sheet's own sentences, one by one."""
     dealer = event["dealer"]
     dealers_kind = _kind(dealer["cards"])
     hands = [each for each in event["hands"] if each["seat"] == seat]

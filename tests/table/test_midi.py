@@ -1,6 +1,7 @@
-"""Midi: what lies face down is told to nobody before it is turned up, by no word, no lamp and no silence.
+"""Midi: nobody is told what lies face down before it is turned up, by no word, no lamp and no silence.
 
-Two shoes that differ only in what nobody has seen yet must look the same to whoever sees everything but the journal.
+Two shoes that differ only in what nobody has seen yet must look the same to a person who sees everything but the
+journal.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class Felt:
         return len(self.player) + len(self.banker)
 
     def takes(self) -> str | None:
-        """Sheet 004: "The first and third cards are the Player Hand", then the table."""
+        """Who takes the next card, by sheet 004: "The first and third cards are the Player Hand", and then the
+        table."""
         if self.dealt < 4:
             return "player" if self.dealt % 2 == 0 else "banker"
         player, banker = total(self.player[:2]), total(self.banker[:2])
@@ -140,7 +142,7 @@ AHEAD: st.SearchStrategy[Mishap] = st.sampled_from(("nothing", "missed", "unread
 
 
 class Asked(Watched):
-    """And what was refused is seen by whoever asked."""
+    """A watched table on which a person also sees the refusal of what was asked for."""
 
     def asked(self, *requests: Request) -> Self:
         for request in requests:
@@ -149,7 +151,7 @@ class Asked(Watched):
         return self
 
     def changes(self) -> list[str]:
-        """What could be seen, each time that it was something else: a fact after which nothing is, is not seen."""
+        """What could be seen, each time that it changed. A fact after which nothing changes is not seen."""
         return [shown for shown, _ in groupby(shown for _, shown in self.seen)]
 
 
@@ -157,7 +159,7 @@ ONE_DECK = house(INPUT, decks=1)
 
 
 def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
-    """A hand's first four cards, face down, each with a mishap, after a burn of the 2D, 3H and 4C."""
+    """A table after a hand's first four cards, face down, each with a mishap, and after a burn of the 2D, 3H and 4C."""
     table = Asked(ONE_DECK).open_shoe("2D 3H 4C").do(*wagers("2 player 2000, 5 banker 2500")).lock()
     table.believe(ShoeStoodBy(table.report(None)))
     for card, mishap in zip(four, mishaps, strict=True):
@@ -166,7 +168,7 @@ def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
 
 
 def comes(table: Asked, card: Card, mishap: Mishap) -> None:
-    """The card comes to the table, and something goes wrong about it that is put right again."""
+    """Let the card come to the table, with something that goes wrong about it and is put right again."""
     match mishap:
         case "unreadable":
             table.believe(CardDrawn(None, report=table.report(card)))
@@ -196,7 +198,7 @@ def comes(table: Asked, card: Card, mishap: Mishap) -> None:
 @examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK, st.lists(st.sampled_from(MISHAPS), min_size=4, max_size=4, unique=True))
 def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card], mishaps: list[Mishap]) -> None:
-    """Natural or not, Player draws or Banker: until `reveal` it is one and the same."""
+    """Whether there is a natural, and whether Player or Banker draws, looks the same until `reveal`."""
     these, those = these[:4], those[:4]
     seen = [four_down(four, mishaps) for four in (these, those)]
     assert seen[0].face.reveal == ("player", "banker")
@@ -211,7 +213,7 @@ def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card],
 def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
     these: list[Card], those: list[Card], count: int, result: bool, mishaps: list[Mishap]
 ) -> None:
-    """The dealer draws on before he presses `reveal`: how many he draws is to be seen, and nothing else is."""
+    """The dealer draws on before pressing `reveal`. How many cards are drawn can be seen, and nothing else."""
 
     def play(seven: list[Card], ends: ShoeResult, pair: bool) -> Asked:
         table = four_down(seven[:4], ["nothing"] * 4)
@@ -261,7 +263,7 @@ def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
 @examples(20)
 @given(IN_ONE_DECK.filter(lambda four: total(four[:4:2]) <= 5 and total(four[1:4:2]) <= 7))
 def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Card]) -> None:
-    """Whether Banker draws hangs on it: so nobody is told who is next."""
+    """Whether Banker draws depends on this card, so nobody is told who is next."""
     tables = [four_down(cards[:4], ["nothing"] * 4).do(call("reveal")).drawn(third) for third in cards[4:6]]
     assert tables[0].seen == tables[1].seen
     assert (tables[0].face.reveal, tables[0].face.next_hand) == (("player",), None)
@@ -271,7 +273,7 @@ def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Car
 @examples(20)
 @given(FOUR, FOUR)
 def test_at_hand_end_who_draws_next_is_told_to_nobody(these: list[Card], those: list[Card]) -> None:
-    """With no `reveal` button the hand's end turns everything up: of two that go on, neither tells why."""
+    """Without a `reveal` button the end of the hand turns everything up. Where two hands go on, neither tells why."""
     tables = []
     for four in (these, those):
         table = midi(HAND_END)
@@ -318,7 +320,7 @@ def test_at_hand_end_what_goes_wrong_with_the_fifth_card_does_not_tell_whose_it_
 
 
 def _result(card: Card) -> tuple[ShoeResult, bool, bool]:
-    """A result and its pairs, as various as the cards."""
+    """A result and its pairs, which differ with the card."""
     return (ShoeResult.TIE if card.points else ShoeResult.PLAYER, card.points > 4, card.points % 2 == 0)
 
 
@@ -377,7 +379,7 @@ def test_until_cards_are_turned_up_nothing_that_may_happen_tells_them(
 
 
 def _is_up(table: Watched) -> bool:
-    """A round ended, or a shoe's first card is shown: from here on the two shoes are known to differ."""
+    """Whether a round has ended, or a shoe's first card is shown: from here on the two shoes may look different."""
     laid_in_sight = {card for each in table.face.hands for card in each.cards} - {"--"}
     drawn_fifth = any(len(each.cards) == 3 for each in table.face.hands)  # whose it is can be seen on the felt
     return bool(table.of_type("round") or laid_in_sight or table.face.first_card or drawn_fifth)
@@ -450,7 +452,8 @@ def test_a_result_that_differs_is_told_after_reveal_with_both_opinions() -> None
 
 
 def test_where_the_shoe_puts_a_card_is_not_compared_aloud_while_cards_lie_face_down() -> None:
-    """hand_end, four cards down: where rules and shoe disagree on the next, neither opinion may be told."""
+    """The game is hand_end, and four cards are down. Where rules and shoe disagree on the next card, neither opinion
+    may be told."""
     table = midi(HAND_END).draw("4S 2H AD 2D").believe(CardDrawn(Card.parse("3C"), Target.BANKER, 3))
     assert (table.fault, table.details) == ("target_differs", {})
 
@@ -490,7 +493,8 @@ def test_reveal_is_refused_while_a_fault_stands() -> None:
 
 
 def test_an_overdrawn_card_that_the_shoe_keeps_is_never_this_hands() -> None:
-    """As where the dealer turns every card: "it belongs to the next round", whatever this one still takes."""
+    """The rule is that of tables where the dealer turns every card: "it belongs to the next round", whatever this round
+    still takes."""
     mini = Watched(dealt(INPUT, "dealt")).open_shoe().do(wager("2 player 2000")).lock().draw("4S TH AD 2C")
     mini.believe(CardKept(Card.parse("3D")))
     assert mini.table.kept == (KnownCard(Card.parse("3D")),)

@@ -1,4 +1,5 @@
-"""What comes to a table beside its round: the pit's next key, a taken place at the broker, and facts of no fault."""
+"""What comes to a table beside its round: the pit's next key, a taken place at the broker, and facts without a
+fault."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def paused(rules: TableRules = ROYAL9) -> TableUnderTest:
 
 @pytest.mark.parametrize("rules", LOCKS_ON.values(), ids=LOCKS_ON)
 def test_a_card_seen_in_a_pause_plays_in_no_round(rules: TableRules) -> None:
-    """The dealer pauses, looks at a card, and a player puts a chip down: the card is burned before anybody wagers."""
+    """The dealer pauses and looks at a card, and a player puts a chip down. The card is burned before anybody
+    wagers."""
     table = paused(rules).draw("KS")
     table.wagers = {1}
     assert (table.fault, table.exits, table.face.hands) == ("card_not_due", {"clear", "new_shoe"}, ())
@@ -68,7 +69,7 @@ def test_each_card_of_a_pause_stops_the_table_and_none_locks(rules: TableRules) 
 
 
 def test_the_shoes_opinions_of_a_card_burned_in_a_pause_stop_nothing() -> None:
-    """An Angel Eye takes the card for its round's first, and its result comes for that round."""
+    """An Angel Eye takes the card for the first of its round, and its result comes for that round."""
     table = paused().to(Target.PLAYER, 1, "KS").clear().do(RESUME)
     table.believe(ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False))
     table.do(LockWagers()).to(Target.PLAYER, 1, "2S")
@@ -97,7 +98,7 @@ def test_chips_lie_through_a_pause_as_they_lay() -> None:
 
 
 def test_a_card_that_was_out_before_the_pause_still_forbids_wagers_after_it() -> None:
-    """Whoever saw the card waits through the pause, and wagers no more than before it."""
+    """A person who saw the card waits through the pause, and may wager no more than before it."""
     table = TableUnderTest(KNOWN).open_shoe().draw("KS").do(TellOddCard(OddCardFate.NEXT_CARD, "dealer"), PAUSE)
     assert table.face.wagers_stand == ()
     assert table.do(RESUME).ask(PlaceWager(Wager(1, "royal9", 500), "dealer")) == "card_out"
@@ -128,7 +129,7 @@ def test_a_pause_ends_with_the_shoe() -> None:
     ("rules", "nobody"), [(BACCARAT_ROYAL, "no_actives"), (LUCKY9, "no_seats")], ids=["royal", "lucky9"]
 )
 def test_what_forbids_the_dealers_lock_forbids_a_first_cards(rules: TableRules, nobody: str) -> None:
-    """No such table can be configured. Whatever forbids a lock later holds for both ways all the same."""
+    """No such table can be configured today. But whatever forbids a lock later must forbid both ways."""
     assert TableUnderTest(rules).open_shoe().ask(LockWagers()) == nobody
     table = TableUnderTest(replace(rules, lock_on="first_card")).open_shoe().believe(CardDrawn(Card.parse("KS")))
     assert (table.fault, table.face.round, table.of_type("wagers_locked")) == ("card_not_due", None, [])

@@ -1,6 +1,7 @@
-"""The progressive's life at the table: a hit notes its level, and goes from hit to pending, verified, paid or rejected.
+"""The life of a progressive wager at the table: a hit notes its level, and goes from hit to pending, verified, paid or
+rejected.
 
-Each step is an event, and the seat's lamp stays until a person has seen to the hit.
+Each step is an event, and the seat's lamp stays until a person has handled the hit.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PENDING = AwardStepped(
 
 @pytest.fixture
 def table() -> TableUnderTest:
-    """Seat 2 has hit its progressive in the shoe's first round."""
+    """A table whose seat 2 hit its progressive in the shoe's first round."""
     return TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS)
 
 

@@ -1,4 +1,5 @@
-"""What is asked of the table: what a request becomes, with the ambient that decided it, and what needs a supervisor."""
+"""What people ask of the table: what a request becomes, with the ambient values that decided it, and what needs a
+supervisor."""
 
 from __future__ import annotations
 

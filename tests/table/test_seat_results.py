@@ -75,7 +75,8 @@ def test_at_baccarat_royal_gamblers_have_results_beside_the_active_seats() -> No
 
 
 def test_the_hands_of_a_split_seat_are_taken_together() -> None:
-    """Seat 2 splits fours: 9 in two cards after a split against 8 wins, 6 loses. Seat 5 has 8 as the dealer."""
+    """Seat 2 splits fours. A 9 in two cards after a split wins against 8, and a 6 loses. Seat 5 has 8, as the dealer
+    has."""
     table = locked(TableUnderTest(LUCKY9), "2 hand 1000, 5 hand 1000").draw("4S 3S KD 4C 5C 8D")
     table.do(call("split")).draw("5D 2H").do(call("stand"), call("reveal"))
     assert results_of(table) == {"2": "even", "5": "even"}

@@ -1,4 +1,4 @@
-"""The sequence digit of a shoe's reports: 0 to 9, then 0 or 1 again, and what a hole in it means."""
+"""The sequence digit of a shoe's reports: 0 to 9, then 0 or 1 again, and what a missing digit means."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def counting(*seqs: int) -> list[ShoeStoodBy]:
 
 
 def test_a_shoe_that_went_on_with_0_does_so_again() -> None:
-    """Were its 1 taken after a 9, a lost 0 would not show."""
+    """If its 1 were taken after a 9, a lost 0 would not show."""
     table = TableUnderTest().believe(*counting(9, 0, 1, 2, 3, 4, 5)).open_shoe().believe(*counting(6, 7, 8, 9, 1))
     assert table.fault == "reports_missed"
 
@@ -80,7 +80,7 @@ def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:
 
 
 def counted(table: TableUnderTest) -> TableUnderTest:
-    """A supervisor counted as many cards as the table knows of."""
+    """The table after a supervisor counted as many cards as the table knows of."""
     return table.do(CountCards(table.face.cards_left or 0, "Smith"))
 
 

@@ -1,4 +1,5 @@
-"""A shoe that was not heard for so long that its numbers prove nothing: no way goes past a person's count."""
+"""A shoe that went unheard for so long that its numbers prove nothing: the table goes on only after a person's
+count."""
 
 from __future__ import annotations
 

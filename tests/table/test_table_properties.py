@@ -1,4 +1,4 @@
-"""What holds whatever comes: cards in any order, with any opinion, missed, unreadable, impossible; and any act."""
+"""What holds whatever comes: cards in any order, with any opinion, missed, unreadable or impossible; and any act."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
 
 
 def waiting(table: Table) -> int:
-    """Cards that wait with the standing fault."""
+    """How many cards wait with the standing fault."""
     held = (table.fault.raised_by, *table.held) if table.fault else ()
     return sum(one is not None and isinstance(one.fact, CardFact) for one in held)
 
 
 class CheckedTable(TableUnderTest):
-    """A table that is looked at after every fact."""
+    """A table that is checked after every fact."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +89,7 @@ class CheckedTable(TableUnderTest):
         lamps(self.face, Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True))
 
     def _check_fault(self, before: Table, fact: Fact) -> None:
-        """It latches, and what the table does while it stands is nothing."""
+        """Check that the fault latches, and that the table does nothing while it stands."""
         if before.fault is None or isinstance(fact, ShoeOpened | RoundVoided | CardNamed | CardsCounted | FaultCleared):
             return
         assert self.table.fault == before.fault
@@ -97,7 +97,8 @@ class CheckedTable(TableUnderTest):
             assert (self.table.phase, self.table.shoe) == (before.phase, before.shoe)
 
     def _check_cards(self, before: Table, fact: Fact) -> None:
-        """Every card that left the shoe is gone from it, or waits with the fault; none is counted twice."""
+        """Check that every card that left the shoe is gone from it, or waits with the fault, and that none is counted
+        twice."""
         if isinstance(fact, ShoeOpened):
             self._came = sum(isinstance(carried, CardFact) for carried in fact.carried)
         named_a_missed_one = isinstance(fact, CardNamed) and waiting(self.table) == waiting(before)
@@ -117,7 +118,7 @@ class CheckedTable(TableUnderTest):
             assert gone + waiting(self.table) == self._came
 
     def _check_final_round(self, before: Table, rounds: list[dict[str, object]]) -> None:
-        """Once the cut card was seen, the wagered round in play and one more."""
+        """Check that after the cut card come the wagered round in play and one more."""
         if self.table.shoe is None or self.table.shoe.final_round is None:
             self._rounds_to_come = None
             return
@@ -129,7 +130,8 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """No round is numbered twice, a shoe's last round is the last wagered on, and one fault stands at a time."""
+        """Check that no round is numbered twice, that a shoe's last round is the last wagered on, and that one fault
+        stands at a time."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
@@ -200,7 +202,7 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
 
 
 def _a_card(table: CheckedTable, dice: Random) -> Card:
-    """As a rule one that can still be in the shoe."""
+    """A card, as a rule one that can still be in the shoe."""
     shoe, decks = table.table.shoe, table.table.rules.shoe.decks
     there = [card for card, gone in zip(DECK, shoe.gone, strict=True) if gone < decks] if shoe else DECK
     return dice.choice(there if there and dice.random() < 0.95 else DECK)
@@ -218,7 +220,7 @@ def _act(exit_: str, card: Card, left: int) -> Request:
 
 
 def go_on(seed: int) -> Happening:
-    """For some turns the people at the table go on: leave a fault by one of its exits, announce, lock, or draw."""
+    """Let the people at the table go on for some turns: leave a fault by one of its exits, announce, lock, or draw."""
 
     def happens(table: CheckedTable) -> None:
         dice = Random(seed)
@@ -276,7 +278,8 @@ def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
 @examples(13)
 @given(HOUSES, st.integers(0, 2**24), st.integers(0, 51))
 def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut_after: int) -> None:
-    """A whole deck, each card once: no card is impossible, and the shoe ends by its last round or by its last cards."""
+    """A whole deck is dealt, each card once. No card is impossible, and the shoe ends by its last round or by its last
+    cards."""
     order = Random(seed).sample(DECK, 52)
     table = CheckedTable(replace(rules, shoe=replace(rules.shoe, decks=1))).do(NewShoe())
     for place, card in enumerate(order):

@@ -1,4 +1,4 @@
-"""Which fault is answered, and by how many people: the pure part of it."""
+"""Which fault an act answers, and how many people must ask for it: the pure part."""
 
 from __future__ import annotations
 

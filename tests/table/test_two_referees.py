@@ -1,4 +1,4 @@
-"""The shoe runs the drawing rules too: where it puts a card, what it says of a hand, and a card it kept."""
+"""The shoe runs the drawing rules too: where it puts a card, what it says of a hand, and a card that it kept."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def test_the_shoes_opinion_of_the_burn(burned: int, target: Target, raised: str 
     ],
 )
 def test_the_shoes_result_is_held_against_ours(cards: str, says: ShoeResultReported) -> None:
-    """It agrees in every particular, or the table stops; it may come after the next lock, and it comes once."""
+    """The shoe's result agrees in every particular, or the table stops. It may come after the next lock, and it comes
+    once."""
     for locked in (False, True):
         for of in ShoeResult:
             for player_pair in (False, True):
@@ -193,7 +194,7 @@ def test_where_the_first_card_locks_only_a_kept_card_is_known_to_be_drawn_in_err
 
 
 def test_in_midi_a_kept_card_says_nothing_before_the_cards_are_turned_up() -> None:
-    """That the shoe kept one says that the hand takes no more."""
+    """A card that the shoe kept says that the hand takes no more cards."""
     table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 9C")
     kept = table.face.kept
     table.believe(KEPT)
@@ -223,7 +224,7 @@ BURNED_HANDS = ["4S TH 5D 9C", "4S TH 4D 9C", "9S TH 5D 2C"]
 
 
 def burned(cards_: str, rules: TableRules) -> Watched:
-    """These come between rounds, each where the shoe's own hand puts it, and are burned."""
+    """A table on which these cards came between rounds, each where the shoe's own hand puts it, and were burned."""
     table = Watched(house(rules, drawn_in_error="burn")).open_shoe("2D 3H 4C")
     places = [(PLAYER, 1), (BANKER, 1), (PLAYER, 2), (BANKER, 2)]
     for (target, index), card in zip(places, cards_.split(), strict=False):
@@ -256,7 +257,7 @@ def test_the_shoes_result_of_burned_cards_is_of_no_hand_and_stops_nobody(
 
 @pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
 def test_what_the_shoe_says_of_a_hand_with_burned_cards_is_told_by_no_fault(rules: TableRules) -> None:
-    """The places of the cards after them, and the result, hang on what the burned ones are."""
+    """The places of the cards after the burned ones, and the result, depend on what the burned cards are."""
     seen_at = []
     for cards_, place in zip(BURNED_HANDS, [(BANKER, 1), (PLAYER, 2), (PLAYER, 3)], strict=True):
         table = burned(cards_, rules).lock().to(*place, "KS")

@@ -1,4 +1,4 @@
-"""A void takes away what the cards had won: what is certain is told, and two people must agree to it."""
+"""A void takes away what the cards had won: what is certain is told, and two people must agree to the void."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _MIDI_ROYAL9 = replace(ROYAL9, play=MIDI.play)
 
 
 def least_award(seat: int, seen: Sequence[str]) -> str | None:
-    """The least award that the seat has won whatever comes, counted over every card that can come; None: perhaps none.
+    """The least award that the seat has won whatever comes, counted over every card that can come; None where perhaps
+    none is won.
 
     By the sheet alone: cards 1 and 3 are Player's, 2 and 4 Banker's, and only the first two cards of a hand count.
     """
@@ -41,7 +42,7 @@ def least_award(seat: int, seen: Sequence[str]) -> str | None:
 
 
 def begun(*seen: str) -> TableUnderTest:
-    """A round in which every seat has a Royal 9 wager, with these cards."""
+    """A table in a round with these cards, in which every seat has a Royal 9 wager."""
     return TableUnderTest().open_shoe("2D 3H 4C").lock(*SEATS).draw(" ".join(seen))
 
 
@@ -77,7 +78,7 @@ def test_a_round_in_which_nothing_is_won_yet_is_voided_by_one(seen: tuple[str, .
 
 
 def test_the_card_that_a_fault_holds_is_seen_too() -> None:
-    """The dealer presses a button of the shoe, and draws the card that wins: the table holds it with the fault."""
+    """The dealer presses a button of the shoe, and draws the card that wins. The table holds it with the fault."""
     table = begun("KS", "2D").believe(ShoeErrorRaised(ShoeError.BUTTON_MISHANDLED)).draw("9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -87,7 +88,7 @@ def test_the_card_that_a_fault_holds_is_seen_too() -> None:
 
 @pytest.mark.parametrize("lost", [ShoeUnplugged(), ShoePoweredUp()])
 def test_where_cards_may_lie_unheard_nobody_voids_alone(lost: ShoeUnplugged | ShoePoweredUp) -> None:
-    """The cable is pulled, the winning hand is dealt, and one person voids the round."""
+    """The cable is pulled, the winning hand is dealt, and one person tries to void the round."""
     table = begun("KS").believe(lost)
     assert table.ask(VoidRound("Smith")) == "second_person_due"
     table.void()
@@ -107,7 +108,7 @@ def test_a_simulated_hand_wins_nothing() -> None:
 
 
 def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
-    """Midi with Royal 9: the cards of the hands lie face down, and may have won."""
+    """In Midi with Royal 9 the cards of the hands lie face down, and may have won."""
     table = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("KS 2D 9S")
     assert table.ask(VoidRound("Smith")) == "second_person_due", "also where nothing is won: the need tells no card"
     other = TableUnderTest(_MIDI_ROYAL9).open_shoe("2D 3H 4C").lock(1).draw("4S 2D 7H")
@@ -118,7 +119,7 @@ def test_what_lies_face_down_is_not_told_and_nobody_voids_it_alone() -> None:
 
 
 def test_a_settlement_that_no_card_can_change_is_told() -> None:
-    """Player's 9 beats what Banker can reach with the card that a fault holds: the round was decided."""
+    """Player's 9 beats whatever Banker can reach with the card that a fault holds, so the round was decided."""
     table = TableUnderTest(SUGARHOUSE).open_shoe("2D 3H 4C")
     table.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers()).draw("4S TH 5D")
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW), CardDrawn(Card.parse("2C"))).void()

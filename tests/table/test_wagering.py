@@ -1,6 +1,7 @@
-"""Wagers at the table: every limit at, just under and just over; when chips may move; what a refused one is told.
+"""Wagers at the table: every limit, exactly at it, just under and just over; when chips may move; and what a refused
+wager is told.
 
-The limits are those of the game files, written out here in dollars as a dealer would post them.
+The limits are those of the game files, written here in dollars as a dealer would post them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def opened(game: str) -> Watched:
 
 
 def lock(table: Watched) -> dict[str, Any]:
-    """The event of the lock, with every Royal 9 chip on its sensor."""
+    """The event of the lock. Every Royal 9 chip is on its sensor."""
     table.wagers = {each.seat for each in table.face.wagers if each.spot == "royal9"}
     table.do(LockWagers())
     event: dict[str, Any] = table.of_type("wagers_locked")[-1]
@@ -401,7 +402,7 @@ def test_the_cards_that_run_out_return_every_wager() -> None:
 
 
 def burn_in_error(table: Watched, card: Card) -> None:
-    """A card drawn in error that nobody saw, and that is burned."""
+    """Draw a card in error that nobody saw, and burn it."""
     table.believe(CardDrawn(card)).do(TellOddCard(OddCardFate.BURN, "dealer", "Smith"))
 
 
@@ -448,7 +449,7 @@ CHIPS = st.tuples(
 def test_no_cent_appears_or_is_lost(
     game: str, chips: list[tuple[int, bool, int, int]], six: list[Card], then: str
 ) -> None:
-    """What is staked is what stood, each wager once; what is refused is refused before it can lose."""
+    """The stake is what stood, each wager once. A refused wager is refused before it can lose."""
     table = opened(game)
     for seat, back, spot, cents in chips:
         table.ask(wager(f"{seat}{'b' if back else ''} {SPOTS[game][spot % len(SPOTS[game])]} {cents}"))

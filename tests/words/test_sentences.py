@@ -33,7 +33,7 @@ CONTROLLER = Path(languages.__file__).parents[1]
 
 @cache
 def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
-    """By file, every call, every subscript and every function in the program's text."""
+    """Every call, every subscript and every function in the program's text, by file."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in CONTROLLER.rglob("*.py")}
     return {
         path: [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Subscript | ast.FunctionDef)]
@@ -42,7 +42,8 @@ def _asking() -> dict[Path, list[ast.Call | ast.Subscript | ast.FunctionDef]]:
 
 
 def refused_with() -> Iterator[str]:
-    """Every code that the program refuses a request with: the acts' rows', and those in its text, `refuse("…")`."""
+    """Every code with which the program refuses a request: those in the acts' rows, and those in its text,
+    `refuse("…")`."""
     yield from (code for act in ACTS for code in act.refused.values())
     for nodes in _asking().values():
         for node in nodes:
@@ -53,7 +54,7 @@ def refused_with() -> Iterator[str]:
 
 
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
-    """What the program's text asks for by name: of the screen's words or of the others, a section and perhaps a key."""
+    """What the program's text asks for by name in the screen's words or in the others: a section, and perhaps a key."""
     for path, nodes in _asking().items():
         has_pages = path.parent.name in ("screen", "pit_page")
         for node in nodes:
@@ -79,7 +80,7 @@ def asked_for() -> Iterator[tuple[str, str, str | None]]:
 
 
 def _said_of_one_section(function: ast.FunctionDef) -> Iterator[tuple[str, str, str | None]]:
-    """What a function asks for that begins with `say = partial(words.text, "waiting")`."""
+    """The keys that a function asks for which begins with `say = partial(words.text, "waiting")`."""
     sections = [
         str(section)
         for node in ast.walk(function)
@@ -123,7 +124,7 @@ def changed(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def wagers_refused_with() -> set[str]:
-    """Every code that a wager is refused with, read from the text of the two files that refuse wagers."""
+    """Every code with which a wager is refused, read from the text of the two files that refuse wagers."""
     files = (CONTROLLER / name for name in ("rules/game/wagers.py", "table/locking.py"))
     constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
     texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
@@ -203,7 +204,7 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
-    """A page that asked for a section which was gone ended by KeyError."""
+    """A page once asked for a section that was gone, and ended by KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
     asked = set(asked_for())
     assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "any_choice")} <= asked
@@ -244,7 +245,7 @@ def test_a_language_says_what_english_says(name: str) -> None:
 
 
 def _fields(sentence: str) -> set[str | None]:
-    """What is put into the sentence, by name."""
+    """The names of what is put into the sentence."""
     return {field for _, field, _, _ in Formatter().parse(sentence)} - {None}
 
 
@@ -285,7 +286,7 @@ def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet(
 
 @pytest.mark.parametrize(("cents", "line"), [(150_000, "$1,500"), (1_250, "$12.50"), (99, "$0.99")])
 def test_a_fixed_award_is_shown_to_the_cent(cents: int, line: str) -> None:
-    """An award of $12.50 was shown as $12."""
+    """An award of $12.50 was once shown as $12."""
     hand = HandShown(("KS", "9H"), 9)
     hit = Hit(1, 1, "pairs", 3, "suited", hand, hand, None, Fixed(cents), ())
     assert event_sentence(hit.body()) == f"seat 3 pairs, suited: {line}"
