@@ -1,0 +1,164 @@
+"""A Merkle tree as RFC 6962 states it: its hashes, and proofs that something stands in it or that it only grew. Pure.
+
+A tree of n leaves is split at the largest power of two below n. A *whole* subtree has 2 to the power of `level` leaves,
+and is the `place`-th of its size, from 0. Nothing in a whole subtree changes when the tree grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from msgspec import Struct
+
+EMPTY = sha256(b"").digest()
+"""The root of a tree without leaves."""
+
+Whole = Callable[[int, int], bytes]
+"""The hash of the whole subtree at this level and place."""
+
+
+def leaf_hash(entry: bytes) -> bytes:
+    """The hash of a leaf that holds this entry."""
+    return sha256(b"\x00" + entry).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """The hash of two subtrees side by side."""
+    return sha256(b"\x01" + left + right).digest()
+
+
+class Node(Struct, frozen=True):
+    """A whole subtree that a tree has."""
+
+    level: int
+    place: int
+    hash: bytes
+
+
+class Edge(Struct, frozen=True):
+    """A tree that can grow: how many leaves it has, and the hashes of the whole subtrees it consists of, the largest
+    first. That is at most one hash for each level."""
+
+    size: int = 0
+    hashes: tuple[bytes, ...] = ()
+
+    def grown(self, leaf: bytes) -> tuple[Edge, list[Node]]:
+        """The tree with one more leaf, and the subtrees above the leaf that are whole now."""
+        hashes, node, made = [*self.hashes], Node(0, self.size, leaf), []
+        while node.place & 1:
+            node = Node(node.level + 1, node.place >> 1, node_hash(hashes.pop(), node.hash))
+            made.append(node)
+        return Edge(self.size + 1, (*hashes, node.hash)), made
+
+    def root(self) -> bytes:
+        """The root of the tree."""
+        if not self.hashes:
+            return EMPTY
+        *left, root = self.hashes
+        for each in reversed(left):
+            root = node_hash(each, root)
+        return root
+
+
+def edge_of(size: int, whole: Whole) -> Edge:
+    """The edge of a tree of this size."""
+    return Edge(size, tuple(whole(level, place) for level, place in _wholes(0, size)))
+
+
+def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
+    """Why the tree of `size` leaves begins with the tree of its first `old` leaves (RFC 6962, 2.1.2)."""
+
+    def proof(old: int, first: int, size: int, known: bool) -> Iterator[bytes]:
+        if old == size:
+            if not known:
+                yield _range(first, size, whole)
+            return
+        left = _left(size)
+        if old <= left:
+            yield from proof(old, first, left, known)
+            yield _range(first + left, size - left, whole)
+        else:
+            yield from proof(old - left, first + left, size - left, False)
+            yield _range(first, left, whole)
+
+    return [*proof(old, 0, size, True)] if 0 < old < size else []
+
+
+def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether the proof shows that the tree of `size` leaves begins with the tree of its first `old` leaves."""
+    if not 0 < old <= size:
+        return old == 0 <= size and old_root == EMPTY and not proof
+    rest = iter(proof)
+
+    def roots(old: int, size: int, known: bool) -> tuple[bytes, bytes]:
+        if old == size:
+            same = old_root if known else next(rest)
+            return same, same
+        left = _left(size)
+        if old <= left:
+            before, after = roots(old, left, known)
+            return before, node_hash(after, next(rest))
+        before, after = roots(old - left, size - left, False)
+        beside = next(rest)
+        return node_hash(beside, before), node_hash(beside, after)
+
+    try:
+        found = roots(old, size, True)
+    except StopIteration:
+        return False
+    return found == (old_root, root) and next(rest, None) is None
+
+
+def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[bytes]:
+    """What shows these leaves, numbered from 0, in the tree: the hashes of the largest parts that hold none of them,
+    from left to right. For one leaf these are the hashes of its inclusion proof (RFC 6962, 2.1.1)."""
+
+    def proof(first: int, size: int) -> Iterator[bytes]:
+        if not any(first <= each < first + size for each in opened):
+            yield _range(first, size, whole)
+        elif size > 1:
+            left = _left(size)
+            yield from proof(first, left)
+            yield from proof(first + left, size - left)
+
+    return [*proof(0, size)] if size else []
+
+
+def opened_root(leaves: Mapping[int, bytes], size: int, proof: Sequence[bytes]) -> bytes | None:
+    """The root of the tree that has these hashes of leaves at these places, by the proof; None where it fits none."""
+    rest = iter(proof)
+
+    def root(first: int, size: int) -> bytes:
+        if not any(first <= each < first + size for each in leaves):
+            return next(rest)
+        if size == 1:
+            return leaves[first]
+        left = _left(size)
+        return node_hash(root(first, left), root(first + left, size - left))
+
+    if not leaves or not all(0 <= each < size for each in leaves):
+        return None
+    try:
+        found = root(0, size)
+    except StopIteration:
+        return None
+    return found if next(rest, None) is None else None
+
+
+def _left(size: int) -> int:
+    """How many leaves stand left of the split: the largest power of two below the size."""
+    return 1 << (size - 1).bit_length() - 1
+
+
+def _range(first: int, size: int, whole: Whole) -> bytes:
+    """The hash of a part of the tree."""
+    return Edge(size, tuple(whole(level, place) for level, place in _wholes(first, size))).root()
+
+
+def _wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
+    """The whole subtrees of which a part consists, the largest first. The part begins where a split does."""
+    while size:
+        level = size.bit_length() - 1
+        yield level, first >> level
+        first, size = first + (1 << level), size - (1 << level)

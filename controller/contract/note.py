@@ -1,0 +1,131 @@
+"""A checkpoint of a table's journal as a signed note, in the text forms of C2SP: signed-note, tlog-checkpoint and
+tlog-cosignature.
+
+A note is a text, an empty line, and a line for each signature. A checkpoint's text says of which log it is (its
+*origin*), how many leaves the log's tree has, and the tree's root. The table signs the text. A witness signs that this
+is the largest consistent tree of this origin that it has seen by then.
+
+The name of a signature's type stands in its key's id. So another type than Ed25519 can come beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from hashlib import sha256
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from msgspec import Struct
+
+from controller.contract.signing import Signer
+
+ED25519 = b"\x01"
+"""The type of a note's own signature."""
+
+COSIGNATURE = b"\x04"
+"""The type of a witness's signature: its time, and Ed25519 over the time and the text."""
+
+MOST_NOTE_BYTES = 8_000
+
+_SIGNATURES = 16  # a note with so many must be read
+_HASH_BYTES = 32
+_NAME = re.compile(r"[^\s+]{1,200}")
+_SIGNATURE = re.compile(r"— (\S{1,200}) ([A-Za-z0-9+/]+={0,2})")
+_SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+class Checkpoint(Struct, frozen=True):
+    """The log of this origin has `size` leaves, and its tree this root."""
+
+    origin: str
+    size: int
+    root: bytes
+
+    def text(self) -> str:
+        """The text that is signed."""
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
+
+class Note(Struct, frozen=True):
+    """A signed text. A signature is the name of its key and the bytes that its line holds: the key's id first."""
+
+    text: str
+    signatures: tuple[tuple[str, bytes], ...]
+
+    def __str__(self) -> str:
+        lines = "".join(f"— {name} {base64.b64encode(line).decode()}\n" for name, line in self.signatures)
+        return f"{self.text}\n{lines}"
+
+    def checkpoint(self) -> Checkpoint | None:
+        """What the text says; None where it is no checkpoint."""
+        match self.text.split("\n"):
+            case [origin, size, root, ""] if _NAME.fullmatch(origin) and _SIZE.fullmatch(size):
+                said = Checkpoint(origin, int(size), _unspelt(root) or b"")
+                return said if len(said.root) == _HASH_BYTES and said.text() == self.text else None
+            case _:
+                return None
+
+    def signed_by(self, name: str, key: bytes) -> bool:
+        """Whether the key of this name signed the text. False also where a line of that key holds no signature."""
+        own = key_id(name, ED25519, key)
+        lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
+        return bool(lines) and all(_holds(key, line, self.text.encode()) for line in lines)
+
+    def cosigned_at_s(self, name: str, key: bytes) -> int | None:
+        """When the witness of this name and key cosigned, in seconds since 1970; None where it did not."""
+        own = key_id(name, COSIGNATURE, key)
+        lines = [line[4:] for named, line in self.signatures if named == name and line[:4] == own]
+        if not lines or not all(len(line) == 72 and _holds(key, line[8:], self._seen(line[:8])) for line in lines):
+            return None
+        return int.from_bytes(lines[-1][:8], "big")
+
+    def signed(self, name: str, signer: Signer, key: bytes) -> Note:
+        """This note with a signature of this key."""
+        line = key_id(name, ED25519, key) + signer.sign(self.text.encode())
+        return Note(self.text, (*self.signatures, (name, line)))
+
+    def cosigned(self, name: str, signer: Signer, key: bytes, at_s: int) -> Note:
+        """This note with the cosignature of a witness, who saw it at this time in seconds since 1970."""
+        at = struct.pack(">Q", at_s)
+        line = key_id(name, COSIGNATURE, key) + at + signer.sign(self._seen(at))
+        return Note(self.text, (*self.signatures, (name, line)))
+
+    def _seen(self, at: bytes) -> bytes:
+        """What a witness signs."""
+        return f"cosignature/v1\ntime {int.from_bytes(at, 'big')}\n{self.text}".encode()
+
+
+def key_id(name: str, type_: bytes, key: bytes) -> bytes:
+    """The four bytes by which a line of a note says which key, of which name and type, signed it."""
+    return sha256(name.encode() + b"\n" + type_ + key).digest()[:4]
+
+
+def read_note(text: str) -> Note | None:
+    """The note in this text; None where it is none, or is not spelt as a note must be."""
+    body, gap, rest = text.rpartition("\n\n")
+    lines = rest.split("\n")
+    if not gap or len(text) > MOST_NOTE_BYTES or lines.pop() or not 1 <= len(lines) <= _SIGNATURES:
+        return None
+    found = [(match[1], _unspelt(match[2])) for match in map(_SIGNATURE.fullmatch, lines) if match]
+    signatures = tuple((name, line) for name, line in found if line is not None and len(line) > 4)
+    note = Note(f"{body}\n", signatures)
+    return note if len(signatures) == len(lines) and str(note) == text else None
+
+
+def _unspelt(text: str) -> bytes | None:
+    """The bytes of a text in Base64, which has one spelling; None where it has another."""
+    try:
+        value = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return value if base64.b64encode(value).decode() == text else None
+
+
+def _holds(key: bytes, signature: bytes, text: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
+    except (ValueError, InvalidSignature):
+        return False
+    return True
