@@ -63,7 +63,7 @@ class Edge(Struct, frozen=True):
 
 def edge_of(size: int, whole: Whole) -> Edge:
     """The edge of a tree of this size."""
-    return Edge(size, tuple(whole(level, place) for level, place in _wholes(0, size)))
+    return Edge(size, tuple(whole(level, place) for level, place in wholes(0, size)))
 
 
 def consistency_proof(old: int, size: int, whole: Whole) -> list[bytes]:
@@ -153,10 +153,10 @@ def _left(size: int) -> int:
 
 def _range(first: int, size: int, whole: Whole) -> bytes:
     """The hash of a part of the tree."""
-    return Edge(size, tuple(whole(level, place) for level, place in _wholes(first, size))).root()
+    return Edge(size, tuple(whole(level, place) for level, place in wholes(first, size))).root()
 
 
-def _wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
+def wholes(first: int, size: int) -> Iterator[tuple[int, int]]:
     """The whole subtrees of which a part consists, the largest first. The part begins where a split does."""
     while size:
         level = size.bit_length() - 1

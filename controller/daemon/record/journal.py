@@ -21,15 +21,18 @@ from pathlib import Path
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
+from controller.contract.merkle import consistency_proof, edge_of
+from controller.contract.note import Checkpoint, Note
 from controller.contract.signing import Signer
 from controller.daemon.record.archive import Run, beside, read_archive, write_archive
+from controller.daemon.record.checkpoints import keep_note, kept_note, signed_checkpoint
 from controller.daemon.record.fact_json import fact_to_json
 from controller.daemon.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside
 from controller.daemon.record.journal_form import (
     BEGIN_ANEW,
+    FROM_FORM,
     SCHEMA,
     SCHEMA_VERSION,
-    TO_FORM_2,
     check_form,
     explained,
     failed,
@@ -52,6 +55,7 @@ from controller.daemon.record.journal_reading import (
 )
 from controller.daemon.record.journal_rows import Entry, Message, Row
 from controller.daemon.record.stored_row import stamped
+from controller.daemon.record.tree import Tree
 
 _CHECKPOINT_PAGES = 1000  # SQLite's own
 _PAGES_GIVEN_BACK_AT_ONCE = 500
@@ -117,6 +121,7 @@ class Journal:
             file.close()
             raise
         self._file, self._open = file, True
+        self._tree: Tree | None = None
 
     def _set_up(self) -> None:
         self._db.execute("PRAGMA journal_mode = WAL")
@@ -153,9 +158,9 @@ class Journal:
                 f"The journal {self._path} is of epoch {epoch}. This table's last journal is of epoch {must_be}.",
                 f"Put the journal of epoch {must_be} there, or {BEGIN_ANEW}",
             )
-        if form == 1:
+        if form < SCHEMA_VERSION:
             with self._transaction():
-                for statement in TO_FORM_2:
+                for statement in (each for earlier in range(form, SCHEMA_VERSION) for each in FROM_FORM[earlier]):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -322,15 +327,60 @@ class Journal:
         The mark is not synced: the next fact's commit syncs it. Where the mark is lost, events are sent again, and the
         pit drops them.
         """
-        with self._telling():
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # else a sync could fail, and nobody would hear of that
-            try:
-                self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
-            finally:
-                self._db.execute("PRAGMA synchronous = FULL")
-                self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        with self._unsynced():
+            self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
         self.acked_seq = seq
+
+    @property
+    def origin(self) -> str:
+        """The name of this journal as a log whose tree others witness."""
+        return f"{self._table_id}/{self.epoch}"
+
+    def checkpoint(self) -> Note:
+        """The table's signed word about the tree of all rows by now, which is kept. Raises OSError.
+
+        As with `mark_acked`, a later commit syncs it: a note that is lost can be made again.
+        """
+        with self._unsynced(), self._transaction():
+            edge = self._tree_now().grow()
+            note = signed_checkpoint(self.origin, edge, self._signer, self._public_key)
+            keep_note(self._db, "signed", edge.size, note)
+        self._tree_now().grown_to(edge)
+        return note
+
+    def consistency(self, old: int, size: int) -> list[bytes]:
+        """Why the tree of `size` rows begins with that of the first `old`. Raises OSError where an archive is missing,
+        or as the disk fails."""
+        with self._telling():
+            return consistency_proof(old, size, self._archives_explained)
+
+    def holds(self, point: Checkpoint) -> bool:
+        """Whether a checkpoint is of this journal's own tree, as it was at that size. Raises as `consistency` does."""
+        with self._telling():
+            size = self._tree_now().place_of(self._row) + 1
+            known = point.origin == self.origin and 0 < point.size <= size
+            return known and edge_of(point.size, self._archives_explained).root() == point.root
+
+    def keep_cosigned(self, size: int, note: Note) -> None:
+        """Keep the last checkpoint that a witness cosigned. Raises OSError."""
+        with self._unsynced():
+            keep_note(self._db, "cosigned", size, note)
+
+    def last_note(self, kind: str) -> Note | None:
+        """The last checkpoint that is "signed" or "cosigned"; None where there is none. Raises OSError."""
+        with self._telling():
+            return kept_note(self._db, kind)
+
+    def _tree_now(self) -> Tree:
+        if self._tree is None:
+            self._tree = Tree(self._db, self._archive, beside(self._path))
+        return self._tree
+
+    def _archives_explained(self, level: int, place: int) -> bytes:
+        try:
+            return self._tree_now().whole(level, place)
+        except TableError as error:
+            raise JournalFailedError(error.code, error.what) from error
 
     @property
     def used_bytes(self) -> int:
@@ -417,6 +467,8 @@ class Journal:
                     str(archive.absolute()),
                 ),
             )
+            self._tree_now().grow()
+            self._tree_now().keep_edge(run.last_row)
             self._db.execute("DELETE FROM message WHERE row <= ?", (run.last_row,))
             self._db.execute("DELETE FROM fact WHERE row <= ?", (run.last_row,))
         self.archived_rows = run.last_row
@@ -480,6 +532,18 @@ class Journal:
             yield
         except sqlite3.Error as error:
             raise failed(error, self._path) from error
+
+    @contextmanager
+    def _unsynced(self) -> Iterator[None]:
+        """A block whose writes the next commit syncs. Raises OSError where the disk fails."""
+        with self._telling():
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # else a sync could fail, and nobody would hear of that
+            try:
+                yield
+            finally:
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

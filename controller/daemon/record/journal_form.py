@@ -11,9 +11,9 @@ from pathlib import Path
 from controller.basics.errors import TableError
 from controller.daemon.record.journal_file import JournalFailedError
 
-SCHEMA_VERSION = 2
-"""Form 2 also holds how each fact came, the machine's own clock, and which rows archives hold. Opening a journal of
-form 1 gives the journal form 2."""
+SCHEMA_VERSION = 3
+"""Form 2 also holds how each fact came, the machine's own clock, and which rows archives hold. Form 3 also holds what
+`tree.py` keeps. Opening a journal of an earlier form gives the journal form 3."""
 
 
 _KEY_BYTES = 32
@@ -38,6 +38,19 @@ CREATE TABLE archive (
     head_after BLOB NOT NULL,
     path TEXT NOT NULL
 ) STRICT
+"""
+
+
+_TREE_TABLES = """
+CREATE TABLE tree (id INTEGER PRIMARY KEY CHECK (id = 1), first_row INTEGER NOT NULL) STRICT;
+CREATE TABLE subtree (
+    level INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (level, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoint (kind TEXT PRIMARY KEY, size INTEGER NOT NULL, note TEXT NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO tree
 """
 
 
@@ -70,15 +83,20 @@ CREATE TABLE message (
 ) STRICT;
 CREATE INDEX message_row ON message (row);
 {_ARCHIVE_TABLE};
+{_TREE_TABLES} VALUES (1, 1);
 """
 
 
-TO_FORM_2 = (
-    _ARCHIVE_TABLE,
-    "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
-)
+FROM_FORM = {
+    1: (
+        _ARCHIVE_TABLE,
+        "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
+    ),
+    2: tuple(f"{_TREE_TABLES} SELECT 1, coalesce(max(last_row), 1) FROM archive".split(";")),
+}
+"""By the form of a journal, the statements that give the journal the next form."""
 
 
 def whose_journal(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:

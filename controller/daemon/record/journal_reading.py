@@ -29,6 +29,7 @@ from controller.daemon.record.journal_form import (
 from controller.daemon.record.journal_rows import Message, Row
 from controller.daemon.record.old_facts import RENAMED
 from controller.daemon.record.stored_row import StoredRow
+from controller.daemon.record.tree_check import TreeCheck
 
 _LAST_ROW = 2**63 - 1
 
@@ -59,7 +60,8 @@ class Verified(Struct, frozen=True):
 
 
 def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
-    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
+    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures,
+    and that the tree which the journal keeps is the tree of its rows.
 
     Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
     `folders`, or beside the journal. Only reads, also while the table runs. Raises TableError `journal_damaged` naming
@@ -72,10 +74,13 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
             if form_of(db) > 1
             else "SELECT 0, 0, 0"
         ).fetchone()
-        rows, messages = 0, 0
+        rows, messages, tree = 0, 0, TreeCheck(db, path)
         for row in _signed_rows(db, path, archive, *folders):
+            tree.row(rows, row.previous_head)
             rows, messages = row.number, messages + len(row.messages)
         head = last_row_of(db)[1]
+        tree.row(rows, head)
+        tree.end(rows)
         head_seq_at(db, path, rows)
         if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - (messages - archived_seq):
             raise row_damaged(path, rows, f"{stray} messages belong to no row")
