@@ -79,11 +79,6 @@ class SimulatedGpio:
             raise RuntimeError("You must setup() the GPIO channel first")
         return self._page.level(channel)
 
-    def gpio_function(self, channel: int, /) -> int:
-        """OUT or IN, as the pin is now, whoever set it up."""
-        self._check_channel(channel)
-        return self.OUT if self._page.function(channel) == OUTPUT else self.IN
-
     def cleanup(self, channel: int) -> None:
         """Make a channel an input without a pull again, and forget it. A channel not set up here stays as it is."""
         self._check_channel(channel)

@@ -23,6 +23,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.settings import default
 from controller.table.acts.pit import SeeAward
 from controller.table.facts import AwardStepped
+from tests.support.ledgers import meet
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
 KEY = SigningKey(bytes(32))
@@ -156,7 +157,7 @@ class Window:
     def _meet(self) -> None:
         state = {"online": True, "table": _TABLE, "epoch": EPOCH, "public_key": KEY.public.hex()}
         with suppress(TableError):  # the table is retired, or its adoption was taken back
-            self._ledger.meet(_TABLE, canonical(state | {"head_seq": len(self._table.events)}), adopt_new=False)
+            meet(self._ledger, _TABLE, canonical(state | {"head_seq": len(self._table.events)}), adopt_new=False)
 
     def _receive(self) -> None:
         self._meet()

@@ -40,6 +40,7 @@ from controller.table.acts.shoe import CloseShoe
 from controller.table.facts import AwardStepped, Fact, HitUnheard
 from controller.table.rules import TableRules
 from tests.support.contract import check_event
+from tests.support.ledgers import meet, unheard_steps
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards
 
 KEY = SigningKey(bytes(range(32)))
@@ -116,13 +117,13 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         table.lock(1, 2).draw("2S KH 3D 9H")  # Banker's King and 9 of hearts: seat 2's own
         state = _state(table)
         _commit(ledger, table)
-        ledger.meet(ROYAL9.table, canonical(state), adopt_new=False)  # so that it is heard to its head
+        meet(ledger, ROYAL9.table, canonical(state), adopt_new=False)  # so that it is heard to its head
         (award, *_) = ledger.awards()
         ledger.take_step(award.id, "verified", "Ann Lee")
         ledger.take_step(award.id, "paid", "Ann Lee")
         steps = [
             json.loads(replace(step, at=_PIT_AT, seq=_PIT_SEQ + place).payload(PIT_KEY))
-            for place, step in enumerate(ledger.unheard_steps(ROYAL9.table))
+            for place, step in enumerate(unheard_steps(ledger, ROYAL9.table))
         ]
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:

@@ -255,7 +255,7 @@ def test_no_channel_before_the_mode_is_set(header: Header) -> None:
 def random_call(dice: random.Random) -> tuple[str, list[int], dict[str, int]]:
     """One call on the module, right or wrong. Its numbers are small, so that calls meet on the same pins."""
     channel = dice.choice([2, 3, 27, 27, 53, 54])
-    match dice.choice(["in", "out", "output", "output", "input", "input", "gpio_function", "cleanup"]):
+    match dice.choice(["in", "out", "output", "output", "input", "input", "cleanup"]):
         case "in":
             return "setup", [channel, 1], {"pull_up_down": dice.choice([20, 21, 22, 23])}
         case "out":

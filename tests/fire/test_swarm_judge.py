@@ -20,6 +20,7 @@ from tests.fire.swarm_judge import Ack, Seen, findings
 from tests.fire.terms import exact
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.postgresql import write
+from tests.support.ledgers import meet
 
 
 @dataclass
@@ -64,7 +65,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
         for table in tables:
             seen.sent[table.table] = table.sent
             ledger.adopt(table.table, EPOCH, KEY.public.hex())
-            ledger.meet(table.table, table.state(), adopt_new=False)
+            meet(ledger, table.table, table.state(), adopt_new=False)
         for table in tables * 3:
             say(table, table.lock(1, 4, price_cents=333), table.finish())
         say(tables[0], tables[0].lock(2, 3, 5, price_cents=777), tables[0].void(2, 3, 5))

@@ -22,6 +22,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.service import Pit
 from controller.pit.reference.session import Session
 from tests.fuzz.journals import damaged
+from tests.support.ledgers import unheard_steps
 
 _FORM_3 = Path(__file__).parents[1] / "pit" / "ledger_form_3.sqlite.gz"
 _HANGS_AFTER_S = 120  # only so that a hang names its place
@@ -84,7 +85,7 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
         for read in (ledger.acks, ledger.levels, ledger.undecidable, ledger.terms):
             read()
         for table in ledger.acks():
-            ledger.unheard_steps(table)
+            unheard_steps(ledger, table)
         raise SystemExit(0)
 
     monkeypatch.setattr(Session, "refuse_decisions", lambda *_: None)

@@ -21,6 +21,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.test_meters import TERMS, give, opened
+from tests.support.ledgers import meet, unheard_steps
 
 PIT = SigningKey(bytes([7]) * 32)
 Lines = list[dict[str, Any]]
@@ -132,7 +133,7 @@ class Evening:
     def _tell(self) -> None:
         """Let a table tell the next steps of its awards."""
         table = self._random.choice(self._tables)
-        while steps := [step for step in self._ledger.unheard_steps(table.table) if step.hit in self._hits]:
+        while steps := [step for step in unheard_steps(self._ledger, table.table) if step.hit in self._hits]:
             step = steps[0]
             give(self._ledger, table, table.award(self._hits[step.hit][1], step.step, step.cents, step.by))
             if self._random.random() < 0.3:
@@ -188,7 +189,7 @@ class Evening:
     def _hear(self, number: int) -> None:
         table = self._tables[number]
         self._ledger.adopt(table.table, EPOCH, KEY.public.hex())
-        self._ledger.meet(table.table, table.state(), adopt_new=False)
+        meet(self._ledger, table.table, table.state(), adopt_new=False)
 
     def _kill(self) -> None:
         self._ledger.close()

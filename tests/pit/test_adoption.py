@@ -34,6 +34,7 @@ from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import TERMS, balanced, code_of, counted, give, opened
 from tests.support.brokers import needs_mosquitto
+from tests.support.ledgers import meet, unheard_steps
 from tests.support.samples import examples
 from tests.support.waiting import PATIENCE_S, until
 
@@ -70,7 +71,7 @@ def robbed(at: Place) -> Ledger:
     ledger = opened(at)
     ledger.unadopt("t-0", EPOCH, *BY)
     ledger.adopt("t-0", EPOCH, THIEF.public.hex())
-    ledger.meet("t-0", shown("t-0", THIEF), adopt_new=False)
+    meet(ledger, "t-0", shown("t-0", THIEF), adopt_new=False)
     return ledger
 
 
@@ -107,17 +108,17 @@ def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_fo
 def test_a_table_is_adopted_by_the_fingerprint_that_its_own_status_shows(at: Place) -> None:
     with closing(Ledger(at)) as ledger:
         assert code_of(lambda: ledger.adopt(TABLE, EPOCH, OURS)) == "key_unseen"
-        assert code_of(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)) == "epoch_to_adopt"
+        assert code_of(lambda: meet(ledger, TABLE, shown(TABLE, KEY), adopt_new=False)) == "epoch_to_adopt"
         assert code_of(lambda: ledger.adopt(TABLE, EPOCH, THEIRS)) == "key_unseen"
         assert ledger.adopt(TABLE, EPOCH, OURS.upper().replace(" ", "")).public_key == KEY.public
-        assert not ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)
+        assert not meet(ledger, TABLE, shown(TABLE, KEY), adopt_new=False)
 
 
 def test_the_keys_that_are_kept_for_it_are_bounded(at: Place) -> None:
     with closing(Ledger(at)) as ledger:
         for number in range(30):
             with pytest.raises(Exception, match="adopt"):
-                ledger.meet(TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
+                meet(ledger, TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
         ledger.keep([(TABLE, RefusedError("epoch_to_adopt", "Nobody adopted it.", "Adopt it."))])
     assert rows(at, "SELECT count(*) FROM key_seen") == [(20,)]
 
@@ -133,12 +134,12 @@ def what_is_said(call: Any) -> str:
 
 def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(at: Place) -> None:
     with closing(Ledger(at)) as ledger:
-        first = what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=False))
+        first = what_is_said(lambda: meet(ledger, TABLE, shown(TABLE, THIEF), adopt_new=False))
         assert (first.partition(":")[0], THEIRS in first) == ("epoch_to_adopt", True)
         ledger.keep([(TABLE, RefusedError("epoch_to_adopt", "Nobody adopted it.", "Adopt it."))])
     with closing(Ledger(at)) as ledger:  # also after a restart of the pit
         for key, other in ((KEY, THEIRS), (THIEF, OURS)):
-            told = what_is_said(lambda key=key: ledger.meet(TABLE, shown(TABLE, key), adopt_new=False))
+            told = what_is_said(lambda key=key: meet(ledger, TABLE, shown(TABLE, key), adopt_new=False))
             assert told.startswith("epoch_of_another_key: ")
             assert (OURS in told, THEIRS in told, other in told) == (True, True, True)
             command = shlex.split(told.partition("adopt it: ")[2])
@@ -153,7 +154,7 @@ def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_even
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
         (refused,) = ledger.receive([(TABLE, forged)]).refused
         assert (refused[1].code, OURS in refused[1].what) == ("signature_invalid", True)
-        told = [what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=True))]
+        told = [what_is_said(lambda: meet(ledger, TABLE, shown(TABLE, THIEF), adopt_new=True))]
         (refused,) = ledger.receive([(TABLE, forged)]).refused
         told.append(str(refused[1]))
         for said in told:
@@ -167,7 +168,7 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
     table = TableEvening(TABLE, ROYAL9_METERS)
     table.lock(1)
     with closing(Ledger(at)) as ledger:
-        what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False))
+        what_is_said(lambda: meet(ledger, TABLE, shown(TABLE, KEY), adopt_new=False))
         codes = [refusal.code for _, refusal in ledger.receive([(TABLE, table.sent[0])]).refused]
         assert codes == ["event_of_another_epoch"]
         ((_, refusal),) = ledger.receive([(TABLE, stolen(table.sent)[0])]).refused
@@ -230,14 +231,14 @@ def test_a_state_that_tells_nothing_new_asks_the_ledger_nothing_until_somebody_e
     with closing(opened(at)) as leader, closing(Ledger(at)) as person:
         leader.others_wrote()
         shown = TableEvening("t-0").state()
-        leader.meet("t-0", shown, adopt_new=False)
+        meet(leader, "t-0", shown, adopt_new=False)
         with monkeypatch.context() as patched:
             statements = counted(leader, patched)
-            leader.meet("t-0", shown, adopt_new=False)
+            meet(leader, "t-0", shown, adopt_new=False)
         assert statements == []
         person.retire("t-0", "Ann", "Bob", "gone")
         assert leader.others_wrote()
-        assert code_of(lambda: leader.meet("t-0", shown, adopt_new=False)) == "epoch_to_adopt"
+        assert code_of(lambda: meet(leader, "t-0", shown, adopt_new=False)) == "epoch_to_adopt"
 
 
 # Taken back.
@@ -263,7 +264,7 @@ def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(
     assert (after.owed_cents, after.paid_cents) == (0, 0)
     assert {award.step for award in ledger.awards()} == {"rejected"}
     assert not any(award.held for award in ledger.awards())
-    assert ledger.unheard_steps("t-0") == []
+    assert unheard_steps(ledger, "t-0") == []
     assert ledger.ack("t-0") is None, "never adopted but by the thief, and by a test that took it back"
     assert list(read_log(at, "t-0", set_aside_as)) == stolen(table.sent), "kept for the audit"
 
@@ -281,7 +282,7 @@ def test_the_true_key_is_adopted_for_the_same_epoch_and_heard_from_its_first_eve
     balanced(ledger)
     assert [award.id for award in ledger.awards() if award.step == "pending"] == ["t-0.4", "t-0.5", "t-0.6"]
     assert code_of(lambda: ledger.take_step("t-0.6", "verified", "Ann")) == "tables_unheard", "since its adoption"
-    ledger.meet("t-0", table.state(), adopt_new=False)
+    meet(ledger, "t-0", table.state(), adopt_new=False)
     ledger.take_step("t-0.6", "verified", "Ann")
     ledger.take_step("t-0.6", "paid", "Ann")
     assert code_of(lambda: ledger.unadopt("t-0", EPOCH, *BY)) == "award_paid"
@@ -415,7 +416,7 @@ def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, 
         assert (ledger.account().paid_cents, ledger.levels()) == (667, {"big": 1_666, "small": 80})
         ledger.serve()
         for table, head_seq in (("t-0", 5), ("t-1", 6)):
-            ledger.meet(table, TableEvening(table).state(head_seq), adopt_new=False)
+            meet(ledger, table, TableEvening(table).state(head_seq), adopt_new=False)
         assert ledger.recall("t-1.1", "Carl").step == "verified"
         ledger.unadopt("t-1", EPOCH, *BY)
         balanced(ledger)

@@ -30,6 +30,7 @@ from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import code_of, give, opened
 from tests.pit.test_pit_service import event
 from tests.support.brokers import needs_mosquitto
+from tests.support.ledgers import meet
 from tests.support.waiting import until
 
 
@@ -45,7 +46,7 @@ def test_a_name_longer_than_any_is_refused_before_a_database_must_index_it(ledge
     epoch = "".join(random.Random(1).choices(string.ascii_lowercase, k=100_000))
     for table, of in (("t-2", epoch), ("t-2", "e" * 61), ("t" * 61, "ab12cd")):
         said = json.dumps({"online": True, "table": table, "epoch": of, "public_key": KEY.public.hex()}).encode()
-        assert code_of(partial(ledger.meet, table, said, adopt_new=True)) == "state_malformed"
+        assert code_of(partial(meet, ledger, table, said, adopt_new=True)) == "state_malformed"
 
 
 @pytest.mark.parametrize("type_", ["fault", "fault_cleared"])
@@ -116,7 +117,7 @@ def test_the_keys_that_wait_for_a_full_disk_are_bounded(path: Place, monkeypatch
     monkeypatch.setattr("controller.pit.reference.strangers._MOST_SHOWN", 3)
     with closing(opened(path)) as ledger:
         for number in range(5):
-            shown = partial(ledger.meet, "x1", state("x1", key=SigningKey(bytes([number] * 32))), adopt_new=False)
+            shown = partial(meet, ledger, "x1", state("x1", key=SigningKey(bytes([number] * 32))), adopt_new=False)
             assert code_of(shown) == ("epoch_of_another_key" if number else "epoch_to_adopt")
         assert len(ledger._strangers.keys_seen("x1", EPOCH)) == 3
 
@@ -129,11 +130,11 @@ def test_the_heads_of_invented_tables_are_bounded_and_leave_room_for_an_adopted_
     with closing(opened(path)) as ledger:
         told = {table: state(table) for table in ("x1", "x2", "x3", "x4", "x5")}
         for table, said in told.items():
-            assert code_of(partial(ledger.meet, table, said, adopt_new=False)) == "epoch_to_adopt"
+            assert code_of(partial(meet, ledger, table, said, adopt_new=False)) == "epoch_to_adopt"
         assert [*ledger._session._heads] == ["t-0", "t-1", "x1", "x2", "x3"]
         for table in ("x3", "x5"):
             ledger.adopt(table, EPOCH, KEY.public.hex())
-            ledger.meet(table, told[table], adopt_new=False)
+            meet(ledger, table, told[table], adopt_new=False)
         assert [*ledger._session.heard(("x3", "x5"))] == ["x3", "x5"]
 
 

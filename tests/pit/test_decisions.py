@@ -21,6 +21,7 @@ from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, Far, House, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
+from tests.support.ledgers import meet
 from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, until
 
@@ -246,9 +247,9 @@ def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp
 
         other = TableEvening("t-1")
         assert pay() == "tables_unheard"
-        ledger.meet("t-1", other.state(), adopt_new=False)
+        meet(ledger, "t-1", other.state(), adopt_new=False)
         assert pay() == "tables_unheard"
-        ledger.meet("t-0", table.state(4), adopt_new=False)
+        meet(ledger, "t-0", table.state(4), adopt_new=False)
         assert pay() == "tables_unheard", "it has one more"
         give(ledger, table, table.finish())
         assert pay() == "step_not_next", "both are heard"
@@ -268,7 +269,7 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
         ledger.set_terms(TERMS)
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
         payload = state().replace(b'"head_seq":0', f'"head_seq":{json.dumps(head_seq)}'.encode())
-        ledger.meet(TABLE, payload, adopt_new=False)
+        meet(ledger, TABLE, payload, adopt_new=False)
         assert code_of(lambda: ledger.take_step(AWARD, "verified", "Ann")) == "tables_unheard"
 
 

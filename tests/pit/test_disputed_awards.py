@@ -25,6 +25,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.service import Pit
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
+from tests.support.ledgers import unheard_steps
 from tests.support.samples import examples
 
 NOW = Stamp(1_767_225_600_000, synchronised=True)
@@ -80,7 +81,7 @@ class Floor:
         return [alarm.code for event in received.committed for alarm in event.alarms]
 
     def waiting(self, number: int) -> list[AwardStep]:
-        return self.ledger.unheard_steps(self.tables[number].evening.table)
+        return unheard_steps(self.ledger, self.tables[number].evening.table)
 
 
 @given(data=st.data())

@@ -36,6 +36,7 @@ from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both, rows, write
 from tests.pit.test_meters import code_of
 from tests.support.errors import raising
+from tests.support.ledgers import meet
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -296,7 +297,7 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
 ) -> None:
     ledger = Ledger(at)
     with raising("epoch_to_adopt") as told:
-        ledger.meet(TABLE, state(), adopt_new=False)
+        meet(ledger, TABLE, state(), adopt_new=False)
     assert codes(give(ledger, event(1))) == ["event_of_another_epoch"]
     assert ledger.acks() == {}
 
@@ -304,18 +305,18 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
     assert Path(program) == Path(sys.executable).with_name("pitctl")
     assert main([*command, "--yes"]) == 0
     assert EPOCH in capsys.readouterr().out
-    assert ledger.meet(TABLE, state(), adopt_new=False) is False, "the running pit has noticed"
+    assert meet(ledger, TABLE, state(), adopt_new=False) is False, "the running pit has noticed"
     assert give(ledger, event(1)).acks == {TABLE: ack(1)}
     ledger.close()
 
 
 def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_never(at: Place) -> None:
     ledger = Ledger(at)
-    assert ledger.meet(TABLE, state(), adopt_new=True)
-    assert not ledger.meet(TABLE, state(), adopt_new=True)
+    assert meet(ledger, TABLE, state(), adopt_new=True)
+    assert not meet(ledger, TABLE, state(), adopt_new=True)
     give(ledger, event(1))
-    assert code_of(lambda: ledger.meet(TABLE, state(epoch="beef"), adopt_new=True)) == "epoch_to_adopt"
-    assert code_of(lambda: ledger.meet(TABLE, state(key=OTHER_KEY), adopt_new=True)) == "epoch_of_another_key"
+    assert code_of(lambda: meet(ledger, TABLE, state(epoch="beef"), adopt_new=True)) == "epoch_to_adopt"
+    assert code_of(lambda: meet(ledger, TABLE, state(key=OTHER_KEY), adopt_new=True)) == "epoch_of_another_key"
     received = give(ledger, event(1, epoch="beef"))
     assert codes(received) == ["event_of_another_epoch"]
     assert received.acks == {TABLE: ack(1)}
@@ -348,7 +349,7 @@ def test_words_that_cannot_be_adopted_are_refused(ledger: Ledger, words: tuple[s
 def test_a_table_that_says_goodbye_is_nothing_to_judge(at: Place) -> None:
     ledger = Ledger(at)
     goodbye = json.dumps({"online": False, "table": TABLE, "epoch": EPOCH, "boot": 1, "contract": 1}).encode()
-    assert not ledger.meet(TABLE, goodbye, adopt_new=True)
+    assert not meet(ledger, TABLE, goodbye, adopt_new=True)
     assert ledger.acks() == {}
     ledger.close()
 
@@ -367,7 +368,7 @@ def test_a_table_that_says_goodbye_is_nothing_to_judge(at: Place) -> None:
 )
 def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: str, payload: bytes) -> None:
     ledger = Ledger(at)
-    assert code_of(lambda: ledger.meet(table, payload, adopt_new=True)) == "state_malformed"
+    assert code_of(lambda: meet(ledger, table, payload, adopt_new=True)) == "state_malformed"
     assert ledger.acks() == {}
     ledger.close()
 

@@ -27,6 +27,7 @@ from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.errors import raising
+from tests.support.ledgers import meet
 from tests.support.pit_process import PitProcess
 from tests.support.waiting import PATIENCE_S, until
 
@@ -50,7 +51,7 @@ def database_of(ledger: Ledger) -> LedgerDatabase:
 
 def heard(ledger: Ledger, *tables: TableEvening) -> None:
     for table in tables:
-        ledger.meet(table.table, table.state(), adopt_new=False)
+        meet(ledger, table.table, table.state(), adopt_new=False)
 
 
 # Who leads.
@@ -273,7 +274,7 @@ def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> 
     ):
         with closing(Ledger(with_password)) as ledger:
             with pytest.raises(TableError) as told:
-                ledger.meet("t-0", TableEvening("t-0").state(), adopt_new=False)
+                meet(ledger, "t-0", TableEvening("t-0").state(), adopt_new=False)
             assert "adopt --ledger" in told.value.do
             assert "secret" not in told.value.do
 

@@ -33,6 +33,7 @@ from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.postgresql import over_both
+from tests.support.ledgers import meet, unheard_steps
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards
 
@@ -55,7 +56,7 @@ def opened(at: Place, terms: Mapping[str, Terms] = TERMS) -> Ledger:
     ledger.set_terms(terms)
     for table in ("t-0", "t-1"):
         ledger.adopt(table, EPOCH, KEY.public.hex())
-        ledger.meet(table, TableEvening(table).state(), adopt_new=False)  # and heard to its head, at which nothing is
+        meet(ledger, table, TableEvening(table).state(), adopt_new=False)  # and heard to its head, at which nothing is
     return ledger
 
 
@@ -73,7 +74,7 @@ def amounts(ledger: Ledger) -> list[tuple[str, int]]:
 
 def waiting(ledger: Ledger, table: str = "t-0") -> list[tuple[str, str, int, str]]:
     """The steps that the table's stream has not told of, in the order of their numbers."""
-    steps = ledger.unheard_steps(table)
+    steps = unheard_steps(ledger, table)
     assert [step.seq for step in steps] == sorted({step.seq for step in steps})
     return [(step.award, step.step, step.cents, step.by) for step in steps]
 
@@ -196,9 +197,9 @@ def test_steps_that_wait_keep_their_numbers_while_those_before_them_are_told_of(
     for _ in range(3):
         give(ledger, table, table.lock(1), table.finish((1, "x")), hit := table.hit(1, "x", 10))
         hits.append(hit)
-    (_, *later) = (step.seq for step in ledger.unheard_steps("t-0"))
+    (_, *later) = (step.seq for step in unheard_steps(ledger, "t-0"))
     give(ledger, table, table.award(hits[0], "pending", 10))
-    assert [step.seq for step in ledger.unheard_steps("t-0")] == later
+    assert [step.seq for step in unheard_steps(ledger, "t-0")] == later
 
 
 def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) -> None:

@@ -26,6 +26,7 @@ from controller.pit.reference.clock import number_text
 from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
+from tests.support.ledgers import unheard_steps
 from tests.support.samples import examples
 
 BEGUN_MS = 1_750_000_000_000
@@ -93,7 +94,7 @@ class World:
     def tell(self) -> None:
         """Tell the tables every step that waits, one after the other, until their streams have told of it."""
         for number, table in enumerate(self.tables):
-            while waiting := self.ledger.unheard_steps(table.evening.table):
+            while waiting := unheard_steps(self.ledger, table.evening.table):
                 step = waiting[0]
                 assert step.seq > table.seen, "the table takes none that is older than one it has"
                 table.seen = step.seq
@@ -153,7 +154,7 @@ def test_what_was_told_as_paid_is_not_decided_anew(world: World) -> None:
         "paid, 11.66, by Bob (event t-0/ab12cd/6)",
     ]
     assert any("was paid, 11.66, by Bob" in alarm for alarm in award.alarms)
-    assert world.ledger.unheard_steps("t-0") == [], "the table knows better"
+    assert unheard_steps(world.ledger, "t-0") == [], "the table knows better"
 
 
 def test_a_recall_takes_over_what_was_told_under_its_names_and_tells_the_table(world: World) -> None:
@@ -161,7 +162,7 @@ def test_a_recall_takes_over_what_was_told_under_its_names_and_tells_the_table(w
     award = world.ledger.recall("t-0.1", "Carl")
     assert (award.step, award.cents, award.house_cents, award.held) == ("paid", 1_166, 0, False)
     assert {telling.recalled_by for telling in award.tellings} == {"Carl"}
-    assert [(step.step, step.by) for step in world.ledger.unheard_steps("t-0")] == [("paid", "Bob")]
+    assert [(step.step, step.by) for step in unheard_steps(world.ledger, "t-0")] == [("paid", "Bob")]
     assert world.ledger.account().paid_cents == 1_166
     balanced(world.ledger)
     world.tell()
@@ -195,7 +196,7 @@ def test_two_people_dismiss_what_nobody_did_and_the_table_is_told_how_the_award_
         (10**12, "a forger", "Ann", "Bob")
     ]
     balanced(world.ledger)
-    assert [(step.step, step.cents, step.by) for step in world.ledger.unheard_steps("t-0")] == [
+    assert [(step.step, step.cents, step.by) for step in unheard_steps(world.ledger, "t-0")] == [
         ("pending", 1_166, "Ann")
     ]
     world.tell()
@@ -228,12 +229,12 @@ def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: Wo
     world.send(0)
     world.ms = BEGUN_MS + 60_000
     world.restore(world.copied())
-    (step,) = world.ledger.unheard_steps("t-0")
+    (step,) = unheard_steps(world.ledger, "t-0")
     assert (step.hit, step.seq, step.at) == (hit, world.ms, number_text(world.ms))
     assert world.ledger.meters_seqs(1)[0] == world.ms
     world.tell()
     world.decide("t-0.1", "verified")
-    assert [step.seq for step in world.ledger.unheard_steps("t-0")] <= [world.ms]
+    assert [step.seq for step in unheard_steps(world.ledger, "t-0")] <= [world.ms]
 
 
 def crossed(world: World) -> None:
@@ -258,7 +259,7 @@ def test_a_pending_step_is_told_of_no_decision_whatever_its_amount(world: World)
     assert world.send(0, 1) == []
     assert world.stands() == [("t-0.1", "pending", 1_666), ("t-1.1", "pending", 1_167)]
     assert not any(award.held for award in world.ledger.awards())
-    assert [step.cents for step in world.ledger.unheard_steps("t-0")] == [1_666], "the table knows of another"
+    assert [step.cents for step in unheard_steps(world.ledger, "t-0")] == [1_666], "the table knows of another"
     world.tell()
     world.decide("t-0.1", "verified", "paid")
 
@@ -271,7 +272,7 @@ def test_a_recall_at_another_amount_is_the_houses_to_add_or_to_keep(world: World
     world.tell()
     world.restore(copy)
     world.send(0, 1)
-    assert [world.ledger.unheard_steps(table) for table in ("t-0", "t-1")] == [[], []], "the tables know better"
+    assert [unheard_steps(world.ledger, table) for table in ("t-0", "t-1")] == [[], []], "the tables know better"
     recalled = world.ledger.recall("t-1.1", "Carl")
     assert (recalled.step, recalled.cents, recalled.house_cents) == ("paid", 1_666, 499)
     account = world.ledger.account()
@@ -412,7 +413,7 @@ def test_a_step_that_waits_in_one_copy_gets_through_after_another_copy_was_serve
     world.tell()
     world.restore(newer)
     assert world.send() == ["award_told"]
-    (waiting,) = world.ledger.unheard_steps("t-0")
+    (waiting,) = unheard_steps(world.ledger, "t-0")
     assert (waiting.award, waiting.seq > table.seen) == ("t-0.1", True)
     world.ledger.recall("t-0.2", "Carl")
     world.tell()

@@ -22,6 +22,7 @@ from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 from tests.simulation.disk import unsynced
 from tests.simulation.signing import Signer
+from tests.support.ledgers import meet, unheard_steps
 
 _LEVELS_EVERY_S = 1.5
 _STEPS_EVERY_S = 2.0
@@ -90,7 +91,7 @@ class LedgerPit:
                 self._later(self.commit_takes_s, self._commit, self._life)
             return
         try:
-            self.ledger.meet(table, payload, adopt_new=True)
+            meet(self.ledger, table, payload, adopt_new=True)
         except TableError as refusal:
             self.complaints.append(str(refusal))
         if (ack := self.ledger.ack(table)) is not None:
@@ -151,7 +152,7 @@ class LedgerPit:
         """Say the first step that each table's stream has not told of, since a table takes no step that is older than
         one it has."""
         for table in self.ledger.acks():
-            for step in self.ledger.unheard_steps(table)[:1]:
+            for step in unheard_steps(self.ledger, table)[:1]:
                 payload = step.payload(KEY)
                 self.steps_said.setdefault(table, []).append(payload)
                 self.say(table, "award", payload, False)

@@ -49,6 +49,7 @@ from tests.simulation.network import Network, Weather
 from tests.simulation.pit import LedgerPit
 from tests.simulation.shoe import Port
 from tests.simulation.signing import signature_holds
+from tests.support.ledgers import unheard_steps
 
 _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01, when the wall clock's time begins
@@ -158,7 +159,7 @@ class World:
         for table in self.tables:
             committed = self.inspector.committed[table.id] == len(table.auditor.bodies)
             hold("with all links up everything is acknowledged", committed, table.delivery())
-            unheard = pit.ledger.unheard_steps(table.id)
+            unheard = unheard_steps(pit.ledger, table.id)
             hold("every award step is told in the stream, or a later one", not unheard, unheard)
             stands, told = self.inspector.last_steps(table.id), table.auditor.award_steps
             hold("the table knows how far every award has come", stands == told, (stands, told))

@@ -149,13 +149,6 @@ class Ledger:
             self._adoptions.retire(table, f"{by}, witness {witness}", why)
             self._session.forget(table)
 
-    def meet(self, table: str, payload: bytes, adopt_new: bool) -> bool:
-        """As `meet_all`, with one state. True where its epoch was adopted just now. Raises the RefusedError."""
-        adopted, refused = self.meet_all([(table, payload)], adopt_new)
-        for _, refusal in refused:
-            raise refusal
-        return bool(adopted)
-
     def meet_all(
         self, states: Sequence[tuple[str, bytes]], adopt_new: bool
     ) -> tuple[list[str], list[tuple[str, RefusedError]]]:
@@ -404,11 +397,6 @@ class Ledger:
         """
         with self._deciding():
             return self._awards.dismiss(award, by, witness)
-
-    def unheard_steps(self, table: str) -> list[AwardStep]:
-        """The steps of a table's awards that the table's stream has not told of, in order."""
-        with self._db.explained():
-            return self._awards.unheard(table)
 
     def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
         """Of each of these tables the first step of its adopted epoch that the table's stream has not told of."""
