@@ -310,7 +310,7 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
 DARK = {
     *("controller", "controller.people", "controller.people.cli", "controller.basics.colours"),
     *("controller.people.cli.command", "controller.people.cli.commands", "controller.people.cli.files"),
-    *(f"controller.people.cli.commands.{part}" for part in ("looking", "record", "table", "without_hardware")),
+    *(f"controller.people.cli.commands.{part}" for part in ("looking", "record", "table", "wire", "without_hardware")),
     *("controller.people.cli.main", "controller.basics", "controller.basics.errors"),
     *("controller.basics.command", "controller.basics.near"),
     *("controller.daemon", "controller.daemon.header"),

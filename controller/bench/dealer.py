@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import get_args
+
 from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
+from controller.people.cli.wire import say_again
+from controller.table.facts import CardDrawn, ShoeFact
+
+_OF_SHOE = {kind.__name__ for kind in get_args(ShoeFact)}
+_QUICKEST_PRESS_MS = 1000
 
 
 class Dealer:
@@ -54,6 +62,38 @@ class Dealer:
 
     def _cut_cards(self) -> int:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
+
+    def replay(self, record: str | Path) -> None:
+        """Deal what a shoe says in a record of its wire, as fast as the table takes it, and press what is due.
+
+        The record has no buttons. So the dealer announces a shoe where none is open, and locks the wagers before a
+        round's first card. A card that came within a second of the report before it came before anybody could press:
+        nothing is pressed for it. Where the table stops by a fault, the rest is said without a press.
+        """
+        standing, before_ms, given = self._table.fault, 0, self._reports()
+
+        def stopped() -> bool:
+            return self._table.fault not in (None, standing)
+
+        for each in self._shoe.recorded(record):
+            piece = each.piece
+            if any(isinstance(fact, CardDrawn) for fact in each.facts) and not stopped():
+                self._make_ready(in_time=piece.at_ms - before_ms >= _QUICKEST_PRESS_MS)
+            if each.facts:
+                before_ms = piece.at_ms
+            say_again([piece], self._shoe.line, 0)
+            given += len(each.facts)
+            self._eventually(lambda given=given: stopped() or self._reports() >= given)  # type: ignore[misc]
+
+    def _reports(self) -> int:
+        return sum(fact["fact"] in _OF_SHOE for fact in self._table.facts())
+
+    def _make_ready(self, in_time: bool) -> None:
+        phase = self._table.phase
+        if phase in ("no_shoe", "shoe_ended"):
+            self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
+        elif phase == "wagers_open" and in_time:
+            self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def play(self, cards: str, *seats: int) -> None:
         """Lock the wagers, deal a whole round, and wait until the round is over."""

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from controller.daemon.clock import since_boot_ms
+from controller.people.cli.wire import say_again
+from controller.table.facts import ShoeFact
+from drivers.line.bad_bytes import BadBytes
+from drivers.line.brand import Answered
+from drivers.line.wire import Piece, read_record
+from drivers.shoe import brand
 from drivers.sim.line import Line
 from drivers.sim.rules import a_card
 from drivers.sim.shoe import maker
@@ -41,6 +50,13 @@ def stay_unheard(since_ms: int) -> None:
         time.sleep(left_ms / 1000)
 
 
+class Recorded(Struct, frozen=True):
+    """A piece of a record, and the facts that its brand's codec makes of the record there."""
+
+    piece: Piece
+    facts: tuple[ShoeFact, ...]
+
+
 class FarEnd:
     """What the bench does with a simulated shoe of any brand, beside the brand's own verbs.
 
@@ -48,6 +64,7 @@ class FarEnd:
     to three times: `before_copy(copy)`, where set, is called before copy 0, 1 or 2.
     """
 
+    driver: str
     line: Any  # the FarLine that the brand got; a brand itself needs only a Line
     before_copy: Callable[[int], None] | None = None
     _unplugged_ms = 0
@@ -76,6 +93,20 @@ class FarEnd:
                 shoe.unreadable(card.removeprefix(NO_READING))
             else:
                 shoe.draw(a_card(card), **lies)
+
+    def recorded(self, record: str | Path) -> Iterator[Recorded]:
+        """What the shoe says in a record of its wire (`tablectl shoe record`), without the answers to questions: this
+        shoe answers those itself. Raises TableError for a file that is no record."""
+        codec = brand(self.driver).codec(None)
+        for piece in read_record(Path(record)):
+            heard = [] if piece.way == "host" else codec.feed(piece.data)
+            facts = tuple(each for each in heard if not isinstance(each, BadBytes | Answered))
+            if piece.way != "host" and (facts or not any(isinstance(each, Answered) for each in heard)):
+                yield Recorded(piece, facts)
+
+    def replay(self, record: str | Path, speed: float = 1.0) -> None:
+        """Say what the shoe says in a record, at the record's pace; `speed` 2 takes half of the time, 0 none."""
+        say_again((each.piece for each in self.recorded(record)), self.line, speed)
 
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""
@@ -122,6 +153,8 @@ class FarBeeTek(FarEnd, SimulatedBeeTek):
 
 def far_shoe(driver: str, line: FarLine, wrap: int) -> Any:
     """A shoe on `line`, of the brand that a table file's `[shoe] driver` names."""
-    brand: Any = maker(driver)
-    known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, brand))
-    return next(known, type("FarShoe", (FarEnd, brand), {}))(line, wrap=wrap)
+    made_by: Any = maker(driver)
+    known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, made_by))
+    shoe = next(known, type("FarShoe", (FarEnd, made_by), {}))(line, wrap=wrap)
+    shoe.driver = driver
+    return shoe

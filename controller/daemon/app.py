@@ -19,7 +19,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.state import offline_state
 from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_tls import client_context
-from controller.daemon.clock import boot_id
+from controller.daemon.clock import boot_id, since_boot_ms
 from controller.daemon.config import Config, load
 from controller.daemon.config.table_file import ShoeSection, TableFile
 from controller.daemon.control.server import serving
@@ -32,6 +32,7 @@ from controller.daemon.runtime import Runtime
 from controller.daemon.shoe_heard import Mark
 from controller.table.facts import Report
 from drivers.line.shoe_on_line import ShoeOnLine
+from drivers.line.tap import Tap, tap_of
 from drivers.mqtt import MqttBroker, Will
 
 _log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             *(config, journal, key.public, table, differs, program),
             mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
-            shoe=_shoe(file.shoe, table.last_report),
+            shoe=_shoe(file.shoe, table.last_report, Tap(tap_of(Path(kept.path)), since_boot_ms)),
             broker=_broker(file, journal),
             alive=lambda: notify("WATCHDOG=1"),
         )
@@ -96,9 +97,9 @@ async def _run(config: Config, log: CountedLog) -> None:
         _close(journal)
 
 
-def _shoe(shoe: ShoeSection, last_report: Report | None) -> ShoeOnLine:
+def _shoe(shoe: ShoeSection, last_report: Report | None, tap: Tap) -> ShoeOnLine:
     asking = shoe.ask, shoe.answers_within_ms, shoe.present
-    return ShoeOnLine(shoe.driver, shoe.port, shoe.baud, last_report, *asking)
+    return ShoeOnLine(shoe.driver, shoe.port, shoe.baud, last_report, *asking, tap)
 
 
 def _broker(file: TableFile, journal: Journal) -> MqttBroker:

@@ -18,6 +18,7 @@ from drivers.devices import PRESENT_INPUT, ShoeListener
 from drivers.line.bad_bytes import BadBytes, joined
 from drivers.line.brand import Answered, Brand
 from drivers.line.port import MODEM_LINES, NETWORK, ShoePort
+from drivers.line.tap import Tap
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class ShoeOnLine:
     `url` and `baud` are as in the table file's `[shoe]`; without `baud` the brand's usual speed holds. `last` is the
     last report that was believed before a restart. `ask` is the command by which the shoe is asked, "off", or None for
     the brand's usual command. A shoe that has not answered for `answers_within_ms` is taken for gone; None: the brand's
-    time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug.
+    time. `present` is "cts", "dsr", "dcd", "input", or None where nothing shows the plug. `tap` is told what passes.
     """
 
     def __init__(
@@ -48,7 +49,9 @@ class ShoeOnLine:
         ask: str | None = None,
         answers_within_ms: int | None = None,
         present: str | None = None,
+        tap: Tap | None = None,
     ) -> None:
+        self._tap = tap
         self._codec = brand.codec(last)
         self._bits_until_numbers_repeat = brand.bits_until_numbers_repeat
         self._url = url
@@ -136,6 +139,8 @@ class ShoeOnLine:
 
     def _link(self, up: bool, why: str) -> None:
         """The port opened or went."""
+        if self._tap is not None:
+            self._tap.tell("open" if up else "gone")
         self._port_is = up, why
         self._opened_ms = self._asked_ms = self._proven_ms = None
         self._is_due = False
@@ -147,6 +152,8 @@ class ShoeOnLine:
             self._come_up()
 
     def _hear(self, data: bytes) -> None:
+        if self._tap is not None:
+            self._tap.tell("shoe", data)
         for heard in joined(self._without_answers(data)):
             if not self._is_up() and not self._heard_again:
                 self._heard_again = True
@@ -184,6 +191,8 @@ class ShoeOnLine:
             return
         self._asked_ms, self._is_due = now_ms, True
         self._port.write(self._question)
+        if self._tap is not None:
+            self._tap.tell("host", self._question)
 
     def _answered(self) -> None:
         """The shoe was there when the last question was sent, or later.

@@ -152,6 +152,11 @@ class PtyLine:
                     self._heard(data)
 
     @property
+    def is_plugged(self) -> bool:
+        """Whether the device is there."""
+        return self._master is not None
+
+    @property
     def heard(self) -> bool:
         """Whether a program has the host end open."""
         if self._master is None:

@@ -35,10 +35,10 @@ ACTS_OF_PEOPLE = [act.name for act in ACTS if act.on_socket]
 COMMANDS = [
     *ACTS_OF_PEOPLE,
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay", "verify"),
-    *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "sim"),
+    *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "shoe", "sim"),
     *("backup", "digest", "doctor", "restore", "rollback", "self-test", "setup", "switch", "update", "versions"),
 ]
-DEVICES = ["sim shoe", "sim pins", "sim pit"]
+DEVICES = ["sim shoe", "sim pins", "sim pit", "shoe record", "shoe replay", "shoe frames"]
 
 
 def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,193 @@
+"""`tablectl shoe`: a shoe's wire recorded, played again, and looked at for its frames."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from controller.basics.errors import TableError
+from controller.basics.near import meant
+from controller.daemon.clock import since_boot_ms
+from controller.daemon.config import Config, load
+from controller.people.cli.client import status_of
+from controller.people.cli.files import default_table
+from controller.people.cli.wire_frames import frames_told
+from drivers import shoe as shoes
+from drivers.line.port import ShoePort
+from drivers.line.tap import TapListener, tap_of
+from drivers.line.wire import Piece, lines_of, read_record
+from drivers.sim.line import PtyLine, SerialLine
+
+_HEARD_POLL_S, _READ_WITHIN_S = 0.02, 2.0
+
+
+def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: int) -> int:
+    """Record the wire of a shoe into a new file, until Ctrl-C, for `seconds`, or until `most_bytes` came.
+
+    `of` is a table's file, or a port. A table that runs on that port tells what passes, and is not disturbed; another
+    port is opened here. Raises TableError where neither can be, and `wire_file` for a file that is there already.
+    """
+    table = _live_table(of)
+    with _new_file(file) as out:
+        written = _Record(out, most_bytes)
+        out.write(f"# The wire of {of}, from {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}.\n")
+        print(f"Recording into {file}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+        with suppress(KeyboardInterrupt, _FullError):
+            if table is None:
+                asyncio.run(_from_port(of, baud, written, seconds))
+            else:
+                _from_table(table, written, seconds)
+    print(f"{written.of_shoe} bytes of the shoe and {written.of_host} of the host are in {file}.")
+    return 0 if written.of_shoe else 1
+
+
+def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: float) -> int:
+    """Say again what the shoe says in a record, at the far end of a daemon's line. `speed` 2 takes half of the time,
+    0 none. Raises TableError for a record that cannot be read, before any line is opened."""
+    pieces = read_record(file)
+    line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud)
+    try:
+        if isinstance(line, PtyLine):
+            print(f"Waiting until a program opens {pty}.", file=sys.stderr, flush=True)
+            while not line.heard:
+                time.sleep(_HEARD_POLL_S)
+        say_again(pieces, line, speed)
+        if pty is not None:
+            _await_reader(pty)
+    finally:
+        line.unplug()
+    said = sum(len(piece.data) for piece in pieces if piece.way == "shoe")
+    print(f"{said} bytes of the shoe were said again.")
+    return 0
+
+
+def say_again(
+    pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Say on this line what the shoe says in these pieces. A pty's device goes and comes where the port did so."""
+    last_ms = 0
+    for piece in pieces:
+        if speed and piece.at_ms > last_ms:
+            sleep((piece.at_ms - last_ms) / 1000 / speed)
+        last_ms = piece.at_ms
+        if piece.way == "shoe":
+            line.write(piece.data)
+        elif piece.way != "host" and isinstance(line, PtyLine) and last_ms:
+            (line.plug if piece.way == "open" and not line.is_plugged else line.unplug)()
+
+
+def frames(file: Path, driver: str | None) -> int:
+    """Print which frames a record seems to have. With `driver`, print what that brand's codec makes of the record."""
+    pieces = read_record(file)
+    if driver is not None and driver not in shoes.NAMES:
+        what = f"No shoe is called {driver}{meant(driver, shoes.NAMES)}."
+        raise TableError("wire_driver", what, f"There are: {', '.join(shoes.NAMES)}.")
+    if driver is None:
+        for line in frames_told(b"".join(piece.data for piece in pieces if piece.way == "shoe")):
+            print(line)
+        return 0
+    codec = shoes.brand(driver).codec(None)
+    for piece in pieces:
+        for heard in codec.feed(piece.data) if piece.way == "shoe" else ():
+            print(f"{piece.at_ms / 1000:10.3f} {heard}")
+    return 0
+
+
+def _await_reader(pty: Path) -> None:
+    """Wait until the program has read what was said, for two seconds at most: a pty that goes takes it along."""
+    with suppress(OSError):
+        near = os.open(pty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            for _ in range(int(_READ_WITHIN_S / _HEARD_POLL_S)):
+                if fcntl.ioctl(near, termios.FIONREAD, bytes(4)) == bytes(4):
+                    return
+                time.sleep(_HEARD_POLL_S)
+        finally:
+            os.close(near)
+
+
+class _FullError(Exception):
+    """The record has all the bytes that it may have."""
+
+
+class _Record:
+    """A record that is being written. Its moments count from its first piece."""
+
+    def __init__(self, out: TextIO, most_bytes: int) -> None:
+        self._out = out
+        self._left = most_bytes
+        self._first_ms: int | None = None
+        self.of_shoe = self.of_host = 0
+
+    def add(self, piece: Piece) -> None:
+        """Write a piece. Raises _FullError after the last that fits."""
+        if self._first_ms is None:
+            self._first_ms = piece.at_ms
+        for line in lines_of(Piece(piece.at_ms - self._first_ms, piece.way, piece.data)):
+            self._out.write(f"{line}\n")
+        self._out.flush()
+        self.of_shoe += len(piece.data) if piece.way == "shoe" else 0
+        self.of_host += len(piece.data) if piece.way == "host" else 0
+        self._left -= len(piece.data)
+        if self._left <= 0:
+            self.remark("the record ends here: it has as many bytes as it may have")
+            raise _FullError
+
+    def remark(self, text: str) -> None:
+        """Write a remark."""
+        self._out.write(f"# {text}\n")
+
+
+def _new_file(file: Path) -> TextIO:
+    """A new file for its owner alone: a record names cards that lie face down, as the journal does."""
+    try:
+        return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii")
+    except OSError as error:
+        what = f"The record cannot be written to {file}: {error.strerror}."
+        raise TableError("wire_file", what, "Name a new file in a folder that you may write to.") from None
+
+
+def _live_table(of: str) -> Config | None:
+    """The table of this file, or this machine's table where it runs and has its shoe on this port."""
+    if of.endswith(".toml"):
+        return load(Path(of))
+    try:
+        table = default_table("shoe record")
+        config = load(table)
+        return config if config.file.shoe.port == of and status_of(table) else None
+    except TableError:
+        return None
+
+
+def _from_table(table: Config, written: _Record, seconds: float | None) -> None:
+    ends_s = None if seconds is None else time.monotonic() + seconds
+    with TapListener(tap_of(Path(table.file.journal.path))) as listener:
+        while (left_s := None if ends_s is None else ends_s - time.monotonic()) is None or left_s > 0:
+            for piece in listener.pieces(left_s):
+                if listener.lost:
+                    written.remark(f"{listener.lost} pieces are missing here")
+                    listener.lost = 0
+                written.add(piece)
+                if ends_s is not None and time.monotonic() >= ends_s:
+                    return
+
+
+async def _from_port(url: str, baud: int, written: _Record, seconds: float | None) -> None:
+    """Open the port and listen. Nothing is said to the shoe."""
+
+    def link(up: bool, why: str) -> None:
+        print(why, file=sys.stderr, flush=True)
+        written.add(Piece(since_boot_ms(), "open" if up else "gone"))
+
+    port = ShoePort(url, baud, lambda data: written.add(Piece(since_boot_ms(), "shoe", data)), link)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(port.run(), seconds)

@@ -1,0 +1,113 @@
+"""A tap on a live shoe's wire: the table tells whoever listens beside its journal what passes, and waits for nobody.
+
+The listener binds a datagram socket in the journal's folder, which is the table's user's alone: it can read there every
+card as soon as it is drawn, and so it learns nothing that the journal does not hold. The table sends each piece there
+without waiting. Nobody listening costs one refused call; a listener who is slow loses pieces, which are numbered.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from drivers.line.wire import Piece, Way, lines_of, pieces_of
+
+_log = logging.getLogger(__name__)
+
+_MOST_BYTES = 1 << 16
+
+
+def tap_of(journal: Path) -> Path:
+    """Where a listener binds its socket for the table with this journal."""
+    return journal.with_name(f"{journal.name}.wire")
+
+
+class Tap:
+    """The table's end. `clock_ms` tells the milliseconds since some moment."""
+
+    def __init__(self, path: Path, clock_ms: Callable[[], int]) -> None:
+        self._path = str(path)
+        self._clock_ms = clock_ms
+        self._socket: socket.socket | None = None
+        self._number = 0
+        self._listens = False
+
+    def tell(self, way: Way, data: bytes = b"") -> None:
+        """Tell what passed, if somebody listens. This neither waits nor raises."""
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._number += 1
+        text = "\n".join((str(self._number), *lines_of(Piece(self._clock_ms(), way, data))))
+        try:
+            self._socket.sendto(text.encode("ascii"), self._path)
+        except BlockingIOError:
+            return  # the listener is there, and sees by the numbers what it lost
+        except OSError:
+            self._note(False)
+        else:
+            self._note(True)
+
+    def _note(self, listens: bool) -> None:
+        if listens != self._listens:
+            self._listens = listens
+            _log.warning("the shoe's wire %s recorded", "is being" if listens else "is no longer")
+
+
+class TapListener:
+    """The listener's end, a context. Raises TableError `wire_taken` where somebody listens already, and `wire_tap`
+    where the socket cannot be made."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._last: int | None = None
+        self.lost = 0
+
+    def __enter__(self) -> TapListener:
+        try:
+            if self._is_taken():
+                what = f"Another program records this shoe already: it listens at {self._path}."
+                raise TableError("wire_taken", what, "End that program first: `fuser` on that name tells which it is.")
+            self._path.unlink(missing_ok=True)
+            former = os.umask(0o177)
+            try:
+                self._socket.bind(str(self._path))
+            finally:
+                os.umask(former)
+            folder = self._path.parent.stat()
+            os.chown(self._path, folder.st_uid, folder.st_gid)  # the table's user must be able to send
+        except OSError as error:
+            self._socket.close()
+            what = f"The shoe's wire cannot be listened to at {self._path}: {error.strerror or error}."
+            raise TableError("wire_tap", what, "Run this as root, or as the table's user.") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._path.unlink(missing_ok=True)
+        self._socket.close()
+
+    def pieces(self, within_s: float | None = None) -> Iterator[Piece]:
+        """What passes, as it comes, with moments of the table's clock; ends where nothing came for `within_s`. `lost`
+        counts the pieces that did not come."""
+        self._socket.settimeout(within_s)
+        while True:
+            try:
+                number, *lines = self._socket.recv(_MOST_BYTES).decode("ascii").split("\n")
+            except (TimeoutError, BlockingIOError):
+                return
+            self.lost += 0 if self._last is None else int(number) - self._last - 1
+            self._last = int(number)
+            yield from pieces_of(lines, "the table")
+
+    def _is_taken(self) -> bool:
+        """Whether a program has this name. A name that a killed program left behind is free."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(str(self._path))
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+            return True
