@@ -36,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     if config.getoption("--proof"):
         config.stash[_COMMIT] = _commit()
+    os.environ["XDG_CACHE_HOME"] = "/dev/null"  # no test reads what another has counted, nor leaves it in a home
     samples.of_a_run(proof=bool(config.getoption("--proof")))
     forks.on = not samples.at_length
     forks.tests_of_workers = config.args

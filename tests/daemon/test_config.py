@@ -83,7 +83,7 @@ def problems(path: Path) -> tuple[Problem, ...]:
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_every_shipped_table_is_right(path: Path) -> None:
-    config = load(path, reaching=True)
+    config = load(path)
     assert isinstance(config, Config)
     assert config.warnings == ()
     assert config.rules.table == config.file.table.id

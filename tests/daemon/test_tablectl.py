@@ -444,3 +444,13 @@ def test_what_a_table_cannot_have_is_told(
     assert done.returncode == ends_with
     assert f"{code}: " in done.stderr
     assert "what to do: " in done.stderr
+
+
+def test_a_game_file_is_checked_without_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = EXAMPLE.parents[1] / "games" / "ez_baccarat.toml"
+    assert main(["check", str(game), "--strict"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "EZ Baccarat: at most 7 seats, 8 decks. No mistakes."
+    wrong = tmp_path / "game.toml"
+    wrong.write_text(game.read_text("utf-8").replace('kind = "punto_banco"\n', ""), "utf-8")
+    assert main(["check", str(wrong)]) == 78
+    assert "kind is missing" in capsys.readouterr().err, "and not that a table's file is needed"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from controller.people.par.reach import least_meters
 from controller.rules.game.bets import Bet, HandIs, Row, When
-from controller.rules.game.reach import least_meters
 from tests.support.tables import ROYAL9
 
 

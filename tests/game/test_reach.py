@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from controller.daemon.config.problems import ConfigError
+from controller.people.cli.check import check
+from controller.people.par.reach import idle_rows, without_a_round
+from controller.people.par.sheet import par, subject
 from controller.rules.game import reach
 from controller.rules.game.bets import Bet, CardsAre, HandIs, Has, Row, When
-from controller.rules.game.reach import unreachable
 from controller.table.rules import TableRules
 from tests.game.test_bets import loaded
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9
@@ -57,21 +59,21 @@ def test_the_rows_that_no_hand_reaches(
     rules: TableRules, whens: list[When], decks: int, cannot: dict[int, str]
 ) -> None:
     bet = Bet("x", rows=tuple(Row(when, pays=Fraction(1)) for when in whens))
-    assert {each.row: each.why for each in unreachable(rules.play, [bet], decks)} == cannot
+    assert {each.row: each.why for each in without_a_round(rules.play, bet, decks)} == cannot
 
 
 def test_where_not_all_hands_are_tried_no_row_is_called_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     """One deck cannot deal two hands of the same cards, and nobody tries other cards of those kinds."""
-    bets = [Bet(spot, rows=(Row(When(first_four=CardsAre(cards=(3,))), pays=Fraction(1)),)) for spot in ("x", "y")]
-    assert [each.why for each in unreachable(ROYAL9.play, bets[:1], 8)] == ["never_holds"]
-    assert unreachable(ROYAL9.play, bets[:1], 1) == ()
+    bet = Bet("x", rows=(Row(When(first_four=CardsAre(cards=(3,))), pays=Fraction(1)),))
+    assert [each.why for each in without_a_round(LUCKY9.play, bet, 8)] == ["never_holds"]
+    assert [*without_a_round(LUCKY9.play, bet, 1)] == []
     monkeypatch.setattr(reach, "_MOST_PAIRS", 3)
-    assert unreachable(ROYAL9.play, bets[1:], 8) == (), "a few of many pairs of hands were tried"
+    assert [*without_a_round(LUCKY9.play, bet, 8)] == [], "there are too many pairs of hands"
 
 
 def test_at_baccarat_royal_a_stake_alone_is_on_a_hand_of_the_bettors_own() -> None:
     rows = tuple(Row(When(winner=(name,)), pays=Fraction(1)) for name in ("own", "player", "banker", "dealer"))
-    found = unreachable(BACCARAT_ROYAL.play, [Bet("x", between_actives=True, rows=rows)], 8)
+    found = without_a_round(BACCARAT_ROYAL.play, Bet("x", between_actives=True, rows=rows), 8)
     assert {each.row: each.why for each in found} == {3: "never_holds"}
 
 
@@ -114,7 +116,7 @@ def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> Non
     rows, number, words = UNREACHABLE[case]
     loaded(tmp_path, [{"spot": "other", "rows": rows}])
     with pytest.raises(ConfigError) as caught:
-        loaded(tmp_path, [{"spot": "other", "rows": rows}], reaching=True)
+        check(tmp_path / "table.toml", None, 1, strict=False)
     (told,) = caught.value.problems
     assert (Path(told.file).name, told.key) == ("game.toml", f"bets.0.rows.{number}")
     assert words in told.what
@@ -139,4 +141,45 @@ REACHABLE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("when", REACHABLE, ids=str)
 def test_a_row_that_some_hand_reaches_is_let_be(when: dict[str, Any], tmp_path: Path) -> None:
-    loaded(tmp_path, [{"spot": "other", "rows": [{"when": when, "pays": "8:1"}]}], reaching=True)
+    (bet,) = loaded(tmp_path, [{"spot": "other", "rows": [{"when": when, "pays": "8:1"}]}])
+    assert [*without_a_round(ROYAL9.play, bet, 8)] == []
+
+
+RANKS = ("3", "5", "T", "J")
+"""A bet sold at four spots. Six threes are no round, since two hands of two threes stand."""
+
+
+def sold(rank: str) -> dict[str, Any]:
+    rows = [({"all_cards": {"has": {"of": rank, "times": times}}}, f"{30 * times - 100}:1") for times in (6, 5, 4)]
+    return {"spot": f"rank_{rank.lower()}", "rows": [{"when": when, "pays": pays} for when, pays in rows]}
+
+
+def test_a_row_that_decides_rounds_at_another_spot_of_the_same_bet_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded(tmp_path, [sold(rank) for rank in RANKS])
+    assert check(tmp_path / "table.toml", None, 1, strict=False) == 0
+    warnings = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: row")]
+    why = "this row of rank_3 holds for no round, so it decides nothing; at another spot the same row does"
+    assert warnings == [f"warning: row {row}: {why}" for row in (1, 2)]
+
+
+def test_a_row_that_decides_rounds_nowhere_is_a_mistake_at_every_spot(tmp_path: Path) -> None:
+    loaded(tmp_path, [sold(rank) for rank in ("3", "8", "9")])
+    idle = idle_rows(par(subject(tmp_path / "table.toml")))
+    assert [(each.bet, each.row, each.at_many_spots) for each in idle] == [
+        (bet, row, False) for bet in range(3) for row in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize("ranks", ["A3K", pytest.param("A23456789TJQK", marks=pytest.mark.proof)])
+def test_rows_that_look_at_many_ranks_are_counted(ranks: str, tmp_path: Path) -> None:
+    """`check` of a bet with 65 rows did not end in 120 seconds. No round has five or six cards of a rank of which two
+    stand or end the round: 3, 4, 8 and 9."""
+    asked = [(rank, times) for times in (6, 5, 4) for rank in ranks]
+    rows = [
+        {"when": {"all_cards": {"has": {"of": rank, "times": times}}}, "pays": f"{times}:1"} for rank, times in asked
+    ]
+    (bet,) = loaded(tmp_path, [{"spot": "ranks", "rows": rows}])
+    idle = {asked[each.row] for each in without_a_round(ROYAL9.play, bet, 8)}
+    assert idle == {(rank, times) for rank, times in asked if rank in "3489" and times > 4}

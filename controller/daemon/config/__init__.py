@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from msgspec.structs import replace
 
 from controller.contract.canonical import canonical
 from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
-from controller.daemon.config.game_file import GAME_CHECKS, GameFile, check_reach, of_kind, old_form
-from controller.daemon.config.problems import ConfigError, Problem, placed
+from controller.daemon.config.game_file import GAME_CHECKS, GAME_KEYS, GameFile, of_kind, old_form
+from controller.daemon.config.problems import ConfigError, Mistake, Problem, placed
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.daemon.config.table_file import TABLE_CHECKS, TableFile
 from controller.daemon.config.values import check, read, sound_sections, structure
@@ -35,11 +36,8 @@ class Config(Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def load(path: Path, *, reaching: bool = False) -> Config:
-    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
-
-    With `reaching`, a row of a bet that can decide no round is a mistake too. To find such rows takes a second.
-    """
+def load(path: Path) -> Config:
+    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake."""
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
     sections = sound_sections(values, TableFile, table)
@@ -52,12 +50,20 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems]
     if game is not None:
         problems += check((check_game_fits,), sections | {"game": game}, str(path))
-        if reaching and not problems:
-            problems += [Problem(str(game_path), *mistake) for mistake in check_reach(game)]
     if problems or table is None or game is None:
         raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
     digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
     return Config(table, game, rules_of(table, game), digest, (*warnings(table, game), *seldom_meant(game)))
+
+
+def game_path(table: Path) -> Path:
+    """The game's file that a table's file names. The table's file has been read without a mistake."""
+    return Path(os.path.normpath(table.parent / read(table, "table")[0]["table"]["game"]))
+
+
+def told_of(path: Path, mistakes: Iterable[Mistake]) -> list[Problem]:
+    """These mistakes in a file, with their keys as people count the entries of that file."""
+    return _placed([Problem(str(path), *mistake) for mistake in mistakes], {path: read(path, "game")[0]})
 
 
 def load_table_file(path: Path) -> TableFile:
@@ -87,7 +93,7 @@ def load_game(path: Path) -> tuple[GameFile, str]:
 def is_game_file(path: Path) -> bool:
     """Whether the file is a game's. Any other file is read as a table's, and the mistakes say what it lacks."""
     values, _ = read(path, "game")
-    return "kind" in values
+    return not values.keys().isdisjoint(GAME_KEYS)
 
 
 def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Problem]]:

@@ -15,7 +15,6 @@ from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.daemon.config.problems import Mistake, Problem, check_range
 from controller.rules.game.bets import DRAGON_BONUS, Bet, ratio_text
 from controller.rules.game.games import KINDS, Game, Section
-from controller.rules.game.reach import unreachable
 from controller.rules.game.settlement import Rounding
 from controller.rules.game.wagers import WagerRules
 from controller.table.rules import ShoeRules
@@ -353,20 +352,6 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
     elif wagers.increment_cents % rounding.unit_cents:
         do = "Write a unit that the wagers' increment is a multiple of."
         yield "rounding.unit_cents", f"{rounding.unit_cents} does not divide every wager", do
-
-
-def check_reach(game: GameFile) -> Iterable[Mistake]:
-    """Each row must be able to decide a round.
-
-    A row that holds for no round decides none. A row that holds only where an earlier row holds decides none either.
-    """
-    for each in unreachable(play_of(game), game.bets, game.shoe.decks):
-        key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
-        if each.why == "never_holds":
-            yield key, f"this row of {spot} holds for no round, so it decides nothing", "Correct it, or remove it."
-        else:
-            do = "Move the row up, or remove it: the first row that holds decides."
-            yield key, f"wherever this row of {spot} holds, an earlier row holds too", do
 
 
 GAME_CHECKS = (

@@ -12,10 +12,10 @@ from pathlib import Path
 from controller.daemon.config.problems import ConfigError, Problem
 from controller.people.par.long_run import LongRun, long_run
 from controller.people.par.page import name_of, percent
+from controller.people.par.reach import least_meters
 from controller.people.par.sheet import Par
 from controller.pit.reference.settings import Settings, load
 from controller.rules.game.bets import bet_on
-from controller.rules.game.reach import least_meters
 from controller.words.events import dollars
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.daemon.config import load
+from controller.people.cli.counted import counted
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
 from controller.people.par.odds import Levels
@@ -53,7 +54,7 @@ def par_sheet(
     levels = dict(map(_level, meters))
     if composition:
         return _composition(file, levels, as_json)
-    sheet, on_terms = _counted(file), OnTerms(rounds_an_hour=rounds_an_hour)
+    sheet, on_terms = counted_of(file), OnTerms(rounds_an_hour=rounds_an_hour)
     known = {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
     if unknown := sorted(levels.keys() - known):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
@@ -65,7 +66,7 @@ def par_sheet(
         with writing(page):
             page.write_text(html(sheet, levels, on_terms), "utf-8")
     if against is not None:
-        _print_differences(sheet, par(subject(against)), levels, as_json)
+        _print_differences(sheet, counted_of(against), levels, as_json)
     elif as_json:
         print(json.dumps(json_of(sheet, levels, on_terms), indent=2))
     elif as_csv:
@@ -75,9 +76,10 @@ def par_sheet(
     return 0
 
 
-def _counted(file: Path) -> Par:
+def counted_of(file: Path) -> Par:
+    """The par sheet of a table's file or a game's. Raises TableError, and ConfigError with every mistake."""
     with waited_for("Every deal is counted."):
-        return par(subject(file))
+        return counted(subject(file))
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:

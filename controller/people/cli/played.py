@@ -15,8 +15,8 @@ from controller.basics.shipped import CONFIG
 from controller.daemon.config import Config, is_game_file, load, load_game
 from controller.daemon.config.problems import ConfigError
 from controller.people.cli import programs
+from controller.people.par.reach import least_meters
 from controller.pit.reference.settings import load as load_settings
-from controller.rules.game.reach import least_meters
 from controller.words.events import dollars
 
 _SEED_CENTS = 10_000

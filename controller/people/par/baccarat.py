@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from controller.people.par.counting import Sight, by_row, kinds, sight, tableau_draws
+from controller.people.par.counting import Draws, Sight, by_row, kinds, sight, tableau_draws
 from controller.people.par.odds import CARDS, Counted, Odds, Outcome, by_cards, outcomes
 from controller.people.par.shoe import Shoe
 from controller.rules.game.baccarat import PuntoBanco, Tableau
@@ -35,6 +35,11 @@ def counted(game: PuntoBanco, seats: Sequence[Seat], bets: Sequence[Bet], shoe: 
         return by_cards(ways)
 
     return Counted(tuple(found), of_cards)
+
+
+def draws(game: PuntoBanco) -> Draws:
+    """Who draws, by the tableau."""
+    return tableau_draws(game.tableau)
 
 
 class _View(Struct, frozen=True):

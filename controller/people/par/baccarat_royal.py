@@ -18,7 +18,7 @@ from operator import mul
 from msgspec import Struct, field
 
 from controller.basics.errors import TableError
-from controller.people.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
+from controller.people.par.counting import NAMES, Alike, Deal, Draws, Kinds, Names, Two, deals, kinds, sight
 from controller.people.par.odds import CARDS, Counted, Odds, by_cards, outcomes
 from controller.people.par.shoe import Shoe
 from controller.rules.game.baccarat_royal import BaccaratRoyal
@@ -65,6 +65,11 @@ class _AnyPlay:
     def _banker_draws(self, total_: int, third: int | None) -> Collection[bool]:
         card = None if third is None else WORTH[third]
         return [call is Call.HIT for call in self._game.banker_options((WORTH[0], WORTH[total_]), card)]
+
+
+def draws(game: BaccaratRoyal) -> Draws:
+    """Who may draw, by the rules or by a free choice."""
+    return _AnyPlay(game)
 
 
 _Ends = dict[bool, dict[int, int]]

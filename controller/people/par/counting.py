@@ -311,6 +311,11 @@ class Kinds:
         return known
 
     def _row(self, bet: Bet, deal: Deal, names: Names) -> int | None:
+        decided = deciding(bet, self.finished(deal, names))
+        return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
+
+    def finished(self, deal: Deal, names: Names = NAMES) -> Finished:
+        """A finished round of such a deal."""
         player: tuple[Card, ...] = deal.player.example
         banker: tuple[Card, ...] = deal.banker.example
         if self.sight.identical:
@@ -321,8 +326,7 @@ class Kinds:
         if deal.banker_third is not None:
             banker = (*banker, self.cards[deal.banker_third][0])
         done = as_it_lies(self.naturals, player, banker)
-        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others, names))
-        return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
+        return Finished(done, self.naturals, self.sight.own, self.sight.others, names)
 
 
 def _told_apart(seen: Sight, card: Card) -> object:

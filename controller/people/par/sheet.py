@@ -14,6 +14,7 @@ from msgspec import Struct
 from controller.basics.errors import TableError
 from controller.daemon.config import is_game_file, load, load_game
 from controller.daemon.config.game_file import play_of
+from controller.people.par.counting import Draws
 from controller.people.par.odds import Counted, Odds
 from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.bets import Bet
@@ -124,12 +125,21 @@ _Counting = Callable[[Game, Sequence[Seat], Sequence[Bet], Shoe], Counted]
 
 def _counting(of: Subject) -> _Counting:
     """The function `counted` of the file that counts this game. The file has the name of the game's own file."""
-    name = f"{__package__}.{type(of.play).__module__.rpartition('.')[2]}"
-    if find_spec(name) is None:
+    if find_spec(_file_of(of.play)) is None:
         what = f"The odds of {of.name} cannot be counted: the program has no counting for this kind of game."
         raise TableError("par_not_counted", what, "Name another game.")
-    counted: _Counting = import_module(name).counted
+    counted: _Counting = import_module(_file_of(of.play)).counted
     return counted
+
+
+def _file_of(play: Game) -> str:
+    return f"{__package__}.{type(play).__module__.rpartition('.')[2]}"
+
+
+def draws_of(play: Game) -> Draws:
+    """Who may take a third card at a game of two hands."""
+    draws: Callable[[Game], Draws] = import_module(_file_of(play)).draws
+    return draws(play)
 
 
 _METHOD = (

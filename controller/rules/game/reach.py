@@ -1,110 +1,53 @@
-"""Finds the rows of a bet that can never decide a round, before such a row stands in a live game. Finds also how high a
-meter must begin, so that the row which awards the meter never pays less than a row that it passes over.
+"""Finds the rows of a bet that can never decide a round, in a game where seats have hands of their own (Lucky 9). At
+games of two hands the exact count says it (`people/par/reach`).
 
 Hands that no row can tell apart are tried once. So a few cards stand for all: one card for each point value, and more
 only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game deals. Where a bet's rows
-look at so much that there are too many hands, a part of the hands is tried, and no row is called unreachable.
+look at so much that there are too many hands, none is tried, and no row is called unreachable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from itertools import combinations_with_replacement, product
-from math import ceil
-from random import Random
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.rules.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of, sees_ranks
-from controller.rules.game.cards import RANKS, WORTH, Card, PersonalK9, total
+from controller.rules.game.cards import RANKS, WORTH, Card, total
 from controller.rules.game.games import Game
 from controller.rules.game.hands import Shape, as_it_lies, shape
 
 _Cards = tuple[Card, ...]
 _Pair = tuple[_Cards, _Cards]
 _Kind = tuple[object, list[_Cards]]
-_Names = tuple[tuple[str, ...], tuple[str, ...]]
-_Shapes = tuple[tuple[Shape, Shape], ...]
+_NAMES = (("own",), ("dealer",))
 _MOST_PAIRS = 150_000
-_BETS_REMEMBERED = 256
-
-_K9S = ("KS 9S", "KH 9H", "KS 9H", "KH 9S")
 
 
 class Unreachable(Struct, frozen=True):
-    """A row, counted from 0, that decides no round: it never holds, or an earlier row holds wherever this row does."""
+    """A row of a bet, counted from 0, that decides no round: it never holds, or an earlier row holds wherever this row
+    does."""
 
-    bet: int
     row: int
     why: Literal["never_holds", "hidden"]
 
 
-def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachable, ...]:
-    """The rows of the bets that can decide no round of the game, dealt from this number of decks."""
-    idle = (_idle(bet, decks, *_of_game(game, bet)) for bet in bets)
-    return tuple(Unreachable(place, row, why) for place, rows in enumerate(idle) for row, why in rows)
-
-
-def _of_game(game: Game, bet: Bet) -> tuple[tuple[int, ...], _Shapes, tuple[_Names, ...]]:
-    """All of a game that decides which hands a bet sees: the naturals, the forms of the hands, and their names."""
-    return tuple(game.naturals), tuple(game.shapes()), tuple(_names(game, bet))
-
-
-@lru_cache(_BETS_REMEMBERED)  # a setup asks again whenever it looks at the same file
-def _idle(
-    bet: Bet, decks: int, naturals: tuple[int, ...], shapes: _Shapes, names: tuple[_Names, ...]
-) -> tuple[tuple[int, Literal["never_holds", "hidden"]], ...]:
-    """The rows of one bet that can decide no round, and why."""
+def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
+    """The rows of the bet that can decide no round of the game, dealt from this number of decks."""
     held: set[int] = set()
     deciding: set[int] = set()
-    tries = _Tries(bet, decks, naturals, shapes)
-    for seen in tries.seen(names):
+    tries = _Tries(bet, decks, game.naturals, game.shapes())
+    for seen in tries.seen():
         rows = [number for number, row in enumerate(bet.rows) if holds(row.when, seen)]
         held.update(rows)
         deciding.update(rows[:1])
         if len(deciding) == len(bet.rows):
             return ()
     idle = (row for row in range(len(bet.rows)) if row not in deciding and tries.are_all)
-    return tuple((row, "hidden" if row in held else "never_holds") for row in idle)
-
-
-def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """The least cents at which each meter may begin, so that the deciding row never pays less than another that holds.
-
-    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
-    would have paid $1,500. So that meter must begin at $1,500 or more.
-    """
-    least = dict[str, int]()
-    for bet in bets:
-        for meter, cents in _least(bet, decks, *_of_game(game, bet)) if bet.meters else ():
-            least[meter] = max(least.get(meter, 0), cents)
-    return least
-
-
-@lru_cache(_BETS_REMEMBERED)
-def _least(
-    bet: Bet, decks: int, naturals: tuple[int, ...], shapes: _Shapes, names: tuple[_Names, ...]
-) -> tuple[tuple[str, int], ...]:
-    """The least cents of each meter that one bet awards."""
-    least = dict[str, int]()
-    for seen in _Tries(bet, decks, naturals, shapes).seen(names):
-        rows = [each for each in bet.rows if holds(each.when, seen)]
-        if rows and (meter := rows[0].meter) is not None:
-            best_cents = max(each.cents or 0 for each in rows)
-            least[meter] = max(least.get(meter, 0), ceil(best_cents / rows[0].share))
-    return (*least.items(),)
-
-
-def _names(game: Game, bet: Bet) -> Sequence[_Names]:
-    """The names that the bet's rows may use for the two hands, for every kind of seat that can make the bet."""
-    if game.seats_play:
-        return [(("own",), ("dealer",))]
-    if bet.between_actives:
-        return [(("player", "own"), ("banker",)), (("player",), ("banker", "own"))]
-    return [(("player",), ("banker",))]
+    return tuple(Unreachable(row, "hidden" if row in held else "never_holds") for row in idle)
 
 
 class _Tries:
@@ -123,30 +66,25 @@ class _Tries:
         self._all_cards = any(when.all_cards for when in whens)
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
-    def seen(self, names: Sequence[_Names]) -> Iterator[Finished]:
-        """Each hand, as every kind of seat sees it. Either of the dealer's first two cards may be the up card."""
+    def seen(self) -> Iterator[Finished]:
+        """Each hand against each of the dealer's. Either of the dealer's first two cards may be the up card."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
             for two, up in product(cards, ups):
                 if (*two, up).count(up) <= self._decks:
-                    done = as_it_lies((), two, (up, up))
-                    yield Finished(done, self._naturals, names=names[0], with_up_card=(*two, up))
+                    yield Finished(as_it_lies((), two, (up, up)), self._naturals, names=_NAMES, with_up_card=(*two, up))
             return
-        printed = [PersonalK9.parse(text) for text in _K9S]
-        seats = (printed[0], printed[2]) if any(word.seat_pair for word in self._words) else (None,)
-        for own in seats:
-            others = tuple(k9 for k9 in printed if k9 != own)
-            for player, banker in self._pairs(own, others):
-                done = as_it_lies(self._naturals, player, banker)
-                ups = list(banker[: 2 if self._up_card else 1])
-                for named, number, up in product(names, self._split, ups):
-                    if number is None or len(player) == 2:
-                        yield Finished(done, self._naturals, own, others, named, number, (*player[:2], up))
+        for own, dealers in self._pairs():
+            done = as_it_lies(self._naturals, own, dealers)
+            ups = list(dealers[: 2 if self._up_card else 1])
+            for number, up in product(self._split, ups):
+                if number is None or len(own) == 2:
+                    yield Finished(done, self._naturals, names=_NAMES, number=number, with_up_card=(*own[:2], up))
 
-    def _pairs(self, own: PersonalK9 | None, others: Collection[PersonalK9]) -> Iterator[_Pair]:
+    def _pairs(self) -> Iterator[_Pair]:
         """Two hands of each kind, side by side."""
-        nothing = Finished(as_it_lies((), _ANY_TWO, _ANY_TWO), self._naturals, own, others)
+        nothing = Finished(as_it_lies((), _ANY_TWO, _ANY_TWO), self._naturals)
         by_shape: dict[Shape, dict[object, list[_Cards]]] = {}
         for cards in self._single_hands():
             truths = tuple(hand_holds(word, cards, nothing) for word in self._words)
@@ -170,21 +108,17 @@ class _Tries:
                     self.are_all = False  # other cards of the same kinds could be there
 
     def _kinds(self, by_shape: dict[Shape, dict[object, list[_Cards]]]) -> Iterator[tuple[_Kind, _Kind]]:
-        """The kinds of hands that may lie beside each other: all kinds, or a random part where there are too many."""
+        """The kinds of hands that may lie beside each other; none where there are too many."""
         beside = [
             ([*by_shape[one].items()], [*by_shape[other].items()])
             for one, other in self._shapes
             if one in by_shape and other in by_shape
         ]
-        many = [len(players) * len(bankers) for players, bankers in beside]
-        if not self._together or sum(many) <= _MOST_PAIRS:
-            for players, bankers in beside:
-                yield from product(players, bankers)
+        if self._together and sum(len(own) * len(dealers) for own, dealers in beside) > _MOST_PAIRS:
+            self.are_all = False
             return
-        self.are_all = False
-        chance = Random(9)
-        for players, bankers in chance.choices(beside, weights=many, k=_MOST_PAIRS):
-            yield chance.choice(players), chance.choice(bankers)
+        for own, dealers in beside:
+            yield from product(own, dealers)
 
     def _key(self, cards: _Cards) -> object:
         """What the conditions about both hands together can see of this hand's cards."""
@@ -200,15 +134,14 @@ class _Tries:
         by_named_suit = by_named_suit or any(are.has and not set(are.has.of) <= set(RANKS) for are in every)
         places = [place for word in words for place in (word.first, word.second, word.third) if place]
         by_named_suit = by_named_suit or any(not set(place) <= set(RANKS) for place in places)
-        by_printed = any(word.seat_pair for word in words)
         by_suit = any(are.same_suit is not None for are in every) or any(word.suited is not None for word in words)
         by_named_rank = any(sees_ranks(are) or are.has for are in every)
-        by_rank = by_named_rank or by_printed or bool(places) or any(word.first_two for word in words)
+        by_rank = by_named_rank or bool(places) or any(word.first_two for word in words)
         by_pair = any(are.same_rank is not None for are in every) or any(word.pair is not None for word in words)
         suits = "S"
         if by_named_suit or any(word.colored is not None for word in words) or self._decks < 3:
             suits = "SHCD"  # three cards of one rank from one or two decks are of several suits
-        elif by_printed or self._identical:
+        elif self._identical:
             suits = "SHC"
         elif by_suit:
             suits = "SH"

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
 from pathlib import Path
 
-from controller.basics.colours import painted
 from controller.basics.command import Command
 from controller.basics.errors import TableError
 from controller.people.cli.command import File
@@ -114,44 +111,10 @@ def _add_check(parser: ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="a warning is refused too")
 
 
-def _told(lines: Iterable[str]) -> int:
-    """Print the lines, and return how many are warnings."""
-    count = 0
-    for line in lines:
-        is_warning = line.startswith("warning: ")
-        count += is_warning
-        print(painted(line, "yellow", sys.stdout) if is_warning else line, flush=True)
-    return count
-
-
 def _check(options: Namespace) -> int:
-    from controller.contract.wire.mqtt_tls import wrong_with
-    from controller.daemon.config import load
-    from controller.daemon.config.problems import ConfigError, Problem
-    from controller.people.cli.meters import meter_lines
-    from controller.people.cli.par import edge_lines, waited_for
-    from controller.people.par.sheet import par, subject
-    from drivers.header_map import CONFIG_TXT, overlaid
+    from controller.people.cli.check import check
 
-    config = load(options.table)
-    if (tls := config.file.pit.tls) is not None:
-        wrong = wrong_with(tls, config.rules.table)
-        if problems := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
-            raise ConfigError(problems)
-    pins = config.file.pins
-    warnings = [f"warning: {each}" for each in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))]
-    count = _told(warnings)
-    with waited_for("Every deal is counted."):
-        load(options.table, reaching=True)
-        sheet = par(subject(options.table))
-        counted = [*meter_lines(sheet, options.pit_settings), *edge_lines(sheet, options.highest_edge / 100)]
-    count += _told(counted)
-    rules, told = config.rules, f"{count} {'warning' if count == 1 else 'warnings'}"
-    seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
-    print(f"{rules.table} plays {rules.game}: {seats}. No mistakes{f', {told}' if count else ''}.")
-    if count and options.strict:
-        raise TableError("config_invalid", f"the configuration has {told}, and --strict allows none", "Correct each.")
-    return 0
+    return check(options.table, options.pit_settings, options.highest_edge / 100, options.strict)
 
 
 def _add_doctor(parser: ArgumentParser) -> None:
@@ -243,7 +206,15 @@ OF_TABLE: tuple[Command, ...] = (
         _add_setup,
     ),
     Command("run", _TABLE, "run a table until SIGTERM or Ctrl-C", "TABLE.toml", _run, file=File.TABLE),
-    Command("check", _TABLE, "read a table's configuration and name every mistake", "", _check, _add_check, File.TABLE),
+    Command(
+        "check",
+        _TABLE,
+        "name every mistake in a table's configuration, or in a game's file alone",
+        "GAME.toml --strict",
+        _check,
+        _add_check,
+        File.TABLE,
+    ),
     Command(
         "doctor",
         _TABLE,

@@ -52,7 +52,7 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
     text = table_toml(values)
     try:
         _written(new, text)
-        config = load(new, reaching=True)
+        config = load(new)
     except ConfigError as error:
         new.unlink()
         lines = "\n".join(map(str, error.problems)).replace(str(new), str(table))

@@ -1,0 +1,95 @@
+"""The par sheet of a file, counted once: a second `par` or `check` of the same file reads what the first has kept.
+
+A count is kept in the cache of the person who counts, `$XDG_CACHE_HOME` or `~/.cache`, under the digest over the
+program and the file's values. A file there counts where it is this person's own, nobody else can write it, it is whole,
+and it says the same digest itself. Every other file is as if it were not there: the figures are counted anew and kept
+again. Whoever can write as this person can change what this person's programs say; nobody else can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import msgspec
+
+from controller.basics.digest import digest, program_digest
+from controller.people.par.odds import Odds
+from controller.people.par.sheet import Hands, Par, Subject, par
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_MOST_BYTES = 10_000_000
+
+
+class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A par sheet without its subject, and the digest under which it was counted."""
+
+    of: str
+    cards: int
+    bets: tuple[Odds, ...]
+    hands: tuple[Hands, ...]
+    play: tuple[str, ...]
+    method: str
+    left_out: tuple[str, ...]
+
+
+def counted(of: Subject) -> Par:
+    """The par sheet with the cards of a fresh shoe. Raises TableError as `par` does."""
+    key = digest(program_digest(), of.digest)
+    if (kept := _read(key)) is None:
+        sheet = par(of)
+        kept = _Kept(key, sheet.cards, sheet.bets, sheet.hands, sheet.play, sheet.method, sheet.left_out)
+        _keep(kept)
+    return Par(of, kept.cards, kept.bets, kept.hands, kept.play, kept.method, kept.left_out)
+
+
+def _folder() -> Path | None:
+    """Where counts are kept; None for whoever has no home."""
+    with suppress(RuntimeError):
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "table-controller"
+    return None
+
+
+def _read(key: str) -> _Kept | None:
+    """What was kept under this digest; None where nothing is, or nothing that counts."""
+    if (folder := _folder()) is None:
+        return None
+    try:
+        own = _is_own(folder.stat())
+        file = os.open(folder / f"{key}.par", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(file, "rb") as opened:
+        if not (own and stat.S_ISREG(os.fstat(file).st_mode) and _is_own(os.fstat(file))):
+            return None
+        whole, _, text = opened.read(_MOST_BYTES).partition(b"\n")
+    if whole != hashlib.sha256(text).hexdigest().encode():
+        return None
+    try:
+        kept = msgspec.json.decode(text, type=_Kept, dec_hook=lambda _, value: Fraction(value))
+    except (msgspec.MsgspecError, ValueError, ZeroDivisionError):  # of another program
+        return None
+    return kept if kept.of == key else None
+
+
+def _is_own(of: os.stat_result) -> bool:
+    return of.st_uid == os.geteuid() and not of.st_mode & _OTHERS_WRITE
+
+
+def _keep(kept: _Kept) -> None:
+    """Keep it, where the disk lets us: nothing depends on that."""
+    if (folder := _folder()) is None:
+        return
+    text = msgspec.json.encode(kept, enc_hook=str)
+    with suppress(OSError, ValueError):
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        if not _is_own(folder.stat()):
+            return
+        with NamedTemporaryFile(dir=folder, delete=False) as new:
+            new.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+        Path(new.name).replace(folder / f"{kept.of}.par")

@@ -1,0 +1,129 @@
+"""Rows that can decide no round, found before such a row stands in a live game; and how high a meter must begin, so
+that the row which awards the meter never pays less than a row that it passes over.
+
+The same exact counts that say what a bet is worth say which of its rows no deal reaches. Where people choose, a row
+counts as reached that some choices reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from math import ceil
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from controller.people.par.counting import NAMES, Alike, Names, Sight, deals, kinds, sight
+from controller.people.par.sheet import Par, draws_of
+from controller.people.par.shoe import fresh
+from controller.rules.game.bets import Bet, Finished, When, holds
+from controller.rules.game.cards import PersonalK9
+from controller.rules.game.games import Game
+from controller.rules.game.reach import unreachable
+
+_K9S = tuple(map(PersonalK9.parse, ("KS 9S", "KH 9H", "KS 9H", "KH 9S")))
+_MANY = 3
+"""From so many spots on, bets that pay alike are one bet that is sold at many spots."""
+
+
+class Idle(Struct, frozen=True):
+    """A row that decides no round: it never holds, or an earlier row holds wherever this row does. Bet and row are
+    counted from 0."""
+
+    bet: int
+    row: int
+    why: Literal["never_holds", "hidden"]
+    at_many_spots: bool = False
+    """The bet is sold at many spots, and at another of them this row decides rounds."""
+
+
+def idle_rows(sheet: Par) -> tuple[Idle, ...]:
+    """The rows that can decide no round of the sheet's game, with the cards of a fresh shoe."""
+    of = sheet.subject
+    found = [
+        idle
+        for place, bet in enumerate(of.bets)
+        if (counted := _idle_by_the_sheet(sheet, bet)) or counted is None
+        for idle in without_a_round(of.play, bet, of.shoe.decks, place, counted)
+    ]
+    rows = {(each.bet, each.row) for each in found}
+    return tuple(replace(each, at_many_spots=_decides_elsewhere(of.bets, each, rows)) for each in found)
+
+
+def _idle_by_the_sheet(sheet: Par, bet: Bet) -> set[int] | None:
+    """The rows for which the sheet has counted no deal at any seat. None: that does not say that no deal reaches them,
+    since people choose, or since other pairs may be printed at other seats."""
+    rows = range(len(bet.rows))
+    counted = [odds.outcomes for odds in sheet.bets if odds.spot == bet.spot]
+    idle = {row for row in rows if not any(row < len(ends) and ends[row].ways for ends in counted)}
+    printed = any(hand.seat_pair for row in bet.rows for hand in row.when.hands())
+    return None if idle and (printed or sheet.subject.play.tableau is None) else idle
+
+
+def _decides_elsewhere(bets: Sequence[Bet], idle: Idle, all_idle: set[tuple[int, int]]) -> bool:
+    pays = _pays(bets[idle.bet])
+    alike = [place for place, bet in enumerate(bets) if _pays(bet) == pays]
+    return len(alike) >= _MANY and any((place, idle.row) not in all_idle for place in alike)
+
+
+def _pays(bet: Bet) -> object:
+    """What the bet's rows do, whatever their conditions are."""
+    return tuple(replace(row, when=When(), words=None) for row in bet.rows)
+
+
+def without_a_round(
+    game: Game, bet: Bet, decks: int, place: int = 0, idle: Collection[int] | None = None
+) -> Iterator[Idle]:
+    """The rows of a bet that can decide no round of the game, dealt from this number of decks. `idle`: these rows,
+    where they are known already."""
+    if game.seats_play:
+        yield from (Idle(place, each.row, each.why) for each in unreachable(game, bet, decks))
+        return
+    for row in sorted(set(range(len(bet.rows))) - _deciding(game, bet, decks) if idle is None else idle):
+        held = _deciding(game, replace(bet, rows=(bet.rows[row],)), decks)
+        yield Idle(place, row, "hidden" if held else "never_holds")
+
+
+def _deciding(game: Game, bet: Bet, decks: int) -> set[int]:
+    """The rows of the bet that decide rounds."""
+    found = set[int]()
+    for finished in _rounds(game, bet, decks):
+        row = next((number for number, row in enumerate(bet.rows) if holds(row.when, finished)), None)
+        found |= set() if row is None else {row}
+        if len(found) == len(bet.rows):
+            break
+    return found
+
+
+def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
+    """The least cents at which each meter may begin, so that the deciding row never pays less than another that holds.
+
+    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
+    would have paid $1,500. So that meter must begin at $1,500 or more.
+    """
+    least = dict[str, int]()
+    for bet in (bet for bet in bets if bet.meters):
+        for finished in _rounds(game, bet, decks):
+            rows = [row for row in bet.rows if holds(row.when, finished)]
+            if rows and (meter := rows[0].meter) is not None:
+                best_cents = max(row.cents or 0 for row in rows)
+                least[meter] = max(least.get(meter, 0), ceil(best_cents / rows[0].share))
+    return least
+
+
+def _rounds(game: Game, bet: Bet, decks: int) -> Iterator[Finished]:
+    """A round of each kind that the bet's rows tell apart, as every kind of seat that can make the bet sees it."""
+    shoe, draws = fresh(decks), draws_of(game)
+    for seen, names in _views(bet):
+        of, known = kinds(seen, game.naturals), set[Alike]()
+        for deal in deals(of, of.in_shoe(shoe), draws):
+            if (alike := of.seen(deal)) not in known:
+                known.add(alike)
+                yield of.finished(deal, names)
+
+
+def _views(bet: Bet) -> Iterator[tuple[Sight, Names]]:
+    owns = dict.fromkeys(sight(bet, own, tuple(k9 for k9 in _K9S if k9 != own)) for own in (_K9S[0], _K9S[2]))
+    names = ((("player", "own"), ("banker",)), (("player",), ("banker", "own"))) if bet.between_actives else (NAMES,)
+    yield from ((seen, named) for seen in owns for named in names)
