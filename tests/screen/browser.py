@@ -25,6 +25,9 @@ needs_a_browser = pytest.mark.skipif(
 
 SIZES = {"monitor": (1920, 1080), "small": (1280, 720), "portrait": (1080, 1920), "phone": (390, 844)}
 
+MORE_SIZES = {"panel": (800, 480), "panel upright": (480, 800), "old": (1024, 768)}
+"""Of monitors that a house may have from elsewhere."""
+
 _TALL = (1600, 1560)
 """As much of the technician's page as a picture of it has."""
 
@@ -41,12 +44,13 @@ const boxes = leaves.map((each) => {
 });
 for (const [each, box] of boxes) {
   const said = each.textContent.trim().slice(0, 40), style = getComputedStyle(each);
-  if (box.left < -1 || box.right > wide + 1 || (!phone && box.bottom > high + 1)) unfit.push(`off the page: ${said}`);
+  if (box.left < -0.05 || box.right > wide + 0.05 || (!phone && box.bottom > high + 1))
+    unfit.push(`off the page: ${said}`);
   for (let outer = each; outer && outer !== document.body; outer = outer.parentElement) {
     if (getComputedStyle(outer).overflow === 'visible') continue;
     const edge = outer.getBoundingClientRect();
     const ellipsis = getComputedStyle(outer).textOverflow === 'ellipsis';
-    if (box.right > edge.right + 1 || box.left < edge.left - 1 || box.bottom > edge.bottom + 2)
+    if (box.right > edge.right + 0.05 || box.left < edge.left - 0.05 || box.bottom > edge.bottom + 2)
       unfit.push(`${ellipsis ? 'shortened' : 'cut off'}: ${said}`);
   }
 }
@@ -74,7 +78,7 @@ for (const each of document.getElementById('says') ? document.querySelectorAll('
 const [says, roads] = ['says', 'roads'].map((id) => document.getElementById(id)?.getBoundingClientRect());
 if (says && roads.height && says.bottom > roads.top && says.top < roads.bottom)
   unfit.push('the banner covers the roads');
-if (phone) for (const id of ['seats', 'meters-box']) {
+if (wide <= 400) for (const id of ['seats', 'meters-box']) {
   const first = document.getElementById(id), end = first?.getBoundingClientRect().bottom + scrollY;
   if (first?.checkVisibility() && end > high) unfit.push(`${id} end at ${end}, below the first view`);
 }
@@ -144,8 +148,8 @@ class Browser:
         self.until("!document.body.classList.contains('waiting')")
 
     def size(self, name: str) -> None:
-        """Give the window a size by its name in SIZES, or "tall", and wait until the page has drawn itself anew."""
-        width, height = {"tall": _TALL, **SIZES}[name]
+        """Give the window a size by its name in SIZES or MORE_SIZES, or "tall", and wait until it is drawn anew."""
+        width, height = {"tall": _TALL, **SIZES, **MORE_SIZES}[name]
         if self.read("[innerWidth, innerHeight]") == [width, height]:
             return
         self.run(

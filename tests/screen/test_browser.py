@@ -184,7 +184,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
         shown_of(browser, showing)
         shows_the_final_round(browser, rounds)
-        every_size(browser, "royal9")
+        assert browser.read(_SMALLEST_TOTAL) >= 96
 
         showing.daemon.kill()
         says_that_it_is_away(browser, "away")

@@ -6,12 +6,14 @@ const TURN_MS = 9000; // how long the long lists stand in one language
 const SILENT_MS = 11000; // the server says something every five seconds
 const ROLL_MS = 900;
 const KIOSK_MS = 4000;
+const LONG = 20; // letters of a limit that is told in a sentence
 const SHORT = 19; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const $ = (id) => document.getElementById(id);
 const page = document.documentElement;
 const asked = new URLSearchParams(location.search);
+let turns = 0; // how often the long lists have changed their language
 const known = {}; // the parts as they came last
 
 function el(tag, name, ...inside) {
@@ -222,6 +224,10 @@ function money(cents) {
   return `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
+function ems(amount) {
+  return [...amount].reduce((wide, letter) => wide + (",.".includes(letter) ? 0.29 : 0.65), 0); // of Inter at its heaviest
+}
+
 function roll(where, meter, to) {
   const from = rolled.has(meter) ? rolled.get(meter) : to;
   rolled.set(meter, to);
@@ -242,7 +248,8 @@ function drawMeters() {
   $("meters-box").classList.toggle("old", !fresh);
   $("meters-old").hidden = fresh;
   const box = $("meters");
-  box.style.setProperty("--letters", Math.max(...told.map(({ meter }) => money(cents[meter] ?? 0).length)));
+  box.style.setProperty("--ems", Math.max(...told.map(({ meter }) => ems(money(cents[meter] ?? 0)))));
+  while (box.children.length > told.length) box.lastChild.remove();
   told.forEach(({ meter, label }, place) => {
     let here = box.children[place];
     if (!here) box.append(here = el("div", "meter", el("div", "label turns"), el("div", "cents")));
@@ -253,35 +260,59 @@ function drawMeters() {
   });
 }
 
-const BOARDS = ["meters-box", "main-pays", "pays"];
+// What the bets pay: boards as large as fit at once, or else in turn, in letters that nobody must come near to read.
 
-function fits(box) {
-  return box.hidden || (box.scrollHeight <= box.clientHeight + 1 && [...box.querySelectorAll("p > :first-child")].every((each) => each.scrollWidth <= each.clientWidth));
-}
-
+const READABLE = [1.3, 1.25, 1.2, 1.15, 1.1, 1.05, 1]; // sizes of letters on a board
+const SMALL = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65]; // for a board that is too long for its place
 const WRAP = 0.06; // by how much letters may be smaller for a line that does not wrap then
+let sheets = []; // the boards that stand together, sheet by sheet
 
 function fit() {
-  // Pay tables are as large as they go, in whichever language they stand, and the first of them where it takes least.
-  const turn = page.dataset.turn, first = document.querySelector(".pay");
-  if (!first) return;
-  let best = { worth: -Infinity };
-  const tried = (where, size) => {
-    $(where).prepend(first);
-    $("rail").style.setProperty("--fit", size.toFixed(2));
-    let wraps = 0;
-    for (const each of ["en", "vi"]) {
-      page.dataset.turn = each;
-      if (!BOARDS.every((name) => fits($(name)))) return;
-      const wrapped = [...$("rail").querySelectorAll(".pay p")].filter((row) => row.offsetHeight > 1.5 * parseFloat(getComputedStyle(row).lineHeight));
-      wraps = Math.max(wraps, wrapped.length);
-    }
-    if (size - WRAP * wraps > best.worth) best = { worth: size - WRAP * wraps, where, size };
-  };
-  for (let size = 1.3; size > 0.6; size -= 0.05) for (const where of known.placard.meters.length ? ["pays", "main-pays"] : ["pays"]) tried(where, size);
+  const boards = [...document.querySelectorAll(".pay")];
+  if (!boards.length) return;
+  for (const board of boards) board.classList.remove("turned");
+  const turn = page.dataset.turn;
+  const whole = (sizes) => sizes.map((size) => ({ size, ...spread(boards, size) })).filter((each) => each.sheets);
+  const worth = ({ size, wraps, sheets: made }) => size - WRAP * wraps - made.length;
+  let fitting = whole(READABLE);
+  if (!fitting.length) fitting = whole(SMALL);
+  if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
+  const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
+  $("rail").style.setProperty("--fit", best.size.toFixed(2));
   page.dataset.turn = turn;
-  $(best.where ?? "pays").prepend(first);
-  $("rail").style.setProperty("--fit", (best.size ?? 0.6).toFixed(2));
+  sheets = best.sheets;
+  turnSheet();
+}
+
+function spread(boards, size) {
+  // The boards in their order on as few sheets as hold them at this size, in whichever language; none where one is too long.
+  $("rail").style.setProperty("--fit", size.toFixed(2));
+  const room = $("pays").clientHeight, gap = parseFloat(getComputedStyle($("pays")).rowGap) || 0;
+  const high = new Map();
+  const rows = boards.flatMap((board) => [...board.querySelectorAll("p")]);
+  let wraps = 0, over = false;
+  for (const each of ["en", "vi"]) {
+    page.dataset.turn = each;
+    for (const board of boards) high.set(board, Math.max(high.get(board) ?? 0, board.getBoundingClientRect().height));
+    over ||= $("pays").scrollHeight > room + 1;
+    if (rows.some((row) => row.scrollWidth > row.clientWidth)) return {};
+    wraps = Math.max(wraps, rows.filter((row) => row.offsetHeight > 1.5 * parseFloat(getComputedStyle(row).lineHeight)).length);
+  }
+  if (!over) return { sheets: [boards], wraps };
+  if (known.placard.seat_hands || Math.max(...high.values()) > room) return { wraps };
+  const made = [[]];
+  let left = room;
+  for (const board of boards) {
+    if (made.at(-1).length && high.get(board) > left) { made.push([]); left = room; }
+    made.at(-1).push(board);
+    left -= high.get(board) + gap;
+  }
+  return { sheets: made, wraps };
+}
+
+function turnSheet() {
+  const now = sheets[Math.floor(turns / 2) % sheets.length];
+  for (const sheet of sheets) for (const board of sheet) board.classList.toggle("turned", sheet !== now);
 }
 
 function payTable({ title, lines }) {
@@ -299,11 +330,12 @@ function drawPlacard() {
   const { name, game, limits, pays, seat_hands: seatHands } = known.placard;
   document.title = name;
   $("name").textContent = name;
+  document.querySelector(".name").style.setProperty("--letters", name.length);
   $("game").textContent = game;
-  $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", "", text.en))));
-  $("main-pays").replaceChildren();
+  $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", text.en.length > LONG ? "turns long" : "turns", ...words(text)))));
   $("pays").replaceChildren(...pays.map(payTable));
   document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
+  drawMeters(); // before there is a measure of what room they leave
   document.body.classList.toggle("no-pays", pays.length === 0);
   document.body.classList.toggle("seat-game", seatHands);
   $("roads").hidden = seatHands;
@@ -478,7 +510,11 @@ function connect() {
 page.dataset.lang = ["en", "vi"].includes(asked.get("lang")) ? asked.get("lang") : "both";
 page.dataset.turn = "en";
 if (page.dataset.lang !== "both") { page.lang = page.dataset.lang; $("help").href += `?lang=${page.dataset.lang}`; }
-setInterval(() => { page.dataset.turn = page.dataset.turn === "en" ? "vi" : "en"; }, TURN_MS);
+setInterval(() => {
+  turns += 1;
+  page.dataset.turn = turns % 2 ? "vi" : "en";
+  if (sheets.length > 1) turnSheet();
+}, TURN_MS);
 setInterval(standing, 1000);
 // On an attached monitor: what starts the browser is told that a frame was painted, or starts it again.
 if (asked.get("kiosk")) {
@@ -486,6 +522,6 @@ if (asked.get("kiosk")) {
   setInterval(() => requestAnimationFrame(() => fetch(`/alive/${encodeURIComponent(asked.get("kiosk"))}`).catch(() => {})), KIOSK_MS);
 }
 addEventListener("resize", () => { if (known.shoe && known.placard) { drawShoe(); fit(); } });
-new ResizeObserver(fit).observe($("rail"));
+new ResizeObserver(fit).observe($("pays"));
 document.fonts.ready.then(fit);
 connect();

@@ -1,0 +1,81 @@
+"""The players' page posed: shown any state at once, without a table. What a page shows is what it was last told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from controller.contract.face.feed import Rounds
+from controller.contract.face.placard import Placard
+from controller.contract.face.status import Status
+from controller.people.screen import web
+from controller.people.screen.hands import hand_view, meters_view
+from controller.people.screen.placards import placard_view
+from controller.people.screen.server import Screen, Sockets, application
+from controller.people.screen.shoes import shoe_view
+from controller.table.lamps import lamps
+from controller.table.placard import placard
+from controller.table.public import public_rounds
+from tests.screen.browser import Browser
+from tests.support.five_games import HEALTHY
+from tests.support.tables import TableUnderTest
+from tests.support.told import healthy, read_back
+
+_NOWHERE = Path("/nowhere")
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a screen before no table, in this process."""
+    listening, address = web.listen("127.0.0.1", 0)
+    loop, over = asyncio.new_event_loop(), asyncio.Event()
+
+    async def until_over() -> None:
+        await over.wait()
+
+    app = application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)))
+    thread = Thread(target=loop.run_until_complete, args=[web.serve(app, listening, (), until_over())])
+    thread.start()
+    try:
+        yield address
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        loop.close()
+
+
+def parts(table: TableUnderTest, cents: dict[str, int] | None = None, name: str = "Table 1") -> dict[str, Any]:
+    """Everything that the page is told of this table, part by part. `cents` are the meters' levels."""
+    said: Placard = read_back(placard(table.table.rules, name))
+    burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(table.face, HEALTHY).items()}
+    status: Status = healthy(table.face, lamps=burning, pit={"meters": cents or {}})
+    rounds: Rounds = read_back(Rounds(table.table.shoes_opened, public_rounds(table.table)))
+    return {
+        "link": {"live": True},
+        "placard": placard_view(said),
+        "shoe": shoe_view(rounds),
+        "hand": hand_view(said, status),
+        "meters": meters_view(said, status),
+    }
+
+
+class Page:
+    """One page in a browser."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self.browser = browser
+        browser.run(f"location.href = '{url}'")
+        browser.until("document.readyState === 'complete' && document.fonts.status === 'loaded'")
+
+    def speak(self, language: str) -> None:
+        """Show this language from now on; "both": two side by side."""
+        self.browser.run(f"document.documentElement.dataset.lang = '{language}'; fit()")
+
+    def pose(self, told: dict[str, Any]) -> None:
+        """Tell the page these parts."""
+        self.browser.run(f"for (const [part, said] of Object.entries({json.dumps(told)})) heard(part, said)")
