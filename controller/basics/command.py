@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import takewhile
 from pathlib import Path
@@ -79,6 +79,11 @@ class Program(NamedTuple):
             command.add_arguments(own)
             own.set_defaults(command=command)
         return parser
+
+
+def named(words: Sequence[str], commands: Iterable[Command]) -> Command | None:
+    """The command that a command line names with its first words; None where it names none of these."""
+    return next((each for each in commands if [*words[: len(each.name.split())]] == each.name.split()), None)
 
 
 class OptionParser(ArgumentParser):

@@ -25,7 +25,7 @@ from tests.support.other_user import NOBODY, ask_as, needs_root
 from tests.support.waiting import PATIENCE_S
 
 _IDLE = 200
-_FLOOD = 900  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
+_FLOOD = 300  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
 _AT_MOST = 40  # log lines that a flood may make, of all kinds together
 WHO_I_AM = f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
 

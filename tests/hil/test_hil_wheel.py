@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from controller.basics.digest import program_digest
 from controller.bench.daemon import ROOT
 from tests.hil.elsewhere import A_HAND
-from tests.support.wheel import installed_wheel, run
+from tests.support.wheel import built_wheel, installed_wheel, run
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +20,26 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return installed_wheel(tmp_path_factory.mktemp("wheel"))
 
 
+def test_the_wheel_holds_the_whole_program_and_its_files(tmp_path: Path) -> None:
+    with ZipFile(built_wheel(tmp_path)) as wheel:
+        wheel.extractall(tmp_path / "unpacked")
+    assert program_digest(tmp_path / "unpacked") == program_digest()
+    (share,) = tmp_path.glob("unpacked/*.data/data/share/table-controller")
+    for path in ("pit.toml", *_names_of("games"), *_names_of("tables")):
+        assert (share / path).read_bytes() == (ROOT / "config" / path).read_bytes()
+
+
+def _names_of(folder: str) -> list[str]:
+    return [f"{folder}/{path.name}" for path in (ROOT / "config" / folder).glob("*.toml")]
+
+
+@pytest.mark.proof
 def test_the_demo_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     told = run(str(installed / "tablectl"), "demo", "--rounds", "1", "--speed", "0", "--seed", "7", folder=tmp_path)
     assert "the pit acknowledged all of them" in told
 
 
+@pytest.mark.proof
 def test_the_wheels_digest_is_the_checkouts(installed: Path, tmp_path: Path) -> None:
     table = installed.parent / "share" / "table-controller" / "tables" / "royal9.toml"
     told = run(str(installed / "tablectl"), "digest", str(table), folder=tmp_path)

@@ -15,18 +15,25 @@ from controller.bench.daemon import ROOT
 _PATIENCE_S = 120
 
 
-def installed_wheel(folder: Path) -> Path:
-    """Make an environment in `folder` with the wheel in it, and return its folder of programs. The libraries come from
-    the environment of the tests."""
+def built_wheel(folder: Path) -> Path:
+    """Build the wheel of the checkout in `folder`, with the project's build backend."""
     for name in ("controller", "drivers", "config"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder / "source")
+    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+    run(sys.executable, "-c", build, str(folder), folder=folder / "source")
+    shutil.rmtree(folder / "source")
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def installed_wheel(folder: Path) -> Path:
+    """Make an environment in `folder` with the wheel in it, and return its folder of programs. The libraries come from
+    the environment of the tests."""
     venv.create(folder / "venv")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "source"))
-    (wheel,) = folder.glob("*.whl")
-    run(*pip, "--python", str(folder / "venv" / "bin" / "python"), "install", "--no-deps", "--no-index", str(wheel))
-    shutil.rmtree(folder / "source")
+    python = str(folder / "venv" / "bin" / "python")
+    run(*pip, "--python", python, "install", "--no-deps", "--no-index", str(built_wheel(folder)))
     return folder / "venv" / "bin"
 
 

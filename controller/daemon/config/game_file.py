@@ -335,9 +335,8 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
         elif most > MOST_WAGER_CENTS:
             yield f"wagers.{high}", f"{most} is too much", f"Write at most {MOST_WAGER_CENTS}, in cents."
     if not wagers.back_bettors:
-        left_out = {field.name: field.default for field in fields(WagerRules)}
-        for word in ("counted_together", "back_bets_beside", "largest_circle_counts"):
-            if getattr(wagers, word) != left_out[word]:
+        for word in _OF_BACK_BETTORS:
+            if getattr(wagers, word) != _left_out_of_wagers()[word]:
                 do = "Remove it, or write back_bettors = true."
                 yield f"wagers.{word}", "nobody bets behind a seat in this game", do
     for place, group in enumerate(wagers.one_of):
@@ -352,6 +351,15 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
     elif wagers.increment_cents % rounding.unit_cents:
         do = "Write a unit that the wagers' increment is a multiple of."
         yield "rounding.unit_cents", f"{rounding.unit_cents} does not divide every wager", do
+
+
+_OF_BACK_BETTORS = ("counted_together", "back_bets_beside", "largest_circle_counts")
+
+
+@cache
+def _left_out_of_wagers() -> dict[str, object]:
+    """What each key of the section `wagers` is where the file leaves it out."""
+    return {field.name: field.default for field in fields(WagerRules)}
 
 
 GAME_CHECKS = (

@@ -82,7 +82,8 @@ def structure(values: dict[str, Any], type_: type[_T], path: Path, problems: lis
         return None
     sections = TABLE_SECTIONS if type_ is TableFile else GAME_SECTIONS
     try:
-        return cast(_T, _made(values, type_, ""))
+        kind: Any = of_kind(values) if type_ is GameFile else type_
+        return cast(_T, _made(values, _form(kind), ""))
     except _WrongError as wrong:
         for at, what, do in wrong.mistakes:
             problems.append(Problem(str(path), at or "(the file)", what, do or how_to_add(at, sections)))
@@ -104,38 +105,49 @@ def _tell_a_typo_once(problems: list[Problem]) -> None:
     problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in misspelt}]
 
 
-def _made(value: Any, type_: Any, at: str) -> Any:
+class _Form(Struct, frozen=True):
+    """A key's type without None, since TOML has no null: what it is a list or table `of`, and its choices."""
+
+    kind: Any
+    origin: Any
+    of: tuple[_Form, ...]
+    choices: Sequence[str | int]
+    is_section: bool
+
+
+def _made(value: Any, form: _Form, at: str) -> Any:
     """The value at the key `at` as the type. Raises _WrongError with every mistake in it."""
-    kind, origin, inner, choices = _form(of_kind(value) if type_ is GameFile else type_)
     try:
-        if choices:
-            return _choice(value, kind)
-        if origin is tuple:
-            return tuple(_each(enumerate(_list(value)), inner[0], at))
-        if origin is dict:
+        if form.choices:
+            return _choice(value, form)
+        if form.origin is tuple:
+            return tuple(_each(enumerate(_list(value)), form.of[0], at))
+        if form.origin is dict:
             keys = list(_table(value))
-            made = _each(value.items(), inner[1], at)
-            return dict(zip(map(_points, keys) if inner[0] is int else keys, made, strict=True))
-        if issubclass(kind, Struct | tuple):
-            return _section(_table(value), kind, at)
-        return _PLAIN[kind](value)
+            made = _each(value.items(), form.of[1], at)
+            return dict(zip(map(_points, keys) if form.of[0].kind is int else keys, made, strict=True))
+        if form.is_section:
+            return _section(_table(value), form.kind, at)
+        return _PLAIN[form.kind](value)
     except ValueError as error:
-        raise _WrongError((at, *_described(error, kind))) from error
+        raise _WrongError((at, *_described(error, form))) from error
 
 
 @cache
-def _form(type_: Any) -> tuple[Any, Any, tuple[Any, ...], Sequence[str | int]]:
-    """A key's type without None, since TOML has no null: the type, what it is a list or table of, and its choices."""
+def _form(type_: Any) -> _Form:
+    """The form of a type: found once, since a start waits for it."""
     (kind,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else {type_}
-    return kind, get_origin(kind), get_args(kind), _choices(kind)
+    origin, choices = get_origin(kind), _choices(kind)
+    of = tuple(_form(each) for each in get_args(kind) if each is not ...) if origin in (tuple, dict) else ()
+    return _Form(kind, origin, of, choices, isinstance(kind, type) and issubclass(kind, Struct | tuple))
 
 
-def _each(values: Iterable[tuple[object, Any]], type_: Any, at: str) -> list[Any]:
+def _each(values: Iterable[tuple[object, Any]], form: _Form, at: str) -> list[Any]:
     """Each of these values as the type."""
     made, mistakes = [], list[Mistake]()
     for key, value in values:
         try:
-            made.append(_made(value, type_, f"{at}.{key}"))
+            made.append(_made(value, form, f"{at}.{key}"))
         except _WrongError as wrong:
             mistakes += wrong.mistakes
     if mistakes:
@@ -148,16 +160,17 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
     if type_ in (When, HandIs, CardsAre, Has):
         values = _listed(values, type_)
     made, mistakes, dot = dict[str, Any](), list[Mistake](), at and f"{at}."
-    for name, hint in _hints(type_).items():
+    forms, defaults = _forms(type_), _defaults(type_)
+    for name, form in forms.items():
         try:
             if name in values:
-                made[name] = _made(values[name], hint, f"{dot}{name}")
-            elif name not in _defaults(type_):
+                made[name] = _made(values[name], form, f"{dot}{name}")
+            elif name not in defaults:
                 mistakes.append((f"{dot}{name}", f"{name} is missing", ""))
         except _WrongError as wrong:
             mistakes += wrong.mistakes
-    known = [*_hints(type_)]
-    if strange := sorted(values.keys() - set(known)):
+    if strange := sorted(values.keys() - forms.keys()):
+        known = [*forms]
         what = "; ".join(unknown(key, known) for key in strange)
         mistakes.append((at, what, f"The keys here are: {', '.join(known)}."))
     if mistakes:
@@ -166,11 +179,11 @@ def _section(values: dict[str, Any], type_: Any, at: str) -> Any:
 
 
 @cache
-def _hints(type_: Any) -> dict[str, Any]:
-    """The types of a section's keys. A pin's wiring is a named tuple and no struct, since the program that darkens the
+def _forms(type_: Any) -> dict[str, _Form]:
+    """The forms of a section's keys. A pin's wiring is a named tuple and no struct, since the program that darkens the
     lamps must load little."""
     keys = type_.__struct_fields__ if issubclass(type_, Struct) else type_._fields
-    return {name: hint for name, hint in get_type_hints(type_).items() if name in keys}
+    return {name: _form(hint) for name, hint in get_type_hints(type_).items() if name in keys}
 
 
 @cache
@@ -181,14 +194,14 @@ def _defaults(type_: Any) -> dict[str, Any]:
     return {field.name: field.default for field in fields(type_) if not field.required}
 
 
-def _described(error: ValueError, type_: Any) -> tuple[str, str]:
+def _described(error: ValueError, form: _Form) -> tuple[str, str]:
     """What is wrong and what to do."""
     match error.args:
         case (str(what), str(do)):
             return what, do
-        case _ if choices := _choices(type_):
-            return str(error), f"Write one of: {', '.join(map(str, choices))}."
-    return str(error), _INSTEAD.get(type_, "Correct it.")
+        case _ if form.choices:
+            return str(error), f"Write one of: {', '.join(map(str, form.choices))}."
+    return str(error), _INSTEAD.get(form.kind, "Correct it.")
 
 
 _OF_CARDS = 'Write a rank such as "8" or "T", a suit such as "H", or a card such as "KS".'
@@ -212,13 +225,13 @@ def _choices(type_: object) -> list[str | int]:
     return list(get_args(type_)) if get_origin(type_) is Literal else []
 
 
-def _choice(value: object, type_: Any) -> object:
+def _choice(value: object, form: _Form) -> object:
     """The value where it is one of the choices, and of the same kind: 4800.0 is not 4800."""
-    if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
-        raise ValueError(f"{value!r} is not a choice here{_meant_choice(value, _choices(type_))}")
-    if type_ is Brand:
+    if not any(type(value) is type(choice) and value == choice for choice in form.choices):
+        raise ValueError(f"{value!r} is not a choice here{_meant_choice(value, form.choices)}")
+    if form.kind is Brand:
         return shoes.brand(str(value))
-    return type_(value) if isinstance(type_, type) else value
+    return form.kind(value) if isinstance(form.kind, type) else value
 
 
 def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
@@ -308,9 +321,11 @@ def _listed(values: dict[str, Any], type_: type[Struct]) -> dict[str, Any]:
 
     For example: `first_two = ["K", 9]` is read as `first_two = [["K"], [9]]`.
     """
-    lists = {name: (hint, *get_args(hint)) for name, hint in _hints(type_).items()}
-    several = {name for name, kinds in lists.items() if any(get_origin(kind) is tuple for kind in kinds)}
-    listed = {key: each if isinstance(each, list) or key not in several else [each] for key, each in values.items()}
+    forms = _forms(type_)
+    listed = {
+        key: each if isinstance(each, list) or key not in forms or forms[key].origin is not tuple else [each]
+        for key, each in values.items()
+    }
     if isinstance(two := listed.get("first_two"), list):
         listed["first_two"] = [ranks if isinstance(ranks, list) else [ranks] for ranks in two]
     return listed
@@ -333,9 +348,9 @@ def sound_sections(values: dict[str, Any], type_: type[Struct], whole: Struct | 
     if whole is not None:
         return asdict(whole)
     sound: dict[str, Any] = {}
-    for name, section in _hints(type_).items():
+    for name, form in _forms(type_).items():
         with suppress(_WrongError, KeyError):
-            sound[name] = _made(values[name], section, name) if name in values else _defaults(type_)[name]
+            sound[name] = _made(values[name], form, name) if name in values else _defaults(type_)[name]
     return sound
 
 
@@ -346,8 +361,14 @@ def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections
     """
     problems = []
     for each in checks:
-        wanted = signature(each).parameters.keys()
+        wanted = _sections_of(each)
         if wanted <= sections.keys():
             found = each(**{name: sections[name] for name in wanted})
             problems += [Problem(file, *mistake) for mistake in found]
     return problems
+
+
+@cache
+def _sections_of(check_: Callable[..., Iterable[Mistake]]) -> frozenset[str]:
+    """The sections that a check looks at."""
+    return frozenset(signature(check_).parameters)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
 from pathlib import Path
 
 from controller.basics.colours import painted
-from controller.basics.command import Command
+from controller.basics.command import Command, named
 from controller.basics.errors import TableError
 from controller.people.cli.command import File, parser_of
 from controller.people.cli.commands import COMMANDS, every_command
@@ -72,10 +71,9 @@ def _print(error: TableError) -> None:
 
 def _parsed(words: list[str]) -> Namespace:
     """The options of a command line, with the default table where no table is named."""
-    command = _named(words, COMMANDS)
-    commands = (command,) if command is not None else every_command()  # `dark` must not wait while the acts load
-    parser = parser_of(commands)
-    command = command or _named(words, commands)
+    # `dark` must not wait while the acts load, and no command waits for the parsers of all others.
+    command = named(words, COMMANDS) or named(words, every_command())
+    parser = parser_of((command,) if command is not None else every_command())
     if command is not None and not {"-h", "--help"} & set(words):
         try:
             words = _with_file(command, words)
@@ -84,10 +82,6 @@ def _parsed(words: list[str]) -> Namespace:
             parser.parse_args([*words[:place], "TABLE.toml", *words[place:]])  # a wrong option is told first
             raise
     return parser.parse_args(words)
-
-
-def _named(words: list[str], commands: Iterable[Command]) -> Command | None:
-    return next((each for each in commands if words[: len(each.name.split())] == each.name.split()), None)
 
 
 def _with_file(command: Command, words: list[str]) -> list[str]:

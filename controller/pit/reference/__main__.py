@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 
+from controller.basics.command import named
 from controller.basics.errors import TableError
 from controller.pit.reference.commands.entries import COMMANDS, PROGRAM
 
@@ -13,7 +14,9 @@ _EXIT_TROUBLE, _EXIT_INTERRUPTED = 1, 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Returns the exit code. An error goes to standard error, with what to do."""
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    command = named(words, COMMANDS)  # no command waits for the parsers of all others
+    options = PROGRAM.parser(COMMANDS if command is None else (command,)).parse_args(words)
     try:
         code: int = options.command.run(options)
     except TableError as error:
