@@ -210,6 +210,6 @@ class Evening:
 def as_form_6(path: Path) -> None:
     """Give the ledger the form of the version before this one."""
     with closing(sqlite3.connect(path)) as db:
-        for since in ("slip_print", "slip", "house_rules", "decision", "doubt", "ack_time"):
+        for since in ("reading", "day", "slip_print", "slip", "house_rules", "decision", "doubt", "ack_time"):
             db.execute(f"DROP TABLE {since}")
         db.execute("PRAGMA user_version = 6")

@@ -31,6 +31,7 @@ class TableEvening:
         self.meters = [*meters]
         self.sent: list[bytes] = []
         self.shoe, self.round = 1, 0
+        self.at = "2026-01-01T20:00:00.000Z"  # by the table's clock
 
     def state(self, head_seq: int | None = None) -> bytes:
         """The table's retained state, which names its last event: the last one sent, or `head_seq`."""
@@ -88,7 +89,7 @@ class TableEvening:
         message: dict[str, object] = {"shoe": self.shoe, "round": self.round} | fields
         message = {"contract": 4} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}
         message |= {"id": f"{self.table}/{EPOCH}/{seq}", "chain": f"{seq:064x}"}
-        message |= {"at": "2026-01-01T20:00:00.000Z", "clock_synchronised": True}
+        message |= {"at": self.at, "clock_synchronised": True}
         signature = base64.b64encode(KEY.sign(_bytes(message))).decode()
         self.sent.append(_bytes(message | {"signature": signature}))
         return self.sent[-1]

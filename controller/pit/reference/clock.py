@@ -17,6 +17,11 @@ def now_text() -> str:
     return Stamp(_now_ms(), True).text()
 
 
+def now_in_ms() -> int:
+    """Now, in ms since 1970."""
+    return _now_ms()
+
+
 def next_number(after: int) -> int:
     """A number above `after` and above every number given before: milliseconds since 1970, or `after` + 1.
 

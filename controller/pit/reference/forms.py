@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from controller.pit.reference import adoptions, alarms, awards, books, decisions, doubts, intake, session, slips
+from controller.pit.reference import adoptions, alarms, awards, books, days, decisions, doubts, intake, session, slips
 
-FORM = 8
+FORM = 9
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -25,7 +25,7 @@ INSERT INTO ack_time VALUES (0);
 """
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
-    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA),
+    *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -35,5 +35,6 @@ FROM_FORM = {
     5: (awards.FROM_FORM_5,),
     6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
     7: (slips.SCHEMA,),
+    8: (days.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -1,4 +1,4 @@
-"""What a house decides about its paper: where it is, and from which win on a tax form is due.
+"""What a house decides about its paper: when its day begins, and from which win on a tax form is due.
 
 The ledger keeps every set of these rules that ever held, with the moment from which it held.
 """
@@ -56,6 +56,18 @@ class HouseRules(Struct, frozen=True):
 
     tax: tuple[TaxRule, ...] = ()
 
+    day_begins: str = "06:00"
+    """The time of the house's clock at which a gaming day begins."""
+
+    shifts: tuple[str, ...] = ()
+    """When each shift begins, in the order of the clock; empty where the day is one shift."""
+
+    def shift(self, at: str) -> str:
+        """When the shift began in which this moment lies. Example: 14:00."""
+        time = f"{self.local(at):%H:%M}"
+        begun = [begins for begins in sorted(self.shifts) if begins <= time]
+        return begun[-1] if begun else max(self.shifts, default=self.day_begins)
+
     def local(self, at: str) -> datetime:
         """A moment of an event or a decision, on the house's own clock."""
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.zone))
@@ -69,12 +81,20 @@ class HouseRules(Struct, frozen=True):
         return ", ".join(due) or None
 
     def __str__(self) -> str:
-        return "; ".join([f"time zone {self.zone}", *map(str, self.tax)])
+        shifts = [f"shifts {', '.join(self.shifts)}"] if self.shifts else []
+        day = f"time zone {self.zone}, day begins {self.day_begins}"
+        return "; ".join([day, *shifts, *map(str, self.tax)])
 
 
 def in_force(db: Store) -> HouseRules:
     """The rules that hold now."""
     return ever(db)[-1][1]
+
+
+def last_number(db: Store) -> int:
+    """The number of the rules that hold now; 0 where the house has set none."""
+    (number,) = db.execute("SELECT coalesce(max(number), 0) FROM house_rules").fetchone()
+    return int(number)
 
 
 def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:

@@ -28,6 +28,7 @@ from controller.pit.reference.awards import Award, Awards, Step
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import next_number
 from controller.pit.reference.committed import Ack, Events
+from controller.pit.reference.days import Days
 from controller.pit.reference.house_rules import HouseRules
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.intake import Intake
@@ -66,6 +67,7 @@ class Ledger:
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
         self._slips = Slips(self._db, self._awards)
+        self._days = Days(self._db)
         self._intake = Intake(self._db, self._books, self._awards)
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
@@ -215,6 +217,7 @@ class Ledger:
         events after one second, and acknowledges those.
         """
         until_s = time.monotonic() + longest_s
+        self._days.keep_up()
         with self._db.transaction():
             taken = self._taking.take_all(events, until_s)
             heads = self._events.heads({table for table, _ in events})
@@ -295,8 +298,18 @@ class Ledger:
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
         """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""
-        with self._asked():
-            return house_rules.set_rules(self._db, rules)
+        with nonsense_explained(self._db):
+            if self._days.has_begun():
+                self._days.keep_up()  # by the rules until now; a ledger's first day begins by its first rules
+            with self._db.transaction():
+                changed = house_rules.set_rules(self._db, rules)
+        self._days.look_again()
+        return changed
+
+    def begin_day_if_due(self) -> None:
+        """Note where the gaming day begins, with every meter's reading, where the hour has come."""
+        with nonsense_explained(self._db):
+            self._days.keep_up()
 
     def keep(self, refusals: Sequence[tuple[str, RefusedError]]) -> list[RefusedError]:
         """Keep refusals, each of what came on a table's topic, once per table, code and wording.
@@ -430,8 +443,10 @@ class Ledger:
     def _asked(self) -> Iterator[None]:
         """A transaction in which a person decides something."""
         self._met.clear()
-        with nonsense_explained(self._db), self._db.transaction():
-            yield
+        with nonsense_explained(self._db):
+            self._days.keep_up()
+            with self._db.transaction():
+                yield
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:

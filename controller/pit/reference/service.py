@@ -173,6 +173,7 @@ class Pit:
                         raise _ConnectionEndedError(f"the broker {self._host}:{self._port} does not answer")
                     continue  # nobody hears us: our time to lead runs out, and a pit that is heard may lead
                 self._look_who_leads()
+                self._ledger.begin_day_if_due()
                 if self._listening and self._ledger.others_wrote():
                     self._follow_others(link)  # before a hit is committed: its table has heard what the hit can win
                 self._settle(link)

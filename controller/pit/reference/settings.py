@@ -13,6 +13,8 @@ least_edge = "0:100"
 
 [house]
 zone = "America/Los_Angeles"
+day_begins = "06:00"
+shifts = ["06:00", "14:00", "22:00"]
 
 [[tax]]
 form = "W-2G"
@@ -60,6 +62,7 @@ class Settings(Struct, frozen=True):
 _MOST_VOIDS = 100
 _MOST_TIMES = 1_000_000
 _SECTIONS = {"meters", "tables", "house", "tax"}
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
@@ -80,10 +83,7 @@ def load(path: Path) -> Settings:
         {name: _terms(meter) for name, meter in values["meters"].items()},
         watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
         share_of(watched.get("least_edge", "0:1")),
-        HouseRules(
-            values.get("house", {}).get("zone", "UTC"),
-            tuple(convert(rule, TaxRule) for rule in values.get("tax", ())),
-        ),
+        convert({**values.get("house", {}), "tax": values.get("tax", ())}, HouseRules),
     )
 
 
@@ -142,11 +142,20 @@ def _wrong_house(house: Any) -> Iterator[str]:
     if not isinstance(house, dict):
         yield "house: write [house] and its keys below it"
         return
-    for key in sorted(house.keys() - {"zone"}):
-        yield f"house.{key!r}: is no key of [house]; the key is zone"
+    for key in sorted(house.keys() - {"zone", "day_begins", "shifts"}):
+        yield f"house.{key!r}: is no key of [house]; the keys are zone, day_begins, shifts"
     zone = house.get("zone", "UTC")
     if not isinstance(zone, str) or zone not in available_timezones():
         yield f'house.zone: {_shown(zone)} is no time zone; write it as "America/Los_Angeles"'
+    if not _is_time(begins := house.get("day_begins", "06:00")):
+        yield f'house.day_begins: {_shown(begins)} is no time; write it as "06:00"'
+    shifts = house.get("shifts", [])
+    if not isinstance(shifts, list) or not all(map(_is_time, shifts)) or len({*shifts}) != len(shifts):
+        yield f'house.shifts: {_shown(shifts)} are no times, each once; write them as ["06:00", "14:00", "22:00"]'
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
 def _wrong_tax(rules: Any) -> Iterator[str]:

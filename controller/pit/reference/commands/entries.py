@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from controller.basics.command import Command, Program
 from controller.basics.manual import add_completion, manual
-from controller.pit.reference.commands import copies, deciding, running, slips, tables
+from controller.pit.reference.commands import copies, day, deciding, running, slips, tables
 
 _RUN, _TABLES, _AWARDS, _RECORD = "The pit itself", "Tables", "Awards and the account", "The record"
 
@@ -136,6 +136,14 @@ COMMANDS: tuple[Command, ...] = (
         "",
         deciding.account,
         deciding.add_account,
+    ),
+    Command(
+        "day",
+        _AWARDS,
+        "what a gaming day came to, by table, shift and dealer, with each meter's readings; exit code 1 with findings",
+        "2026-11-25 --par royal9-01.par.json",
+        day.day,
+        day.add_day,
     ),
     Command(
         "events",

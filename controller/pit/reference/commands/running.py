@@ -94,10 +94,10 @@ def _lead(
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
     if options.settings is not None:
         ledger.name_settings(options.settings)
-    for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or default().meters):
-        say(change)
     if settings is not None and (changed := ledger.set_house_rules(settings.house)):
         say(changed)
+    for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or default().meters):
+        say(change)
     key = load_or_make_key(key_at)
     say(f"the pit's key has the fingerprint {fingerprint(key.public)}")
     rotations = rotations_of(key_at, key.public)

@@ -1,0 +1,144 @@
+"""The file of a gaming day: signed by the pit's key, as a spreadsheet, and as a page. One day gives the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from controller.contract.signing import Signer, signed
+from controller.pit.reference.day_book import Day, Sums
+from controller.pit.reference.meters import money
+from controller.words.language import LANGUAGES, language
+
+FORM = 1
+COLUMNS = ("day", "by", "name", "figure", "value")
+"""The columns of the spreadsheet: a line for each figure."""
+
+_STYLE = Path(__file__).with_name("day.css")
+_BY = ("table", "shift", "dealer")
+_MONEY = (
+    *("wagered_cents", "returned_cents", "house_cents", "commission_taken_cents", "commission_owed_cents"),
+    *("drop_cents", "progressive_cents", "awards_cents"),
+)
+_COUNTS = ("rounds", "voids", "unsettled", "hits")
+
+
+def day_json(day: Day, signer: Signer, public_key: bytes) -> bytes:
+    """The day as one line of JSON, which the pit's key signs."""
+    body = {
+        "gaming_day": FORM,
+        "public_key": public_key.hex(),
+        **to_builtins(day, enc_hook=str),
+        **{f"by_{what}": {name: dict(_figures(sums)) for name, sums in day.by(what).items()} for what in _BY},
+    }
+    return signed(body, signer)
+
+
+def day_csv(day: Day) -> str:
+    """The day for a spreadsheet, with no signature."""
+    file = io.StringIO()
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for what in _BY:
+        for name, sums in day.by(what).items():
+            lines.writerows((day.day, what, _cell(name or "all"), *figure) for figure in _figures(sums))
+    for part in day.parts:
+        for meter in part.meters:
+            moved = {"opening_cents": meter.opening_cents, **meter.moved_cents, "closing_cents": meter.closing_cents}
+            lines.writerows((day.day, "meter", meter.account, *figure) for figure in moved.items())
+    lines.writerows((day.day, "paid", _cell(table), "paid_cents", cents) for table, cents in day.paid_cents.items())
+    lines.writerows((day.day, "finding", "", "", _cell(finding)) for finding in day.findings)
+    return file.getvalue()
+
+
+def _cell(text: str) -> str:
+    """The text, which a spreadsheet is not to run as a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t" else text
+
+
+def _figures(sums: Sums) -> Iterator[tuple[str, int | None]]:
+    """The figures of a line. The theoretical is in whole cents, rounded down."""
+    for name in (*_COUNTS, *_MONEY):
+        yield name, getattr(sums, name)
+    yield "theoretical_cents", sums.theoretical.numerator // sums.theoretical.denominator
+    yield "theoretical_low_cents", sums.interval[0]
+    yield "theoretical_high_cents", sums.interval[1]
+    yield "uncounted_cents", sums.uncounted_cents
+
+
+def day_page(day: Day) -> str:
+    """The day as one page to print that needs no other file, in every language side by side."""
+    tables = "".join(f"<h2>{_say(f'by_{what}')}</h2>{_table(day.by(what))}" for what in _BY)
+    parts = "".join(
+        f"<p>{escape(part.due_at)} – {escape(part.ended_at)}, {part.first_event}–{part.last_event}</p>"
+        for part in day.parts
+    )
+    told = "".join(f"<li>{escape(each)}</li>" for each in (*day.findings, *day.notes))
+    paid = "".join(_row(table, f"${money(cents)}") for table, cents in day.paid_cents.items())
+    return f"""<!doctype html>
+<html lang="{LANGUAGES[0]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(day.day)}</title>
+<style>{_STYLE.read_text("utf-8")}</style>
+</head>
+<body>
+<h1>{_say("title")} {escape(day.day)}</h1>
+<p>{escape(str(day.rules))}</p>
+{parts}
+<h2>{_say("findings")}: {len(day.findings)}</h2>
+<ul>{told}</ul>
+{tables}
+<h2>{_say("meters")}</h2>
+{_meters(day)}
+<h2>{_say("paid")}</h2>
+<table>{paid}</table>
+</body>
+</html>
+"""
+
+
+def _table(by: dict[str, Sums]) -> str:
+    names = [*_COUNTS, *_MONEY, "theoretical", "interval"]
+    head = "".join(f"<th>{_say(name)}" for name in ("name", *names))
+    rows = "".join(_row(name or "Σ", *_shown(sums)) for name, sums in by.items())
+    return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _shown(sums: Sums) -> Iterator[str]:
+    yield from (str(getattr(sums, name)) for name in _COUNTS)
+    for name in _MONEY:
+        cents = getattr(sums, name)
+        yield "–" if cents is None else money(cents)
+    low, high = sums.interval
+    outside = " !" if sums.variance and not low <= sums.house_cents <= high else ""
+    yield money(sums.theoretical.numerator // sums.theoretical.denominator)
+    yield f"{money(low)} … {money(high)}{outside}"
+
+
+def _meters(day: Day) -> str:
+    rows = [
+        _row(meter.account, money(meter.opening_cents), *_moved(meter.moved_cents), money(meter.closing_cents))
+        for part in day.parts
+        for meter in part.meters
+    ]
+    head = "".join(f"<th>{_say(name)}" for name in ("name", "opening", "moved", "closing"))
+    return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+
+
+def _moved(moved: dict[str, int]) -> Iterator[str]:
+    yield ", ".join(f"{why} {money(cents)}" for why, cents in moved.items())
+
+
+def _row(*cells: str) -> str:
+    return f"<tr>{''.join(f'<td>{escape(cell)}' for cell in cells)}</tr>"
+
+
+def _say(key: str) -> str:
+    return escape(" / ".join(language(each).text("day", key) for each in LANGUAGES))

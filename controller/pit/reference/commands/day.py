@@ -1,0 +1,47 @@
+"""`pitctl day`: what a gaming day came to."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from controller.basics.errors import TableError
+from controller.contract.keys import load_or_make_key
+from controller.pit.paper.day_file import day_csv, day_json, day_page
+from controller.pit.reference import day_book
+from controller.pit.reference.commands.options import add_key, add_ledger, key_file
+from controller.pit.reference.opening import read_only
+
+
+def add_day(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl day`."""
+    add_ledger(parser, "read only; also while the pit runs")
+    parser.add_argument("day", metavar="DATE", help="the house's date on which the day began, as YYYY-MM-DD")
+    what = "what `tablectl par TABLE.toml --json` printed of a table; repeat for each table's file"
+    parser.add_argument("--par", type=Path, action="append", default=[], metavar="FILE", help=what)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="the day's file, signed by the pit's key (the default)")
+    form.add_argument("--csv", action="store_true", help="a line for each figure, for a spreadsheet")
+    form.add_argument("--html", action="store_true", help="a page to print")
+    add_key(parser)
+
+
+def day(options: Namespace) -> int:
+    """Print a day that is over. Returns 1 where the day has findings, which go to standard error too."""
+    sheets = [day_book.read_sheet(path) for path in options.par]
+    with read_only(options.ledger) as db:
+        drawn_up = day_book.draw_up(db, options.day, sheets)
+    if options.csv:
+        sys.stdout.write(day_csv(drawn_up))
+    elif options.html:
+        sys.stdout.write(day_page(drawn_up))
+    else:
+        key_at = key_file(options)
+        if not key_at.is_file():
+            raise TableError("signing_key_missing", f"There is no key {key_at}.", "Name the pit's key: --signing-key.")
+        key = load_or_make_key(key_at)
+        print(day_json(drawn_up, key, key.public).decode())
+    for finding in drawn_up.findings:
+        print(f"finding: {finding}", file=sys.stderr)
+    return 1 if drawn_up.findings else 0

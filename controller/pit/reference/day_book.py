@@ -1,0 +1,424 @@
+"""What a gaming day came to: wagers, wins, hits and hold by table, shift and dealer; and every meter from the reading
+at the day's beginning to the next.
+
+Everything is read from what the pit committed in the day, so a day that is over is the same whenever it is drawn up.
+The money of the game is what the tables' settlements say. There a win of a meter is 0 cents: the pit pays it out of
+the meter, and the day tells it apart.
+
+**Theoretical.** A table's par sheet, as `tablectl par TABLE.toml --json` prints it, says what each bet keeps on
+average, with each meter at 0, and how far it strays. A sheet is taken for a shoe that was opened under the sheet's own
+digest. The interval is two standard deviations on either side. All wagers of a round are taken to stray together, so
+that the interval is never too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import floor, isqrt
+from pathlib import Path
+
+from msgspec import DecodeError, Struct, ValidationError, convert, json
+
+from controller.basics.errors import TableError
+from controller.contract.canonical import parse_object
+from controller.contract.old_events import as_now
+from controller.pit.reference import days, house_rules
+from controller.pit.reference.days import Begun
+from controller.pit.reference.house_rules import HouseRules
+from controller.pit.reference.store import Store
+
+_LATE_MS = 600_000
+_COUNTED = ("wagers_locked", "round", "correction", "void", "hit")
+_REASONS = {"seed", "contribution", "void", "hit", "reseed", "unseed", "rejected", "shared"}
+_MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
+
+
+class ParBet(Struct, frozen=True):
+    """A bet of a par sheet: the part of a wager that the house keeps, and how far it strays. None: not counted."""
+
+    spot: str
+    seats: tuple[int, ...] = ()
+    edge: str | None = None
+    standard_deviation: float | None = None
+
+
+class ParSheet(Struct, frozen=True):
+    """What a par sheet says of each bet of the tables whose file has this digest."""
+
+    game: str
+    digest: str
+    bets: tuple[ParBet, ...]
+
+    def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
+        """The edge and the deviation of a wager, each as a part of the wager."""
+        for bet in self.bets:
+            if bet.spot == spot and (not bet.seats or seat in bet.seats) and bet.edge and bet.standard_deviation:
+                return Fraction(bet.edge), Fraction(str(bet.standard_deviation))
+        return None
+
+
+class Sums(Struct):
+    """Figures of a day, or of a part of it. `theoretical` and `variance` are exact, in cents.
+
+    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds. `drop_cents` is None: a table counts no
+    cash. `unsettled` are rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers
+    less those that were voided. `uncounted_cents` were wagered on what no par sheet of the shoe knows.
+    """
+
+    rounds: int = 0
+    voids: int = 0
+    unsettled: int = 0
+    wagered_cents: int = 0
+    returned_cents: int = 0
+    house_cents: int = 0
+    commission_taken_cents: int = 0
+    commission_owed_cents: int = 0
+    drop_cents: int | None = None
+    progressive_cents: int = 0
+    hits: int = 0
+    awards_cents: int = 0
+    theoretical: Fraction = Fraction(0)
+    variance: Fraction = Fraction(0)
+    uncounted_cents: int = 0
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """Between which cents the house's hold lies in 19 days of 20, on the wagers that a par sheet counts."""
+        radius = isqrt(floor(4 * self.variance)) + bool(self.variance)
+        return floor(self.theoretical) - radius, floor(self.theoretical) + 1 + radius
+
+    def add(self, other: Sums) -> None:
+        """Add the figures of another part of the day."""
+        for name in self.__struct_fields__:
+            if name != "drop_cents":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Line(Struct, frozen=True):
+    """The figures of one table, in one shift, under one dealer: whoever locked the wagers of the rounds."""
+
+    table: str
+    shift: str
+    dealer: str
+    sums: Sums
+
+
+class MeterDay(Struct, frozen=True):
+    """A meter or a reserve in a part of a day: its readings, and between them what moved it, in cents, by reason."""
+
+    account: str
+    opening_cents: int
+    moved_cents: dict[str, int]
+    closing_cents: int
+
+
+class Part(Struct, frozen=True):
+    """A part of the day, which is all of it unless the pit's clock was put back: when it began and ended, the events
+    that were committed in it, and the meters."""
+
+    due_at: str
+    noted_at: str
+    ended_at: str
+    first_event: int
+    last_event: int
+    meters: tuple[MeterDay, ...]
+
+
+class Day(Struct, frozen=True):
+    """A gaming day that is over. `paid_cents` are the awards that were paid in it, by table."""
+
+    day: str
+    rules: HouseRules
+    parts: tuple[Part, ...]
+    lines: tuple[Line, ...]
+    paid_cents: dict[str, int]
+    par_sheets: tuple[str, ...]
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def by(self, what: str) -> dict[str, Sums]:
+        """The figures by `table`, `shift` or `dealer`, and under the name "" all of them together."""
+        sums: dict[str, Sums] = {}
+        for line in self.lines:
+            for name in (getattr(line, what), ""):
+                sums.setdefault(name, Sums()).add(line.sums)
+        return dict(sorted(sums.items()))
+
+
+def read_sheet(path: Path) -> ParSheet:
+    """A par sheet in a file. Raises TableError `par_sheet_invalid`."""
+    try:
+        return json.decode(path.read_bytes(), type=ParSheet)
+    except (OSError, DecodeError, ValidationError) as error:
+        do = "Write it anew: tablectl par TABLE.toml --json > FILE"
+        raise TableError("par_sheet_invalid", f"{path} is no par sheet: {error}.", do) from error
+
+
+def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = ()) -> Day:
+    """The gaming day of this name, inside one transaction. Raises TableError `day_unknown` or `day_not_over`."""
+    begun = days.begun(db)
+    parts = [(one, after) for one, after in pairwise(begun) if one.name == name]
+    if begun and begun[-1].name == name:
+        what = f"The gaming day {name} is not over: its file would not stay the same."
+        raise TableError("day_not_over", what, "Wait until the pit has begun the next day.")
+    if not parts:
+        known = f"the first is {begun[0].name}, the last that is over {begun[-2].name}" if len(begun) > 1 else "none"
+        what = f"The ledger has no gaming day {name!r}; of its days {known}."
+        raise TableError("day_unknown", what, "Write the day as YYYY-MM-DD. On a day without a pit nothing was booked.")
+    rules = [rules for _, rules in house_rules.ever(db)]
+    reading = _Reading(db, rules[parts[0][0].rules], {sheet.digest: sheet for sheet in sheets})
+    for one, after in parts:
+        reading.read(one, after)
+    lines = [Line(*key, sums) for key, sums in sorted(reading.sums.items())]
+    meters = [tuple(_meters(db, one, after)) for one, after in parts]
+    return Day(
+        name,
+        rules[parts[0][0].rules],
+        tuple(_part(*ends, moved) for ends, moved in zip(parts, meters, strict=True)),
+        tuple(lines),
+        _paid(db, parts),
+        tuple(sorted(sheet.digest for sheet in sheets)),
+        (*_amiss(parts, rules), *(what for ends in parts for what in _unexplained(db, *ends)), *reading.findings),
+        tuple(_notes(parts, reading)),
+    )
+
+
+class _Wager(Struct, frozen=True):
+    spot: str
+    seat: int
+    cents: int
+
+
+class _Totals(Struct, frozen=True):
+    staked_cents: int
+    returned_cents: int
+    house_cents: int
+    commission_taken_cents: int
+    commission_owed_cents: int
+
+
+class _Settlement(Struct, frozen=True):
+    wagers: tuple[_Wager, ...]
+    totals: _Totals
+
+
+class _Bet(Struct, frozen=True):
+    spot: str
+    seats: tuple[int, ...]
+    price_cents: int = 0
+
+
+class _Told(Struct, frozen=True):
+    """What an event says that a day's figures come from."""
+
+    type: str
+    at: str
+    epoch: str
+    shoe: int | None = None
+    round: int | None = None
+    by: str = ""
+    simulated: bool = False
+    config_digest: str = ""
+    progressive: tuple[_Bet, ...] = ()
+    settlement: _Settlement | None = None
+    settlement_before: _Settlement | None = None
+
+
+class _Round(Struct, frozen=True):
+    """Whose round it is: the dealer who locked its wagers, in which shift, and at which prices."""
+
+    shift: str
+    dealer: str
+    prices: dict[str, int]
+
+
+class _Reading:
+    """The reading of a day's events, in order."""
+
+    def __init__(self, db: Store, rules: HouseRules, sheets: Mapping[str, ParSheet]) -> None:
+        self.sums: dict[tuple[str, str, str], Sums] = {}
+        self.findings: list[str] = []
+        self.before = 0  # events that happened before their day, by their tables' clocks
+        self._db = db
+        self._rules = rules
+        self._sheets = sheets
+        self._rounds: dict[tuple[object, ...], _Round] = {}
+        self._digests: dict[tuple[str, str], str] = {}
+        self._looked: set[str] = set()
+
+    def read(self, one: Begun, after: Begun) -> None:
+        """Read the events that were committed between two beginnings."""
+        since = days.text(one.due_ms)
+        awarded = dict(
+            self._db.execute(
+                "SELECT event, sum(cents) FROM posting JOIN entry ON posting = number WHERE account = 'awards'"
+                " AND why IN ('hit', 'fixed') AND number > ? AND number <= ? GROUP BY event",
+                (one.posting, after.posting),
+            ).fetchall()
+        )
+        for number, table, body in self._db.stream(
+            "SELECT number, table_id, body FROM event WHERE number > ? AND number <= ? ORDER BY number",
+            (one.event, after.event),
+        ):
+            told = _read(bytes(body))
+            if told is None:
+                self.findings.append(f"event {number} of table {table} cannot be read")
+                continue
+            if table not in self._looked:
+                self._look_back(table, number)
+            self.before += told.at < since
+            self._take(table, told, awarded.get(number, 0))
+
+    def _look_back(self, table: str, before: int) -> None:
+        """Find the open shoe and the open round of a table: they may have begun in the day before."""
+        self._looked.add(table)
+        rows = self._db.execute(
+            "SELECT body FROM event WHERE table_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+            (table, before, _MOST_LOOKED_BACK),
+        )
+        wanted = {"wagers_locked", "shoe_opened"}
+        for (body,) in rows:
+            told = _read(bytes(body))
+            if told is not None and told.type in wanted:
+                wanted.remove(told.type)
+                self._note(table, told)
+            if not wanted:
+                return
+
+    def _note(self, table: str, told: _Told) -> None:
+        if told.type == "shoe_opened":
+            self._digests[table, told.epoch] = told.config_digest
+        else:
+            prices = {bet.spot: bet.price_cents for bet in told.progressive}
+            self._rounds[table, told.epoch, told.shoe, told.round] = _Round(self._rules.shift(told.at), told.by, prices)
+
+    def _take(self, table: str, told: _Told, awarded_cents: int) -> None:
+        if told.type in ("shoe_opened", "wagers_locked"):
+            self._note(table, told)
+        if told.type not in _COUNTED:
+            return
+        key = (table, told.epoch, told.shoe, told.round)
+        of = self._rounds.get(key) or _Round(self._rules.shift(told.at), "", {})
+        sums = self.sums.setdefault((table, of.shift, of.dealer), Sums())
+        match told.type:
+            case "wagers_locked":
+                sums.progressive_cents += sum(bet.price_cents * len(bet.seats) for bet in told.progressive)
+            case "round" if not told.simulated:
+                sums.rounds += 1
+                sums.unsettled += told.settlement is None
+                self._settle(sums, table, told, told.settlement, 1)
+            case "correction":
+                self._settle(sums, table, told, told.settlement_before, -1)
+                self._settle(sums, table, told, told.settlement, 1)
+            case "void" if not told.simulated:
+                sums.voids += 1
+                sums.progressive_cents -= sum(of.prices.get(bet.spot, 0) * len(bet.seats) for bet in told.progressive)
+            case "hit":
+                sums.hits += 1
+                sums.awards_cents += awarded_cents
+
+    def _settle(self, sums: Sums, table: str, told: _Told, settled: _Settlement | None, times: int) -> None:
+        """Add a settlement `times` 1, or take it away again with -1."""
+        if settled is None:
+            return
+        totals = settled.totals
+        sums.wagered_cents += times * totals.staked_cents
+        sums.returned_cents += times * totals.returned_cents
+        sums.house_cents += times * totals.house_cents
+        sums.commission_taken_cents += times * totals.commission_taken_cents
+        sums.commission_owed_cents += times * totals.commission_owed_cents
+        sheet, strays = self._sheets.get(self._digests.get((table, told.epoch), "")), Fraction(0)
+        for wager in settled.wagers:
+            counted = None if sheet is None else sheet.of(wager.spot, wager.seat)
+            if counted is None:
+                sums.uncounted_cents += times * wager.cents
+            else:
+                sums.theoretical += times * wager.cents * counted[0]
+                strays += wager.cents * counted[1]
+        sums.variance += times * strays**2
+
+
+def _read(body: bytes) -> _Told | None:
+    told = as_now(parse_object(body))
+    if told.get("type") == "hit":
+        told.pop("progressive", None)  # of a hit it is what was won
+    try:
+        return convert(told, _Told)
+    except ValidationError:
+        return None
+
+
+def _part(one: Begun, after: Begun, meters: tuple[MeterDay, ...]) -> Part:
+    due_at, noted_at, ended_at = (days.text(each) for each in (one.due_ms, one.noted_ms, after.noted_ms))
+    return Part(due_at, noted_at, ended_at, one.event + 1, after.event, meters)
+
+
+def _meters(db: Store, one: Begun, after: Begun) -> Iterator[MeterDay]:
+    moved: dict[str, dict[str, int]] = {}
+    for account, why, cents in db.execute(
+        "SELECT account, why, sum(cents) FROM entry JOIN posting ON number = posting"
+        " WHERE number > ? AND number <= ? GROUP BY account, why ORDER BY account, why",
+        (one.posting, after.posting),
+    ).fetchall():
+        moved.setdefault(account, {})[why] = cents
+    opening, closing = days.readings(db, one.number), days.readings(db, after.number)
+    for account in sorted(opening.keys() | closing.keys()):
+        opened, closed = (of.get(account, (0, Fraction(0)))[0] for of in (opening, closing))
+        yield MeterDay(account, opened, moved.get(account, {}), closed)
+
+
+def _unexplained(db: Store, one: Begun, after: Begun) -> Iterator[str]:
+    """Compare each reading with the reading before, and with everything that was ever booked until then."""
+    for meter in _meters(db, one, after):
+        explained = meter.opening_cents + sum(meter.moved_cents.values())
+        if explained != meter.closing_cents:
+            yield (
+                f"{meter.account} was read as {meter.closing_cents} cents, and its reading before with what was booked"
+                f" since makes {explained}"
+            )
+        if strange := sorted(meter.moved_cents.keys() - _REASONS):
+            yield f"{meter.account} was moved for the reason {strange[0]!r}, which the books do not have"
+    for reading in (one, after):
+        ever = dict(
+            db.execute("SELECT account, sum(cents) FROM entry WHERE posting <= ? GROUP BY account", (reading.posting,))
+        )
+        for account, (cents, _) in days.readings(db, reading.number).items():
+            if cents != ever.get(account, 0):
+                yield (
+                    f"{account} was read as {cents} cents at {days.text(reading.noted_ms)}, and all that was booked"
+                    f" until then makes {ever.get(account, 0)}"
+                )
+
+
+def _paid(db: Store, parts: Sequence[tuple[Begun, Begun]]) -> dict[str, int]:
+    paid: dict[str, int] = {}
+    for one, after in parts:
+        for table, cents in db.execute(
+            "SELECT table_id, sum(entry.cents) FROM posting JOIN entry ON posting = posting.number"
+            " JOIN award ON award.number = posting.award WHERE why = 'paid' AND account = 'paid'"
+            " AND posting.number > ? AND posting.number <= ? GROUP BY table_id ORDER BY table_id",
+            (one.posting, after.posting),
+        ).fetchall():
+            paid[table] = paid.get(table, 0) + cents
+    return paid
+
+
+def _amiss(parts: Sequence[tuple[Begun, Begun]], rules: Sequence[HouseRules]) -> Iterator[str]:
+    """What is not as it is on every day: the clock was put back, or the house changed its rules."""
+    if len(parts) > 1:
+        yield f"the day has {len(parts)} parts: the pit's clock was put back"
+    for one, after in parts:
+        if after.name < one.name:
+            yield f"the pit's clock was put back to the day {after.name}"
+        for changed in range(one.rules, after.rules):
+            yield f"the rules of the house were changed: {rules[changed]} -> {rules[changed + 1]}"
+
+
+def _notes(parts: Sequence[tuple[Begun, Begun]], reading: _Reading) -> Iterator[str]:
+    for one, _ in parts:
+        if one.noted_ms - one.due_ms > _LATE_MS:
+            yield f"the meters were read at {days.text(one.noted_ms)}: at the day's hour no pit ran"
+    if reading.before:
+        yield f"{reading.before} events happened before the day by their tables' clocks, and were committed in it"
