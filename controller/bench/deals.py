@@ -1,0 +1,188 @@
+"""Deals for property tests of any table daemon: shoes, what a shoe misreads, and what people do meanwhile.
+
+`deals()` is a strategy of Hypothesis, which this module needs (`pip install hypothesis`). A deal that fails is shrunk
+to the shortest: fewest rounds, no misread and nobody at the table but what the failure needs, and low cards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from controller.bench.header import Pins
+from drivers.sim import rules
+from drivers.sim.rules import RANKS, SUITS
+from drivers.sim.shoe import maker
+
+CARDS = [f"{rank}{suit}" for rank in RANKS for suit in SUITS]
+_MOST_CARDS = 6
+
+
+class Step(Struct, frozen=True):
+    """One thing that happens. `draw CARD` is read as it is; in its place `misread CARD HOW` is one of the shoe's verbs.
+    `press BUTTON`, `cover SEAT` and `uncover SEAT` are people's; `unplug` pulls the shoe's cable and puts it back."""
+
+    do: Literal["new_shoe", "draw", "misread", "press", "cover", "uncover", "unplug"]
+    what: str = ""
+    how: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.do, self.what, self.how) if word)
+
+
+class DealtRound(Struct, frozen=True):
+    """A round as it lies on the felt, whatever the shoe read of it: by the sheets' usual rules of drawing."""
+
+    player: tuple[str, ...]
+    banker: tuple[str, ...]
+    outcome: Literal["player", "banker", "tie"]
+    seats: tuple[int, ...]
+    """The seats with chips."""
+
+
+class Deal(Struct, frozen=True):
+    """A shoe from its first card on: what happens, step by step, and what is true of it."""
+
+    steps: tuple[Step, ...]
+    rounds: tuple[DealtRound, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.steps))
+
+    def play(self, shoe: Any, pins: Pins, answered: Callable[[Step], bool] | None = None) -> None:
+        """Let all of it happen at the bench: `deal.play(bench_shoe, bench_pins)`.
+
+        A button is held until `answered(step)` says that the daemon has taken that press; without `answered`, for a
+        moment. Nothing else waits for the daemon.
+        """
+        for step in self.steps:
+            match step.do:
+                case "press":
+                    pins.press(step.what, until=None if answered is None else partial(answered, step))
+                case "cover":
+                    pins.cover(int(step.what))
+                case "uncover":
+                    pins.uncover(int(step.what))
+                case "unplug":
+                    shoe.unplug()
+                    shoe.plug()
+                case _:
+                    _say(shoe, step)
+
+    def wire(self, driver: str, wrap: int = 0) -> bytes:
+        """All that a shoe of this brand says in this deal, for a codec of your own. Nobody pulls its cable."""
+        line = _Written()
+        shoe = maker(driver)(line, wrap=wrap)
+        for step in self.steps:
+            _say(shoe, step)
+        return bytes(line.said)
+
+
+class _Written:
+    """A line that keeps what is said on it."""
+
+    def __init__(self) -> None:
+        self.said = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self.said += data
+
+    def listen(self, heard: object) -> None:
+        """Nobody says anything to this shoe."""
+
+
+class _Planned(Struct, frozen=True):
+    """A round as it is drawn by lot: more cards than it may need."""
+
+    cards: tuple[str, ...]
+    seats: tuple[int, ...] = ()
+    misread: tuple[int, str] | None = None
+    unplugged_before: int | None = None
+
+
+def deals(
+    *,
+    seats: int = 7,
+    most_rounds: int = 4,
+    misreads: Sequence[str] = ("unreadable",),
+    plugs: bool = False,
+    decks: int = 8,
+) -> st.SearchStrategy[Deal]:
+    """Shoes of up to `most_rounds` rounds, of `decks` decks, with people at up to `seats` seats.
+
+    `misreads` are the verbs by which a card may go wrong: `("unreadable",)` at an Angel Eye, `("damage", "lose")` at a
+    BeeTek, `()` never. With `plugs` the cable may be pulled between two cards, and is put back.
+    """
+    card = st.sampled_from(CARDS)
+    place = st.integers(0, _MOST_CARDS - 1)
+    rounds = st.lists(
+        st.builds(
+            _Planned,
+            cards=st.tuples(*[card] * _MOST_CARDS),
+            seats=st.lists(st.integers(1, seats), max_size=seats, unique=True).map(lambda of: tuple(sorted(of))),
+            misread=st.none() | st.tuples(place, st.sampled_from(misreads)) if misreads else st.none(),
+            unplugged_before=st.none() | place if plugs else st.none(),
+        ),
+        max_size=most_rounds,
+    )
+    return st.builds(lambda first, planned: _deal(Counter(CARDS * decks), first, planned), card, rounds)
+
+
+def _deal(left: Counter[str], first: str, planned: Sequence[_Planned]) -> Deal:
+    steps = [Step("press", "new_shoe"), Step("new_shoe"), Step("draw", _taken(left, first))]
+    steps += [Step("draw", _taken(left, card)) for card in CARDS[-rules.burn_count(first) :]]
+    rounds = []
+    for each in planned:
+        cards = [_taken(left, card) for card in each.cards]
+        dealt = _dealt(cards, each.seats)
+        rounds.append(dealt)
+        steps += _steps_of(each, cards[: len(dealt.player) + len(dealt.banker)])
+    return Deal(tuple(steps), tuple(rounds))
+
+
+def _dealt(cards: Sequence[str], seats: tuple[int, ...]) -> DealtRound:
+    player: list[str] = []
+    banker: list[str] = []
+    for card in cards:
+        side = rules.next_side(player, banker)
+        if side is not None:
+            (player if side == "player" else banker).append(card)
+    return DealtRound(tuple(player), tuple(banker), rules.outcome(player, banker), seats)
+
+
+def _steps_of(planned: _Planned, cards: Sequence[str]) -> Iterator[Step]:
+    yield from (Step("cover", str(seat)) for seat in planned.seats)
+    yield Step("press", "deal")
+    for place, card in enumerate(cards):
+        if place == planned.unplugged_before:
+            yield Step("unplug")
+        if planned.misread is not None and planned.misread[0] == place:
+            yield Step("misread", card, planned.misread[1])
+        else:
+            yield Step("draw", card)
+    yield from (Step("uncover", str(seat)) for seat in planned.seats)
+
+
+def _taken(left: Counter[str], card: str) -> str:
+    """The card, or where the shoe has no more of it, the next card that the shoe has."""
+    begin = CARDS.index(card)
+    found = next(each for each in (*CARDS[begin:], *CARDS[:begin]) if left[each])
+    left[found] -= 1
+    return found
+
+
+def _say(shoe: Any, step: Step) -> None:
+    match step.do:
+        case "new_shoe":
+            shoe.new_shoe()
+        case "draw":
+            shoe.draw(step.what)
+        case "misread":
+            shoe.verbs()[step.how].do(step.what)
+        case _:
+            return
