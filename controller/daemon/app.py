@@ -123,7 +123,10 @@ def _settle_down() -> None:
 
 
 def _close(journal: Journal) -> None:
-    """Close the journal, first written to its place where it is gone. Raises TableError `journal_gone`."""
+    """Close the journal. Where its file is gone from its place, the file is written there again first.
+
+    Raises TableError `journal_gone` where it cannot be written.
+    """
     try:
         if (missing := journal.missing()) is not None:
             _log.error("the journal's file is gone from its place, and is written there again: %s", missing)

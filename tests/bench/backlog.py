@@ -1,4 +1,5 @@
-"""How fast what has waited goes to the pit: a journal whose events nobody has acknowledged, and its daemon started."""
+"""Measures how fast events that have waited reach the pit: a daemon starts on a journal whose events nobody has
+acknowledged."""
 
 from __future__ import annotations
 

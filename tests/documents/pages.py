@@ -349,7 +349,7 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
     goes_on = Exit.COUNT.value if counted else Exit.CLEAR.value
     then = {
         Exit.CLEAR: _CLEARING[kind.clearing],
-        Exit.CARD: "that ends it" if kind.card_ends_it else f"one at a time; when all are named, `{goes_on}`",
+        Exit.CARD: "then the fault is left" if kind.card_ends_it else f"one at a time; when all are named, `{goes_on}`",
         Exit.VOID: "inside a round" + ("; the stop then stands again for the count" if counted else ""),
         Exit.COUNT: "the cards that went unheard are gone, unnamed; what was held is believed in its order",
         Exit.NEW_SHOE: "outside a round" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),

@@ -10,8 +10,9 @@ from tests.support.tables import ROYAL9
 
 
 def test_a_meter_begins_at_what_the_best_row_below_its_own_pays() -> None:
-    """By sheet 000 a suited Royal 9, which pays $1,500, may lie beside a personal King-9; the $5,000 are for another
-    seat's. A tenth of a meter is as much as all of a meter that is a tenth as high."""
+    """By sheet 000 a personal King-9 may lie beside another suited Royal 9. Without the meter's row both hands win
+    $1,500, so the meter begins there. The $5,000 are for another seat's King-9 in both hands: no hand is then one's
+    own. Where a row awards a tenth of a meter, the meter begins at ten times what the best row below pays."""
     assert least_meters(ROYAL9.play, ROYAL9.bets, 8) == dict.fromkeys(ROYAL9.meters, 150_000)
     perfect, pair = HandIs(pair=True, suited=True), HandIs(pair=True)
     rows = (

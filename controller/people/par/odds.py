@@ -72,8 +72,9 @@ class Odds(Struct, frozen=True):
         return sqrt(squares / self.deals - self.edge(levels) ** 2)
 
     def hold(self, levels: Levels, rounds: int) -> tuple[float, float, float]:
-        """What the house holds of one unit staked in each of so many rounds: on average, and from what to what 19 times
-        in 20. Rounds count as independent, so the interval is near for a hundred rounds and more."""
+        """What the house keeps where one unit is staked in each of this number of rounds: the average, and the least
+        and the most in 19 of 20 such series. Rounds count as independent, so the two limits are near the truth for a
+        hundred rounds and more."""
         mean, spread = rounds * float(self.edge(levels)), 1.96 * self.deviation(levels) * sqrt(rounds)
         return mean, mean - spread, mean + spread
 

@@ -202,7 +202,7 @@ class Splits:
         return hands < self._of.most_hands and self._by_splitting(done, hands) > 0
 
     def on_new_pairs(self) -> set[Call]:
-        """The calls on new pairs, over all cards that the finished hands can have drawn."""
+        """The calls that the best play makes on new pairs: one call, or both where the cards drawn so far decide."""
         calls = set()
         for hands in range(2, self._of.most_hands):
             for drawn in range(hands):
