@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, TypeVar, cast
 from zlib import crc32
 
@@ -38,9 +39,36 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_COMMIT] = _commit()
     os.environ["XDG_CACHE_HOME"] = "/dev/null"  # no test reads what another has counted, nor leaves it in a home
     samples.of_a_run(proof=bool(config.getoption("--proof")))
+    if not samples.at_length and _is_room_in(_MEMORY):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))  # where pytest makes its folders
     forks.on = not samples.at_length
     forks.tests_of_workers = config.args
     cast(Any, subprocess).Popen = forks.Popen  # for every program that a test starts
+
+
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 3 << 30
+"""A run leaves some 200 MB, and pytest keeps what the last three have left."""
+
+
+def _is_room_in(folder: Path) -> bool:
+    """Whether the tests' folders may lie in this file system in memory, where nothing waits for a disk. A container
+    may have one that is small, or from which no program is run. With the proof they lie on a disk."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    runs_programs = not found.f_flag & os.ST_NOEXEC
+    return runs_programs and os.access(folder, os.W_OK) and found.f_bavail * found.f_frsize >= _ROOM_BYTES
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Free the memory of a run that passed."""
+    if exitstatus == pytest.ExitCode.OK and "PYTEST_XDIST_WORKER" not in os.environ:
+        factory: pytest.TempPathFactory = cast(Any, session.config)._tmp_path_factory
+        if (folder := factory.getbasetemp()).is_relative_to(_MEMORY):
+            rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -54,10 +54,10 @@ class Size:
 
 SAMPLE = Size(
     tables=2,
-    hands=36,
+    hands=26,
     kills={"daemon": 1, "broker": 1, "pit": 1, "absence": 1, "cable": 1, "freeze": 1},
-    events=150,
-    resent=30,
+    events=110,
+    resent=20,
     cuts=1,
     between=0,  # what a cut meets in so short a time is chance
     decided=0,

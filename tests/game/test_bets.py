@@ -28,6 +28,7 @@ from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
 from tests.daemon.test_config import CONFIG, read, written
 from tests.support.bets import NATURAL, bet, bets_of, comes_to
+from tests.support.samples import at_length
 
 POINTS = [Card.parse(rank + "S") for rank in "TA23456789"]
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KS 9H"}
@@ -192,7 +193,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
     houses = convert(raws, list[SimulatedBet])
     held: Counter[int] = Counter()
     random = Random(7)
-    for deal in range(600):
+    for deal in range(4_000 if at_length else 400):
         shoe = random.choices(FEW if deal % 2 else DECK, k=6)
         if deal % 10 == 0:  # what is printed at seats, of which one is the bettor's
             shoe[0], shoe[2] = map(Card.parse, random.choice(list(PRINTED.values())).split())

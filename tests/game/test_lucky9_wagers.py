@@ -14,6 +14,7 @@ from controller.rules.game.play import Call, Play
 from controller.rules.game.seating import NOBODY, Seating
 from tests.game.test_lucky9 import GAME, cards, done, worth
 from tests.support.bets import bet, bets_of, decided
+from tests.support.samples import at_length
 
 HAND, TIE, BONUS = (bet(bets_of("lucky9"), spot) for spot in ("hand", "tie", "lucky9_bonus"))
 LOST, PUSHED, EVEN, THREE_TO_TWO = "lose", "push", "1", "3/2"
@@ -183,9 +184,12 @@ def second_judge(three: tuple[Card, ...]) -> int:
     return max((pays for pays, holds in rows.items() if holds), default=0)
 
 
-def test_the_bonus_agrees_with_a_second_judge_on_every_three_cards_of_a_shoe() -> None:
+def test_the_bonus_agrees_with_a_second_judge_on_three_cards_of_a_shoe() -> None:
+    """With the proof any three cards. Without it, any three of the 2s, 3s and 4s, and a sixth of all others."""
     ways: Counter[int] = Counter()
-    for three in combinations_with_replacement(DECK, 3):
+    for place, three in enumerate(combinations_with_replacement(DECK, 3)):
+        if place % 6 and not at_length and not {str(card)[0] for card in three} <= {"2", "3", "4"}:
+            continue
         got = bonus(three[:2], three[2])
         pays = second_judge(three)
         assert got == (str(pays) if pays else LOST)

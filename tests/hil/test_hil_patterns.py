@@ -9,6 +9,7 @@ import pytest
 
 from controller.bench.header import SEAT_SIGNS, Stretch, pattern
 from controller.table.lamps import Pattern
+from tests.support.samples import at_length
 
 # Seconds lit and dark in turn, over and over.
 BLINKING = {
@@ -68,7 +69,7 @@ def test_a_lamp_that_stays_lit_is_steady_and_one_that_stays_dark_is_dark() -> No
 
 _LOOK_EVERY_MS = 20
 _CHANGES_AFTER_MS = 8_000
-_CHANGES_EVERY_MS = 170  # over a cycle of the longest pattern, and not in step with any
+_CHANGES_EVERY_MS = 170 if at_length else 590  # over a cycle of the longest pattern, and not in step with any
 
 
 def _watched(before: Pattern, after: Pattern, changed_ms: int) -> Iterator[tuple[float, list[Stretch]]]:

@@ -25,20 +25,20 @@ from tests.power_loss.disk import FOLDER, JOURNAL
 from tests.power_loss.life import Life
 from tests.power_loss.recording import LIT, OPENED, SAID, SYNCED, WROTE, Note, build_recorder
 from tests.power_loss.witness import Witness
+from tests.support.once import made_once
 
 _SEED = 1
-_SAMPLE = 50
+_SAMPLE = 36
 _SHORT, _EVERY, _LONG = 8, 36, 144  # hands
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory, shim: Path | None) -> Callable[..., Path]:
-    """A function that records a life in a folder of its own: `record(hands)`."""
+def recorder(shim: Path | None) -> Callable[..., Path]:
+    """A function that records a life in this folder: `recorder(folder, hands)`."""
     if shim is None:
         pytest.skip("no C compiler or no RPi.GPIO: what the daemon does cannot be recorded")
 
-    def record(hands: int, program: Sequence[str] = ()) -> Path:
-        folder = tmp_path_factory.mktemp("power_loss")
+    def record(folder: Path, hands: int, program: Sequence[str] = ()) -> Path:
         Life(folder, build_recorder(folder), shim, program).live(hands)
         return folder
 
@@ -46,9 +46,15 @@ def record(tmp_path_factory: pytest.TempPathFactory, shim: Path | None) -> Calla
 
 
 @pytest.fixture(scope="module")
-def short(record: Callable[..., Path]) -> Path:
+def short(recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a short recorded life."""
-    return record(_SHORT)
+    return made_once(tmp_path_factory, "power_loss", lambda folder: recorder(folder, _SHORT))
+
+
+@pytest.fixture
+def record(recorder: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+    """A function that records a life in this test's folder: `record(hands)`."""
+    return lambda *life: recorder(tmp_path, *life)
 
 
 @pytest.fixture
@@ -102,7 +108,7 @@ def test_the_recording_is_whole(short: Path) -> None:
 
 def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> None:
     recording = Recording(short)
-    those = {*_sample(recording, _SAMPLE), *_while_archiving(recording, 20)}
+    those = {*_sample(recording, _SAMPLE), *_while_archiving(recording, 14)}
     _assert_nothing_wrong(examine(recording, those, scratch), short)
 
 
