@@ -76,6 +76,7 @@ for release in "${releases[@]}"; do
         "$bin/$program" manual > "$tree/vendor/$program.1"
         "$bin/$program" manual --completion bash > "$tree/vendor/$program.bash"
         "$bin/$program" manual --completion zsh > "$tree/vendor/_$program"
+        "$bin/$program" manual --completion fish > "$tree/vendor/$program.fish"
     done
     for architecture in "${architectures[@]}"; do
         into=$tree/vendor/$architecture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, _SubParsersAction
-from collections.abc import Sequence
+from argparse import Action, ArgumentParser, _SubParsersAction
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from controller import __version__
@@ -17,7 +17,7 @@ _FOLDERS = ("FOLDER", "MODELS")
 def add_completion(parser: ArgumentParser) -> None:
     """Let the command line of a `manual` ask for a shell's completion."""
     shell = "print completion for this shell instead of the page"
-    parser.add_argument("--completion", choices=("bash", "zsh"), help=shell)
+    parser.add_argument("--completion", choices=("bash", "zsh", "fish"), help=shell)
 
 
 def manual(program: Program, commands: Sequence[Command], shell: str | None) -> int:
@@ -83,6 +83,8 @@ def _roff(text: str) -> str:
 
 
 def _completion(parser: ArgumentParser, shell: str) -> str:
+    if shell == "fish":
+        return "".join(f"{line}\n" for line in _fish(parser))
     try:
         import shtab
     except ImportError:
@@ -94,3 +96,45 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
             if kind is not None:
                 cast(Any, action).complete = kind  # shtab reads it, and argparse has no such attribute
     return str(shtab.complete(parser, shell))
+
+
+def _fish(parser: ArgumentParser) -> Iterator[str]:
+    """Fish's own words, which shtab does not make: each command by its name, and its options once it is typed."""
+    program, own = parser.prog, parsers(parser)
+    seconds: dict[str, list[str]] = {}
+    for name in own:
+        first, _, second = name.partition(" ")
+        seconds.setdefault(first, []).extend([second] if second else [])
+    yield f"complete -c {program} -f"
+    for first, below in seconds.items():
+        says = "" if below else _fish_text(own[first].description or "")
+        yield f"complete -c {program} -n __fish_use_subcommand -a {first} -d '{says}'"
+    for name, each in own.items():
+        first, _, second = name.partition(" ")
+        typed = f"__fish_seen_subcommand_from {first}"
+        if second:
+            others = " ".join(seconds[first])
+            says = _fish_text(each.description or "")
+            not_yet = f"{typed}; and not __fish_seen_subcommand_from {others}"
+            yield f"complete -c {program} -n '{not_yet}' -a {second} -d '{says}'"
+            typed += f"; and __fish_seen_subcommand_from {second}"
+        for action in each._actions:
+            yield from _fish_option(program, typed, action)
+
+
+def _fish_option(program: str, typed: str, action: Action) -> Iterator[str]:
+    files = " -F" if action.metavar in (*_FILES, *_FOLDERS) else ""
+    if not action.option_strings:
+        if files:
+            yield f"complete -c {program} -n '{typed}'{files}"
+        return
+    long = next((word.removeprefix("--") for word in action.option_strings if word.startswith("--")), None)
+    if long is not None:
+        value = "" if action.nargs == 0 else " -r"
+        choices = f" -a '{' '.join(map(str, action.choices))}'" if action.choices else ""
+        says = _fish_text((action.help or "") % {"default": action.default, "prog": program})
+        yield f"complete -c {program} -n '{typed}' -l {long}{value}{files}{choices} -d '{says}'"
+
+
+def _fish_text(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")

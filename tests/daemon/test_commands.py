@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from io import StringIO
 from pathlib import Path
@@ -174,3 +175,15 @@ def test_the_shells_complete_commands_and_options(tmp_path: Path, capsys: pytest
     assert completed("clear", "--f") == ["--fault"]
     assert main(["manual", "--completion", "zsh"]) == 0
     assert capsys.readouterr().out.startswith("#compdef tablectl")
+
+
+def test_fish_is_told_every_command_and_option_in_whole_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["manual", "--completion", "fish"]) == 0
+    lines = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
+    assert all(line[:3] == ["complete", "-c", "tablectl"] for line in lines)
+    typed = {(line[4], line[line.index("-l") + 1]) for line in lines if "-l" in line}
+    assert ("__fish_seen_subcommand_from clear", "fault") in typed
+    assert ("__fish_seen_subcommand_from sim; and __fish_seen_subcommand_from shoe", "verbs") in typed
+    assert {line[line.index("-a") + 1] for line in lines if line[4:5] == ["__fish_use_subcommand"]} == {
+        command.name.split()[0] for command in every_command()
+    }

@@ -7,16 +7,20 @@ them. The simulated shoe's own tableau says how a hand must end.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
+from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
+from controller import __version__
 from controller.contract.keys import SigningKey
 from controller.daemon.record.journal import Journal
+from controller.people.cli import versions
 from controller.people.cli.main import main
 from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
@@ -24,6 +28,8 @@ from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultRepo
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import card_byte, frame
 from drivers.sim.shoe.beetek import card_line
+from tests.documents.blocks import ROOT
+from tests.documents.face_page import SCHEMA
 from tests.support.felt import Hand
 from tests.support.five_games import call, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
@@ -397,3 +403,49 @@ def test_a_damaged_journal_is_not_believed(
     assert out == ""
     assert err.startswith("journal_damaged: ")
     assert "at row 7:" in err
+
+
+def test_each_report_as_json_is_what_its_schema_says(
+    three_rounds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = ROOT / "config" / "tables" / "royal9.toml"
+    whole = json.loads(SCHEMA.read_text("utf-8"))
+
+    def told(name: str, *command: str | Path) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads("\n".join(said(capsys, *command, "--json")))
+        Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": whole["$defs"]}).validate(report)
+        return report
+
+    rounds = told("RoundsReport", "rounds", three_rounds)["events"]
+    assert [event["at"] for event in rounds] == [line.split()[0] for line in said(capsys, "rounds", three_rounds)]
+    assert told("RoundRecord", "replay", three_rounds, "1/1")["round"] == "1/1"
+    assert told("VerifyReport", "verify", three_rounds)["events"] > len(rounds)
+    digests = told("DigestReport", "digest", table)
+    assert [digests[kind] for kind in ("program", "configuration", "both")] == [
+        line.split()[1] for line in said(capsys, "digest", table)
+    ]
+    assert told("VersionsReport", "versions")["this_program"] == __version__
+    assert told("CheckReport", "check", table)["is_right"]
+
+
+def test_mistakes_are_a_report_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = tmp_path / "game.toml"
+    game.write_text((ROOT / "config" / "games" / "royal9.toml").read_text("utf-8").replace("decks = 8", "decks = 0"))
+    assert main(["check", str(game), "--json"]) == 78
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert not report["is_right"]
+    assert [mistake["key"] for mistake in report["mistakes"]] == ["shoe.decks"]
+    assert err.startswith("config_invalid: ")
+    assert main(["check", str(tmp_path / "nope.toml"), "--json"]) == 78
+    assert "nope.toml" in json.loads(capsys.readouterr().out)["mistakes"][0]["file"]
+
+
+def test_a_machine_without_the_package_says_so_and_which_program_this_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(versions, "FOLDER", tmp_path)
+    monkeypatch.setattr(versions.Versions.__init__, "__defaults__", (tmp_path, None))
+    lines = said(capsys, "versions")
+    assert lines[0].startswith("The package has installed no version on this machine")
+    assert f"version {__version__}" in lines[1]

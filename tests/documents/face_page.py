@@ -16,15 +16,37 @@ import controller.contract.face
 from controller.contract.face import FACE_VERSION
 from controller.contract.face.answers import Answer
 from controller.contract.face.feed import FeedLine
-from controller.contract.face.status import Status
+from controller.contract.face.record import RoundRecord
+from controller.contract.face.reports import (
+    BackupReport,
+    CheckReport,
+    DigestReport,
+    RoundsReport,
+    VerifyReport,
+    VersionsReport,
+)
+from controller.contract.face.status import PitKeys, Status
 from tests.documents.configuration_page import field_texts
 
 SCHEMA = Path(controller.contract.face.__file__).with_name("face.schema.json")
+
+REPORTS: dict[type[msgspec.Struct], str] = {
+    CheckReport: "check TABLE.toml --json",
+    DigestReport: "digest TABLE.toml --json",
+    VersionsReport: "versions --json",
+    PitKeys: "pit-key TABLE.toml --json",
+    RoundsReport: "rounds JOURNAL --json",
+    RoundRecord: "replay JOURNAL 3/12 --json",
+    VerifyReport: "verify JOURNAL --json",
+    BackupReport: "verify FILE.backup --json",
+}
+"""The report of each command that prints one with `--json`."""
 
 _WHOLE: dict[type[msgspec.Struct], str] = {
     Status: "`tablectl status TABLE.toml --json` prints it, and `tablectl watch` shows each that differs.",
     FeedLine: "The socket beside the control socket, whose name ends in `.feed`, tells these to everybody on the "
     "machine: all at once to a new reader, and then each that differs.",
+    **{type_: f"A program reads it from `tablectl {said}`." for type_, said in REPORTS.items()},
     Answer: "The control socket answers each request by one line. A request is a line too, for example "
     '`{"do": "status"}`.',
 }

@@ -427,7 +427,8 @@ def _tablectl() -> str:
         "",
         "`tablectl COMMAND --help` tells of every argument, and `tablectl manual | man -l -` is the manual page of all",
         "commands. The shell completes commands after `tablectl manual --completion bash >",
-        "/etc/bash_completion.d/tablectl`. For `zsh` write the same to a folder of your `fpath`.",
+        "/etc/bash_completion.d/tablectl`. For `zsh` write the same to a folder of your `fpath`,",
+        "and for `fish` to `~/.config/fish/completions/tablectl.fish`.",
         "",
     ]
     lines += _commands(of_tablectl.PROGRAM, every_command(), {name: act.who.value for name, act in acts.items()})
@@ -453,7 +454,8 @@ def _pitctl() -> str:
         *of_pitctl.PROGRAM.notes,
         "",
         "`pitctl COMMAND --help` tells of every argument, and `pitctl manual | man -l -` is the manual page of all",
-        "commands. `pitctl manual --completion bash` is what the shell completes them with, and `zsh` has its own.",
+        "commands. `pitctl manual --completion bash` is what the shell completes them with; `zsh` and `fish` have",
+        "their own.",
         "With `--json` a program reads what `alarms`, `award list`, `account` and `verify` report.",
         "",
         *_commands(of_pitctl.PROGRAM, of_pitctl.COMMANDS, {}),

@@ -45,6 +45,8 @@ def _add(act: Act, parser: ArgumentParser) -> None:
     if act.exit is not None:
         seen = "leave only this fault, such as 3-2, which you saw (default: the standing fault, which is shown)"
         parser.add_argument("--fault", metavar="ID", help=seen)
+    if act.look:
+        parser.add_argument("--json", action="store_true", help="what is told without an argument, as one JSON object")
     if act.shows:
         parser.add_argument("--yes", action="store_true", help="do it without asking")
 
@@ -53,7 +55,7 @@ def _run(act: Act, options: Namespace) -> int:
     names = {argument.name for form in act.forms for argument in form.arguments} | {"by"}
     given = {name: value for name in names if (value := getattr(options, name, None)) is not None}
     if act.look and not given:
-        return _LOOKS[act.name](options.table)
+        return _LOOKS[act.name](options.table, options.json)
     request = _request(act, given)
     if act.exit is not None:
         request |= client.answered_fault(options.table, options.fault)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from controller import __version__
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
+from controller.contract.face.reports import BackupReport
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keeping.packed import damaged, member_of
 from controller.contract.keeping.placing import Placing
@@ -35,6 +36,7 @@ from controller.daemon.record.journal_reading import copied, read_origin, verify
 from controller.people.cli.composition import open_shoe
 from controller.people.cli.files import CONFIGURATION, VARIABLE, default_table
 from controller.people.cli.new_journal import new_journal
+from controller.people.cli.told import print_report
 
 _STATE = Path("/var/lib/table-controller")
 _CONFIGURED = ("table.toml", "game.toml")
@@ -175,16 +177,31 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
         yield _Unpacked(source, says, files, public_key)
 
 
-def verify_backup(source: Path, passphrase_file: Path | None) -> int:
+def verify_backup(source: Path, passphrase_file: Path | None, as_json: bool = False) -> int:
     """Check a whole backup without restoring it, and print what it holds. Without a passphrase the private keys stay
     sealed. Raises TableError as `restore` does."""
     with _unpacked(source, unsigned=True) as backup:
         says, files = backup.says, backup.files
         if says.salt is None or passphrase_file is not None:
             backup.secrets(None if says.salt is None else Seal(known_passphrase(passphrase_file), says.salt))
+    archives = sum(name.startswith("archive/") for name in files)
+    if as_json:
+        report = BackupReport(
+            table=says.table,
+            epoch=says.epoch,
+            rows=says.rows,
+            at=says.at,
+            version=says.version,
+            files=len(files),
+            archives=archives,
+            moved_by=says.moved_by,
+            signed_by=None if says.salt is None else fingerprint(backup.public_key),
+            passphrase_opens=None if says.salt is None or passphrase_file is None else True,
+        )
+        print_report(report)
+        return 0
     moved = f", moved by {says.moved_by}" if says.moved_by is not None else ""
     print(f"{source}: table {says.table}, {says.rows} rows of epoch {says.epoch}, all good{moved}.")
-    archives = sum(name.startswith("archive/") for name in files)
     print(f"It was made at {says.at} by version {says.version}, with {len(files)} files, {archives} archives.")
     if says.salt is None:
         print("It is not signed, and its key is not sealed: an earlier version wrote it. Make a new backup.")

@@ -7,41 +7,72 @@ What needs no counting is told first.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from controller.basics.colours import painted
 from controller.basics.errors import TableError
+from controller.contract.face.reports import CheckMistake, CheckReport
 from controller.contract.wire.mqtt_tls import wrong_with
 from controller.daemon.config import game_path, is_game_file, load, load_game, told_of
-from controller.daemon.config.problems import ConfigError, Mistake
+from controller.daemon.config.problems import ConfigError, Mistake, Problem
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.people.cli.counted import counted
 from controller.people.cli.meters import meter_lines
-from controller.people.cli.par import edge_lines, waited_for
+from controller.people.cli.par import edge_lines
+from controller.people.cli.told import print_report, waited_for
 from controller.people.par.reach import Idle, idle_rows
 from controller.people.par.sheet import Par, subject
 from drivers.header_map import CONFIG_TXT, overlaid
 
+_WARNING = "warning: "
 
-def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bool) -> int:
+
+def check(file: Path, pit_settings: Path | None, highest_edge: float, strict: bool, as_json: bool = False) -> int:
     """Tell the warnings and the edges of a table's file or a game's. `highest_edge`: a fraction, such as 0.3.
 
-    Raises ConfigError with every mistake; with `strict`, TableError `config_invalid` after a warning.
+    Raises ConfigError with every mistake; with `strict`, TableError `config_invalid` after a warning. With `as_json`
+    the mistakes are printed as a report, and raised all the same.
     """
+    told: list[str] = []
+    try:
+        last = _look(file, pit_settings, highest_edge, told, as_json)
+    except ConfigError as error:
+        if as_json:
+            print_report(_report(file, error.problems, told, is_right=False))
+        raise
+    count = sum(map(_warns, told))
+    warned = f"{count} {'warning' if count == 1 else 'warnings'}"
+    if as_json:
+        print_report(_report(file, (), told, is_right=not (count and strict)))
+    else:
+        print(f"{last}. No mistakes{f', {warned}' if count else ''}.")
+    if count and strict:
+        raise TableError("config_invalid", f"the configuration has {warned}, and --strict allows none", "Correct each.")
+    return 0
+
+
+def _look(file: Path, pit_settings: Path | None, highest_edge: float, told: list[str], as_json: bool) -> str:
+    """Add what is told to `told`, and print it unless a report is printed. Returns what the file is of."""
     of_a_game = is_game_file(file)
     warnings, last = _of_the_game(file) if of_a_game else _of_the_table(file)
-    count = _told(f"warning: {each}" for each in warnings)
+    told += _told((f"warning: {each}" for each in warnings), as_json)
     with waited_for("Every deal is counted."):
         sheet = counted(subject(file))
         idle = _idle(sheet, file if of_a_game else game_path(file))
         by_count = [*idle, *meter_lines(sheet, pit_settings), *edge_lines(sheet, highest_edge)]
-    count += _told(by_count)
-    told = f"{count} {'warning' if count == 1 else 'warnings'}"
-    print(f"{last}. No mistakes{f', {told}' if count else ''}.")
-    if count and strict:
-        raise TableError("config_invalid", f"the configuration has {told}, and --strict allows none", "Correct each.")
-    return 0
+    told += _told(by_count, as_json)
+    return last
+
+
+def _report(file: Path, mistakes: Sequence[Problem], told: Sequence[str], is_right: bool) -> CheckReport:
+    return CheckReport(
+        file=str(file),
+        is_right=is_right,
+        mistakes=tuple(CheckMistake(each.file, each.place or each.key, each.what, each.do) for each in mistakes),
+        warnings=tuple(line.removeprefix(_WARNING) for line in told if _warns(line)),
+        told=tuple(line for line in told if not _warns(line)),
+    )
 
 
 def _of_the_table(file: Path) -> tuple[list[str], str]:
@@ -80,11 +111,15 @@ def _mistake(idle: Idle, spot: str) -> Mistake:
     return key, f"wherever this row of {spot} holds, an earlier row holds too", do
 
 
-def _told(lines: Iterable[str]) -> int:
-    """Print the lines, and return how many are warnings."""
-    count = 0
+def _warns(line: str) -> bool:
+    return line.startswith(_WARNING)
+
+
+def _told(lines: Iterable[str], as_json: bool) -> list[str]:
+    """The lines, which are printed unless a report is."""
+    told = []
     for line in lines:
-        is_warning = line.startswith("warning: ")
-        count += is_warning
-        print(painted(line, "yellow", sys.stdout) if is_warning else line, flush=True)
-    return count
+        told.append(line)
+        if not as_json:
+            print(painted(line, "yellow", sys.stdout) if _warns(line) else line, flush=True)
+    return told

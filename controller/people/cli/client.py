@@ -22,6 +22,7 @@ from controller.contract.face.table import PublicRound
 from controller.daemon.config import load
 from controller.daemon.control.feed import feed_of
 from controller.people.cli.status import fault_lines, pit_lines, recognition_lines, second_person_lines, status_lines
+from controller.people.cli.told import print_report
 from controller.words.language import language
 
 _PATIENCE_S = 10.0
@@ -142,19 +143,25 @@ def status(table: Path, as_json: bool, language_name: str = "en") -> int:
     return 0
 
 
-def pit_key(table: Path) -> int:
+def pit_key(table: Path, as_json: bool = False) -> int:
     """Print the pit's offered key and its pinned key, as fingerprints."""
     now = status_of(table)
     key = now.pit.key
+    if as_json:
+        print_report(key)
+        return 0
     print(f"offered: {key.offered or 'none: no pit has said its key'}")
     print(f"pinned:  {key.pinned or 'none'}")
     print("\n".join(pit_lines(now, table)))
     return 0
 
 
-def recognition_key(table: Path) -> int:
+def recognition_key(table: Path, as_json: bool = False) -> int:
     """Print the adopted key of bet recognition as a fingerprint, or how to adopt one."""
     now = status_of(table)
+    if as_json:
+        print_report(now.recognition)
+        return 0
     print(f"adopted: {now.recognition.key or 'none'}")
     print("\n".join(recognition_lines(now, table)))
     return 0

@@ -6,12 +6,17 @@ from pathlib import Path
 
 from controller import __version__
 from controller.basics.digest import digest, program_digest
+from controller.contract.face.reports import DigestReport
 from controller.daemon.config import load
+from controller.people.cli.told import print_report
 
 
-def print_digest(table: Path) -> int:
+def print_digest(table: Path, as_json: bool = False) -> int:
     """Print the digests of program, configuration, and both. Raises TableError."""
     program, configuration = program_digest(), load(table).digest
+    if as_json:
+        print_report(DigestReport(__version__, program, configuration, digest(program, configuration)))
+        return 0
     print(f"program        {program}  version {__version__}")
     print(f"configuration  {configuration}  {table}")
     print(f"both           {digest(program, configuration)}")

@@ -5,25 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from controller.contract.face.record import RoundRecord, RowTold
+from controller.contract.face.reports import RoundsReport, VerifyReport
 from controller.contract.keys import write_whole
 from controller.contract.old_events import as_now
 from controller.daemon.delivery.pit_log import compare
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from controller.daemon.round_record import round_record
 from controller.people.cli.files import writing
+from controller.people.cli.told import print_report, waited_for
 from controller.people.screen.hand_page import hand_page
 from controller.words.events import counted, event_line, settlement_lines
 
 _OF_A_ROUND = ("round", "void", "correction")
 
 
-def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
+def verify_journal(path: Path, log: Path | None, archive: Path | None, as_json: bool = False) -> int:
     """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
     # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
-    agreed = compare(path, log, archive) if log else None
-    good = verify(path, archive)
+    with waited_for("Every row is checked."):
+        agreed = compare(path, log, archive) if log else None
+        good = verify(path, archive)
+    if as_json:
+        print_report(
+            VerifyReport(
+                table=good.table,
+                epoch=good.epoch,
+                rows=good.rows,
+                events=good.messages,
+                head=good.head.hex(),
+                archived_rows=good.archived_rows,
+                archives=good.archives,
+                pit_log_agrees_to=agreed,
+            )
+        )
+        return 0
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
     if good.archives:
         archives = counted(good.archives, "archive")
@@ -38,27 +56,37 @@ def _after(log_head: int, journal_head: int) -> str:
     return f"the journal has {more} more, up to {journal_head}" if more else "the journal ends with that event too"
 
 
-def rounds(path: Path, archive: Path | None = None) -> int:
+def rounds(path: Path, archive: Path | None = None, as_json: bool = False) -> int:
     """Print every round of the journal and its archives, void and corrected rounds too, a line each.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
-    for row in read_rows(path, archive):
-        for body in row.messages:
-            event = as_now(json.loads(body))
-            if event["type"] in _OF_A_ROUND:
-                print(event["at"], event_line(event))
+    if as_json:
+        with waited_for("Every row is read."):
+            report = RoundsReport(tuple(_of_rounds(path, archive)))
+        print_report(report)
+        return 0
+    for event in _of_rounds(path, archive):
+        print(event["at"], event_line(event))
     return 0
 
 
-def replay_round(path: Path, which: str, archive: Path | None, page: Path | None) -> int:
+def _of_rounds(path: Path, archive: Path | None) -> Iterator[dict[str, Any]]:
+    events = (as_now(json.loads(body)) for row in read_rows(path, archive) for body in row.messages)
+    return (event for event in events if event["type"] in _OF_A_ROUND)
+
+
+def replay_round(path: Path, which: str, archive: Path | None, page: Path | None, as_json: bool = False) -> int:
     """Print one finished round step by step, or write it as a page. `which` is SHOE/ROUND. Raises TableError
     `no_such_round` or `page_unwritable`.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
-    record = round_record(read_rows(path, archive), read_origin(path), which)
-    if page is None:
+    with waited_for("Every row is read."):
+        record = round_record(read_rows(path, archive), read_origin(path), which)
+    if as_json:
+        print_report(record)
+    elif page is None:
         print("\n".join(_lines(record)))
     else:
         with writing(page):

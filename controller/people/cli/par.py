@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
 
 from msgspec.structs import replace
 
@@ -16,22 +13,11 @@ from controller.daemon.config import load
 from controller.people.cli.counted import counted
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
+from controller.people.cli.told import waited_for
 from controller.people.par.odds import Levels
 from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.settings import load as load_settings
-
-
-@contextmanager
-def waited_for(what: str) -> Iterator[None]:
-    """Tells a person at a terminal after a second that this takes a while. A pipe is told nothing."""
-    said = Timer(1.0, lambda: print(f"{what} That can take a while.", file=sys.stderr, flush=True))
-    if sys.stderr.isatty():
-        said.start()
-    try:
-        yield
-    finally:
-        said.cancel()
 
 
 def par_sheet(

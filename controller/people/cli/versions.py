@@ -16,11 +16,14 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from controller import __version__
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
+from controller.contract.face.reports import VersionsReport, VersionTold
 from controller.daemon.config import load
 from controller.people.cli.client import status_of
 from controller.people.cli.files import default_table
+from controller.people.cli.told import print_report
 
 FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")
@@ -158,20 +161,40 @@ class Versions:
         sync_folder(self.folder / "next")
 
 
-def versions() -> int:
+def versions(as_json: bool = False) -> int:
     """Print which versions are installed, which version runs, and how the last switch ended."""
-    there = Versions()
-    current, before, (wanted, now) = there.link("current"), there.link("before"), there.asked()
-    for version in there.installed():
+    report = _report(Versions())
+    if as_json:
+        print_report(report)
+        return 0
+    if not report.installed:
+        print(f"The package has installed no version on this machine: {FOLDER} has none.")
+        print(f"This program is version {report.this_program}, and runs from {Path(sys.argv[0]).absolute()}.")
+    for each in report.installed:
+        when = "now" if each.requested == "now" else "once no shoe is open"
         notes = [
-            *(["runs"] if version == current else []),
-            *(["the version before; `tablectl rollback` returns to it"] if version == before != current else []),
-            *([f"requested: runs {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
+            *(["runs"] if each.runs else []),
+            *(["the version before; `tablectl rollback` returns to it"] if each.is_before else []),
+            *([f"requested: runs {when}"] if each.requested else []),
         ]
-        print(f"{version:<12} {', '.join(notes)}".rstrip())
-    if outcome := there.told():
-        print(f"The last switch: {outcome}")
+        print(f"{each.version:<12} {', '.join(notes)}".rstrip())
+    if report.last_switch is not None:
+        print(f"The last switch: {report.last_switch}")
     return 0
+
+
+def _report(there: Versions) -> VersionsReport:
+    current, before, (wanted, now) = there.link("current"), there.link("before"), there.asked()
+    installed = tuple(
+        VersionTold(
+            version=version,
+            runs=version == current,
+            is_before=version == before != current,
+            requested=("now" if now else "between_shoes") if version == wanted else None,
+        )
+        for version in there.installed()
+    )
+    return VersionsReport(this_program=__version__, installed=installed, last_switch=there.told() or None)
 
 
 def update(version: str | None, now: bool) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from controller.basics.command import Command
 from controller.people.cli.command import File
-from controller.people.cli.commands.table import add_passphrase
+from controller.people.cli.commands.table import add_json, add_passphrase
 
 
 def _add_archive(parser: ArgumentParser) -> None:
@@ -22,6 +22,7 @@ def _add_verify(parser: ArgumentParser) -> None:
     against = "compare the journal with a pit's log too: the events that the pit committed, one JSON line each"
     parser.add_argument("--against", type=Path, metavar="LOG", help=against)
     _add_archive(parser)
+    add_json(parser)
     add_passphrase(parser, "of a backup: try whether the first line of this file opens the keys inside")
 
 
@@ -32,33 +33,40 @@ def _verify(options: Namespace) -> int:
     if is_backup(options.journal):
         from controller.people.cli.backup import verify_backup
 
-        return verify_backup(options.journal, options.passphrase_file)
-    return verify_journal(options.journal, options.against, options.archive)
+        return verify_backup(options.journal, options.passphrase_file, options.json)
+    return verify_journal(options.journal, options.against, options.archive, options.json)
+
+
+def _add_rounds(parser: ArgumentParser) -> None:
+    _add_archive(parser)
+    add_json(parser)
 
 
 def _rounds(options: Namespace) -> int:
     from controller.people.cli.history import rounds
 
-    return rounds(options.journal, options.archive)
+    return rounds(options.journal, options.archive, options.json)
 
 
 def _add_replay(parser: ArgumentParser) -> None:
     parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
     page = "write the round as one HTML page: cards, frames, lamps, times, events"
-    parser.add_argument("--html", type=Path, metavar="FILE", help=page)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--html", type=Path, metavar="FILE", help=page)
+    form.add_argument("--json", action="store_true", help="what is told, as one JSON object")
     _add_archive(parser)
 
 
 def _replay(options: Namespace) -> int:
     from controller.people.cli.history import replay_round
 
-    return replay_round(options.journal, options.round, options.archive, options.html)
+    return replay_round(options.journal, options.round, options.archive, options.html, options.json)
 
 
 _RECORD = "The record"
 
 OF_RECORD: tuple[Command, ...] = (
-    Command("rounds", _RECORD, "every round in a journal, a line each", "", _rounds, _add_archive, File.JOURNAL),
+    Command("rounds", _RECORD, "every round in a journal, a line each", "", _rounds, _add_rounds, File.JOURNAL),
     Command(
         "replay",
         _RECORD,

@@ -41,6 +41,10 @@ def _add_backup(parser: ArgumentParser) -> None:
     add_passphrase(parser, "the first line of this file seals the keys inside (default: it is asked for, twice)")
 
 
+def add_json(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="what is told, as one JSON object")
+
+
 def add_passphrase(parser: ArgumentParser, what: str) -> None:
     parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help=what)
 
@@ -109,12 +113,13 @@ def _add_check(parser: ArgumentParser) -> None:
     seeds = "the pit's settings: check that each meter's seed is high enough, and that no bet gives money away"
     parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=seeds)
     parser.add_argument("--strict", action="store_true", help="a warning is refused too")
+    add_json(parser)
 
 
 def _check(options: Namespace) -> int:
     from controller.people.cli.check import check
 
-    return check(options.table, options.pit_settings, options.highest_edge / 100, options.strict)
+    return check(options.table, options.pit_settings, options.highest_edge / 100, options.strict, options.json)
 
 
 def _add_doctor(parser: ArgumentParser) -> None:
@@ -141,7 +146,7 @@ def _self_test(options: Namespace) -> int:
 def _digest(options: Namespace) -> int:
     from controller.people.cli.digest import print_digest
 
-    return print_digest(options.table)
+    return print_digest(options.table, options.json)
 
 
 def _add_certs(parser: ArgumentParser) -> None:
@@ -159,10 +164,10 @@ def _certs(options: Namespace) -> int:
     return certs(options.folder, options.names, options.revoke)
 
 
-def _versions(_options: Namespace) -> int:
+def _versions(options: Namespace) -> int:
     from controller.people.cli.versions import versions
 
-    return versions()
+    return versions(options.json)
 
 
 def _add_now(parser: ArgumentParser) -> None:
@@ -232,7 +237,7 @@ OF_TABLE: tuple[Command, ...] = (
         _add_self_test,
         File.TABLE,
     ),
-    Command("digest", _TABLE, "one digest over the program and the configuration", "", _digest, file=File.TABLE),
+    Command("digest", _TABLE, "one digest over the program and the configuration", "", _digest, add_json, File.TABLE),
     Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),
     Command(
         "new-journal",
@@ -260,7 +265,9 @@ OF_TABLE: tuple[Command, ...] = (
         _restore,
         _add_restore,
     ),
-    Command("versions", _TABLE, "the installed versions of the program, and the version that runs", "", _versions),
+    Command(
+        "versions", _TABLE, "the installed versions of the program, and the version that runs", "", _versions, add_json
+    ),
     Command("update", _TABLE, "run another version once no shoe is open", "0.2.0", _update, _add_update),
     Command("rollback", _TABLE, "return to the version before, once no shoe is open", "", _rollback, _add_now),
     Command("switch", _TABLE, "do the requested update or rollback; systemd runs this", "", _switch),
