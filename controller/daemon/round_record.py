@@ -50,13 +50,8 @@ def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord
     `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
     Raises TableError `no_such_round`, also for a round that has not ended.
     """
-    shoe, number = round_named(which)
-    steps, corrections = _steps(rows, shoe, number)
-    if not steps or not steps[-1].ends:
-        do = "`tablectl rounds` lists the finished rounds. A round in play has no record yet."
-        raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
-    end = steps[-1]
-    seen = public(end.before) if end.ends == "void" else end.face
+    steps, corrections = round_steps(rows, which)
+    end, seen = steps[-1], seen_at_end(steps)
     told = [step.told(seen) for step in steps]
     seqs = [event["seq"] for step in told for event in step.events]
     return RoundRecord(
@@ -70,11 +65,11 @@ def round_record(rows: Iterable[Row], origin: Origin, which: str) -> RoundRecord
         events=(min(seqs), max(seqs)),
         acked_seq=origin.acked_seq,
         steps=(structs.replace(told[0], wagers=steps[0].face.wagers), *told[1:]),
-        corrections=tuple(corrections),
+        corrections=tuple(map(_row_told, corrections)),
     )
 
 
-class _Step(Struct):
+class RoundStep(Struct):
     """A row of the round, and the table before and after. `ends` is "round" or "void" where this row ends the round."""
 
     row: Row
@@ -89,7 +84,7 @@ class _Step(Struct):
 
     def told(self, seen: Public) -> Step:
         """The step as people see it. `seen` is what lay face up at the end."""
-        row, face, hidden = self.row, self.face, self._hides(seen)
+        row, face, hidden = self.row, self.face, self.hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
         then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
@@ -103,7 +98,7 @@ class _Step(Struct):
             lamps={name: pattern.name.lower() for name, pattern in lamps(face, _AS_IF).items()},
         )
 
-    def _hides(self, seen: Public) -> bool:
+    def hides(self, seen: Public) -> bool:
         """Whether the row tells a card that nobody saw."""
         fact = self.row.fact
         if _frame(fact) is None and getattr(fact, "card", None) is None:
@@ -123,14 +118,22 @@ def _laid(face: Public) -> set[tuple[str, int]]:
     return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
 
 
-def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], list[RowTold]]:
+def seen_at_end(steps: list[RoundStep]) -> Public:
+    """What lay face up when the round ended."""
+    end = steps[-1]
+    return public(end.before) if end.ends == "void" else end.face
+
+
+def round_steps(rows: Iterable[Row], which: str) -> tuple[list[RoundStep], list[Row]]:
+    """The rows of a round, and the rows that corrected it later. `rows`, and what is raised, as in `round_record`."""
+    shoe, number = round_named(which)
     table: Table | None = None
-    steps: list[_Step] = []
-    corrections: list[RowTold] = []
+    steps: list[RoundStep] = []
+    corrections: list[Row] = []
     for row, failed in with_failures(rows):
         if steps and steps[-1].ends:
             if any(_is(body, shoe, number, "correction") for body in row.messages):
-                corrections.append(_row_told(row))
+                corrections.append(row)
             continue
         if isinstance(row.fact, ShoeOpened):
             table = Table(row.fact.rules)
@@ -143,7 +146,10 @@ def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], li
             continue
         ends = next((type_ for body in row.messages if (type_ := _is(body, shoe, number, "round", "void"))), None)
         if ends or number in (before.round_number, table.round_number):
-            steps.append(_Step(row, before, table, failed, ends))
+            steps.append(RoundStep(row, before, table, failed, ends))
+    if not steps or not steps[-1].ends:
+        do = "`tablectl rounds` lists the finished rounds. A round in play has no record yet."
+        raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
     return steps, corrections
 
 
@@ -163,6 +169,12 @@ def _row_told(row: Row, hidden: bool = False) -> RowTold:
         fact=f"{kind}(of a card that nobody saw)" if hidden else said_in_words(row.fact),
         events=tuple(as_now(json.loads(body)) for body in row.messages),
     )
+
+
+def tells_card(frame: str) -> bool:
+    """Whether a frame tells a card, to any brand of shoe."""
+    told = (fact for name in shoes.NAMES for fact in shoes.brand(name).read_again(bytes.fromhex(frame)))
+    return any(hasattr(fact, "card") for fact in told)
 
 
 def _frame(fact: Fact) -> str | None:

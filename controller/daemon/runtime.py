@@ -26,6 +26,7 @@ from controller.daemon import clock
 from controller.daemon.answer import Answer
 from controller.daemon.beat import until_beat_s
 from controller.daemon.beats import Beats
+from controller.daemon.checkpointing import Checkpointing
 from controller.daemon.commits import PING_S, Commits
 from controller.daemon.config import Config
 from controller.daemon.counted_log import EVERY_ONE
@@ -123,6 +124,7 @@ class Runtime:
         self.stream = self._new_stream(broker)
         keep = config.file.journal.keep_shoes, config.file.journal.most_bytes
         self._archivist = Archivist(journal, *keep, self._commits.on_journal, self._quiet, self._put)
+        self._checkpointing = Checkpointing(journal, self._commits.on_journal, lambda: hides_cards(self._table))
         self._presses = self._new_presses()
         sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
         self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self._live()))
@@ -186,6 +188,7 @@ class Runtime:
                     self.shoe_line.run(),
                     self.stream.run(self._state),
                     self._archivist.run(),
+                    self._checkpointing.run(),
                 ):
                     tasks.create_task(work)
         finally:
@@ -299,6 +302,7 @@ class Runtime:
         that something was committed.
         """
         self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
+        self._checkpointing.committed(messages)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._panel.end_test()

@@ -12,6 +12,7 @@ from controller.contract.face.reports import RoundsReport, VerifyReport
 from controller.contract.keys import write_whole
 from controller.contract.old_events import as_now
 from controller.daemon.delivery.pit_log import compare
+from controller.daemon.evidence import evidence
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from controller.daemon.round_record import round_record
 from controller.people.cli.files import writing
@@ -92,6 +93,15 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
         with writing(page):
             write_whole(page, hand_page(record).encode())
         print(f"{page}: round {which}, {len(record.steps)} steps")
+    return 0
+
+
+def write_evidence(path: Path, which: str, to: Path, archive: Path | None) -> int:
+    """Write the evidence of a round. Raises TableError as `evidence` does, and `page_unwritable`."""
+    held = evidence(path, which, archive)
+    with writing(to):
+        write_whole(to, held)
+    print(f"{to}: round {which}, {len(held)} bytes. Check it with tools/verify.py, which needs none of this program.")
     return 0
 
 

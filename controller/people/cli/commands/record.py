@@ -63,6 +63,18 @@ def _replay(options: Namespace) -> int:
     return replay_round(options.journal, options.round, options.archive, options.html, options.json)
 
 
+def _add_evidence(parser: ArgumentParser) -> None:
+    parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the file to write")
+    _add_archive(parser)
+
+
+def _evidence(options: Namespace) -> int:
+    from controller.people.cli.history import write_evidence
+
+    return write_evidence(options.journal, options.round, options.output, options.archive)
+
+
 _RECORD = "The record"
 
 OF_RECORD: tuple[Command, ...] = (
@@ -74,6 +86,15 @@ OF_RECORD: tuple[Command, ...] = (
         "3/12",
         _replay,
         _add_replay,
+        File.JOURNAL,
+    ),
+    Command(
+        "evidence",
+        _RECORD,
+        "one round in a file that a stranger checks with tools/verify.py",
+        "3/12 -o FILE",
+        _evidence,
+        _add_evidence,
         File.JOURNAL,
     ),
     Command(

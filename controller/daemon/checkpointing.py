@@ -1,0 +1,46 @@
+"""The table signs checkpoints of its journal: at each end of a round in which nothing is face down, and of each shoe.
+
+What lies face down decides how many rows a round has, and when they come. A checkpoint tells how many rows there are.
+So it is signed only while no card of a round lies hidden, and at a beat of the clock: never at the moment of a commit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+from controller.basics.errors import TableError
+from controller.daemon.beat import next_beat
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import Message, OnJournal
+
+_log = logging.getLogger(__name__)
+
+_AFTER = ("round", "void", "correction", "award", "shoe_closed")
+"""The events after which a checkpoint is due: the end of a round or a shoe, and what becomes of a round later."""
+
+
+class Checkpointing:
+    """Signs the checkpoints of one journal. `hidden`: whether a card of a round lies where nobody has seen it."""
+
+    def __init__(self, journal: Journal, on_journal: OnJournal, hidden: Callable[[], bool]) -> None:
+        self._journal = journal
+        self._on_journal = on_journal
+        self._hidden = hidden
+        self._due = False
+
+    def committed(self, messages: Iterable[Message]) -> None:
+        """The journal has these new events."""
+        self._due = self._due or any(message.says["type"] in _AFTER for message in messages)
+
+    async def run(self) -> None:
+        """Sign what is due, until cancelled. Where the disk fails, the next end of a round is another occasion."""
+        while True:
+            await next_beat()
+            if not self._due or self._hidden():
+                continue
+            self._due = False
+            try:
+                await self._on_journal(self._journal.checkpoint)
+            except (OSError, TableError) as error:
+                _log.warning("no checkpoint of the journal can be signed now: %s", error)

@@ -1,0 +1,154 @@
+"""The evidence of one round: a file with which a stranger checks the round without this program (`tools/verify.py`).
+
+The file opens the journal's rows that tell of the round, and shows each in the tree of a checkpoint that the table has
+signed. Every other row stays closed: of it the file has at most a salted hash. Closed stay also rows of the round that
+tell a card which nobody saw, or that are about another round too; and the shoe's opening, where that row carries a card
+of the shoe before. Then the file does not tell the rules, and whoever verifies it says so.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from msgspec import Struct
+
+from controller.basics.errors import TableError
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import GENESIS
+from controller.contract.merkle import opening_proof
+from controller.contract.note import Checkpoint, Note
+from controller.daemon.record.checkpoints import kept_note
+from controller.daemon.record.fact_json import fact_from_json
+from controller.daemon.record.journal_form import form_of, whose_journal
+from controller.daemon.record.journal_reading import archived_rows, chained, kept_rows, reading
+from controller.daemon.record.journal_rows import Row
+from controller.daemon.record.stored_row import StoredRow, stamped
+from controller.daemon.record.tree import Tree
+from controller.daemon.round_record import round_named, round_steps, seen_at_end, tells_card
+from controller.table.acts.pit import PitKeyPinned
+from controller.table.facts import AwardStepped, PitKeyRotated, ShoeOpened, StepFailed
+
+_FORM = 1
+
+
+class _Opened(Struct, frozen=True):
+    """A row of the journal, and the chain's head before it."""
+
+    stored: StoredRow
+    before: bytes
+
+    def row(self) -> Row:
+        stored = self.stored
+        fact = fact_from_json(stored.fact)
+        return Row(stored.number, stored.stamp, fact, stored.messages, self.before, stored.first_seq, stored.via)
+
+    def told(self, leaf: int) -> dict[str, object]:
+        """The row as the file has it. `came` is what the chain covers of the fact, in text."""
+        stored = self.stored
+        return {
+            "leaf": leaf,
+            "before": self.before.hex(),
+            "salt": stored.salt.hex(),
+            "came": stamped(stored.stamp, stored.via, stored.fact).decode(),
+            "messages": [body.decode() for body in stored.messages],
+        }
+
+
+def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path) -> bytes:
+    """The evidence of the round "3/12" of a journal. Only reads, also while the table runs.
+
+    `archive` and `folders` are as in `verify`. Raises TableError `no_such_round`, `journal_without_tree`,
+    `round_before_tree` and `checkpoint_due`, and as `verify` does.
+    """
+    shoe, _ = round_named(which)
+    with reading(path) as db:
+        if form_of(db) < 3:
+            do = "Start the table with this version once: it gives the journal its tree."
+            raise TableError("journal_without_tree", f"An earlier version wrote the journal {path}.", do)
+        stored = chain(archived_rows(db, path, archive, *folders), kept_rows(db, 1))
+        of_shoe, key_row = _of_shoe((_Opened(*each) for each in chained(path, stored, GENESIS, 1)), shoe)
+        places = _places(of_shoe, which)
+        opened = {row: of_shoe[row] for row in places} | ({} if key_row is None else {key_row.stored.number: key_row})
+        tree = Tree(db, *([archive] if archive else folders))
+        if min(opened) < tree.first_row:
+            opened = {row: each for row, each in opened.items() if row in places or row >= tree.first_row}
+        return _bundle(db, path, tree, opened, which)
+
+
+def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _Opened | None]:
+    """The rows from the shoe's opening on, and the row by which the pit's key was pinned last."""
+    found: dict[int, _Opened] = {}
+    key_row: _Opened | None = None
+    for each in rows:
+        if each.stored.kind in (PitKeyPinned.__name__, PitKeyRotated.__name__):
+            key_row = each
+        opens = each.stored.kind == ShoeOpened.__name__ and any(
+            (says := parse_object(body)).get("type") == "shoe_opened" and says.get("shoe") == shoe
+            for body in each.stored.messages
+        )
+        if found or opens:
+            found[each.stored.number] = each
+    return found, key_row
+
+
+def _places(of_shoe: dict[int, _Opened], which: str) -> list[int]:
+    """The rows that are opened: those of the round, what became of it later, and the shoe's opening."""
+    shoe, number = round_named(which)
+    rows = {row: each.row() for row, each in of_shoe.items()}
+    steps, corrections = round_steps(rows.values(), which)
+    seen = seen_at_end(steps)
+    of_round = [step.row for step in steps if not step.failed and not step.hides(seen) and _of_round(step.row, number)]
+    later = [row for row in rows.values() if isinstance(row.fact, AwardStepped) and _is_about(row.fact, shoe, number)]
+    opening = [row for row in [next(iter(rows.values()))] if not _carries_cards(row)]
+    return sorted({row.number for row in (*opening, *of_round, *corrections, *later)})
+
+
+def _of_round(row: Row, number: int) -> bool:
+    """Whether the row tells of no other round."""
+    others = [getattr(row.fact, "round", number), *(parse_object(body).get("round") for body in row.messages)]
+    return all(other in (number, None) for other in others) and not isinstance(row.fact, StepFailed | ShoeOpened)
+
+
+def _is_about(step: AwardStepped, shoe: int, number: int) -> bool:
+    return (step.shoe, step.round) == (shoe, number)
+
+
+def _carries_cards(opening: Row) -> bool:
+    fact = opening.fact
+    assert isinstance(fact, ShoeOpened), "a shoe begins with its opening"
+    return bool(fact.carried) or (fact.last_report is not None and tells_card(fact.last_report.frame))
+
+
+def _bundle(db: sqlite3.Connection, path: Path, tree: Tree, opened: dict[int, _Opened], which: str) -> bytes:
+    shoe, number = round_named(which)
+    leaves = {tree.place_of(row): each for row, each in sorted(opened.items())}
+    if min(leaves) < 0:
+        do = "`tablectl replay` shows the round, and `tablectl verify` checks the whole journal."
+        raise TableError("round_before_tree", f"Round {which} is older than the journal's tree.", do)
+    note, size = _covering(db, max(leaves) + 1)
+    _, _, key = whose_journal(db, path)
+    return canonical(
+        {
+            "evidence": _FORM,
+            "shoe": shoe,
+            "round": number,
+            "table_key": key.hex(),
+            "checkpoint": str(note),
+            "rows": [each.told(leaf) for leaf, each in leaves.items()],
+            "proof": [each.hex() for each in opening_proof(leaves, size, tree.whole)],
+        }
+    )
+
+
+def _covering(db: sqlite3.Connection, rows: int) -> tuple[Note, int]:
+    """The checkpoint that covers so many rows: the last that a witness cosigned, or else the table's last."""
+    for kind in ("cosigned", "signed"):
+        note = kept_note(db, kind)
+        point: Checkpoint | None = None if note is None else note.checkpoint()
+        if note is not None and point is not None and point.size >= rows:
+            return note, point.size
+    do = "The table signs one at the end of a round in which nothing is face down. Wait for it, and repeat the command."
+    raise TableError("checkpoint_due", "No checkpoint of the journal covers the round yet.", do)

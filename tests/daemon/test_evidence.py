@@ -1,0 +1,327 @@
+"""The evidence of a round, judged by `tools/verify.py` alone: what holds, what it hides, and that no lie passes."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.contract.canonical import canonical
+from controller.contract.fingerprint import fingerprint
+from controller.contract.keys import SigningKey
+from controller.contract.merkle import opening_proof
+from controller.daemon.evidence import evidence
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_reading import read_origin, read_rows
+from controller.people.cli.main import main
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.pit import PitKeyPinned
+from controller.table.facts import ShoeResult, ShoeResultReported, Target
+from tests.daemon.daemon_world import running
+from tests.daemon.test_history import KEY, Recorded
+from tests.support.archives import archive_all
+from tests.support.errors import raising
+from tests.support.five_games import wagers
+from tests.support.tables import MIDI, SUGARHOUSE, cards
+from tests.support.waiting import eventually
+from tests.support.waiting import run as run_daemon
+
+_TOOL = Path(__file__).parents[2] / "tools" / "verify.py"
+_PIT = SigningKey(bytes([7] * 32))
+_SAMPLE = 400
+
+
+def _tool() -> Any:
+    spec = importlib.util.spec_from_file_location("verify", _TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+VERIFY = _tool()
+
+
+def _refusal(data: bytes, *keys: str | None) -> str | None:
+    """Why the verifier refuses it; None where it does not."""
+    try:
+        VERIFY.judge(data, *keys)
+    except VERIFY.Refused as refused:
+        return str(refused)
+    return None
+
+
+def _royal9(folder: Path) -> Path:
+    """Two shoes: a hit with a correction, a void round, a round in which no card tells another; and a key compared."""
+    table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned()
+    table.lock(1).hand("KS 2D 9S 3D")
+    table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
+    table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
+    table.lock().hand("8H 5C").void()
+    table.lock(2).hand("2H 4C 3C AH 6S JH")
+    table.new_shoe_by_supervisor()
+    table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
+    table.lock().hand("2S 3S 4H 4S").lock().hand("7D 7C")
+    return table.journalled(folder)
+
+
+def _sugarhouse(folder: Path) -> Path:
+    """A round with wagers on many spots, and one before and after it."""
+    table = Recorded(SUGARHOUSE).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
+    table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
+    table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
+    return table.journalled(folder)
+
+
+def _signed(path: Path, cosigned: bool = True) -> Path:
+    """The journal with a checkpoint, which the pit has cosigned."""
+    with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
+        note = journal.checkpoint()
+        point = note.checkpoint()
+        assert point is not None
+        if cosigned:
+            journal.keep_cosigned(point.size, note.cosigned("pit", _PIT, _PIT.public, 1764111600))
+    return path
+
+
+def _table(path: Path) -> str:
+    return read_origin(path).table
+
+
+@pytest.fixture(scope="module")
+def sugarhouse(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return evidence(_signed(_sugarhouse(tmp_path_factory.mktemp("sugarhouse"))), "1/2")
+
+
+@pytest.fixture(scope="module")
+def royal9(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _signed(_royal9(tmp_path_factory.mktemp("royal9")))
+
+
+def test_it_tells_in_sentences_what_holds_and_what_it_leaves_open(sugarhouse: bytes) -> None:
+    told = VERIFY.judge(sugarhouse, fingerprint(KEY.public), fingerprint(_PIT.public))
+    for sentence in (
+        f"with the key {fingerprint(KEY.public)}",
+        f"with the key {fingerprint(_PIT.public)}: the journal only grew",
+        "was accepted at the table by Ann Lee",
+        "tell the cards 2S 9D KS TD",
+        "deal Player 2S KS, Banker 9D TD: banker",
+        "settle its 4 wagers just so",
+    ):
+        assert any(sentence in each for each in told), sentence
+    assert sum(each.startswith("NOT SHOWN") for each in told) == 3
+
+
+def test_a_hit_a_correction_and_a_void_are_told(royal9: Path) -> None:
+    told = "\n".join(VERIFY.judge(evidence(royal9, "1/1")))
+    assert "Smith and Jones corrected it" in told
+    assert "give 1 awards" in told
+    assert "Every wager went back, by the word of Smith" in "\n".join(VERIFY.judge(evidence(royal9, "1/2")))
+    told = "\n".join(VERIFY.judge(evidence(royal9, "1/3")))
+    assert "deal Player 2H 3C 6S, Banker 4C AH JH: banker" in told
+
+
+@pytest.mark.parametrize("which", ["1/1", "1/2", "1/3", "2/1"])
+def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
+    """No card of another round is in the file, in a word, in a frame or in an event."""
+    of = {"1/1": "KS 2D 9S 3D 4D", "1/2": "8H 5C", "1/3": "2H 4C 3C AH 6S JH", "2/1": "2S 3S 4H 4S"}
+    held = json.loads(evidence(royal9, which))
+    rules = "{}"
+    for row in held["rows"]:
+        if '"fact":"ShoeOpened"' in row["came"]:
+            rules = canonical(json.loads(row["came"][row["came"].index('{"') :])["rules"]).decode()
+    told = [(row["came"], *map(json.loads, row["messages"])) for row in held["rows"]]
+    for event in (event for _, *events in told for event in events):
+        del event["signature"], event["chain"]  # in which two letters may look like a card
+    text = json.dumps(told).replace(json.dumps(rules)[1:-1], "")
+    shown = {*re.findall(r"(?<![A-Z0-9])([A2-9TJQK][SHDC])(?![A-Za-z0-9 ])", text)}
+    printed = {"KS", "9S", "KH", "9H", "KD", "9D", "KC", "9C"}  # as the opening tells
+    assert shown - printed <= {*of[which].split()}
+    frames = re.findall(r'\\"frame\\":\\"([0-9a-f]+)\\"', json.dumps(held["rows"]))
+    assert {VERIFY.read(bytes.fromhex(frame)) for frame in frames} - {None} <= {*of[which].split()}
+    rounds = {event["round"] for row in held["rows"] for event in map(json.loads, row["messages"])}
+    assert rounds <= {None, int(which[2:])}
+
+
+def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
+    """Midi: the round is void before its cards are turned up. No row, no frame and no event tells one of them."""
+    table = Recorded(MIDI).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
+    held = evidence(_signed(table.journalled(tmp_path)), "1/1")
+    assert _refusal(held) is None
+    rows = json.dumps(json.loads(held)["rows"])
+    assert "8H" not in rows
+    assert "5C" not in rows
+    assert '\\"frame\\"' not in rows
+    heads = {row.previous_head.hex() for row in read_rows(tmp_path / "table.journal")}
+    assert len(heads & {row["before"] for row in json.loads(held)["rows"]}) == len(json.loads(held)["rows"])
+
+
+def test_the_tool_runs_alone_and_imports_nothing_of_the_product(sugarhouse: bytes, tmp_path: Path) -> None:
+    source = _TOOL.read_text("utf-8")
+    assert len([line for line in source.splitlines() if line]) <= 300
+    assert {*re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE)} <= {*sys.stdlib_module_names, "cryptography"}
+    (tmp_path / "round.evidence").write_bytes(sugarhouse)
+    command = [sys.executable, "-I", str(_TOOL), str(tmp_path / "round.evidence")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert done.stdout.endswith("ALL THAT IS SHOWN HOLDS.\n")
+    (tmp_path / "round.evidence").write_bytes(sugarhouse.replace(b"9D", b"9C"))
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr[:8]) == (1, "REFUSED:")
+
+
+def _changed(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :]
+
+
+def test_a_file_with_one_byte_changed_is_refused(sugarhouse: bytes) -> None:
+    places = {*random.Random(3).sample(range(len(sugarhouse)), _SAMPLE), *range(40)}
+    assert not [place for place in places if _refusal(_changed(sugarhouse, place)) is None]
+
+
+@pytest.mark.proof
+def test_a_file_with_any_byte_changed_is_refused(
+    sugarhouse: bytes, royal9: Path, figure: Callable[[str], None]
+) -> None:
+    files = [sugarhouse, evidence(royal9, "1/1")]
+    assert not [place for data in files for place in range(len(data)) if _refusal(_changed(data, place)) is None]
+    figure(f"each of {sum(map(len, files)):,} bytes of two files of evidence, changed: refused")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda held: held["rows"].pop(2),
+        lambda held: held["rows"].reverse(),
+        lambda held: held["rows"].append(held["rows"][-1]),
+        lambda held: held["proof"].reverse(),
+        lambda held: held["proof"].append(held["proof"][0]),
+        lambda held: held.update(round=1),
+        lambda held: held.update(table_key=_PIT.public.hex()),
+        lambda held: held.update(checkpoint=held["checkpoint"].rpartition("— ")[0]),
+        lambda held: held["rows"][1].update(leaf=held["rows"][1]["leaf"] + 1),
+        lambda held: held.update(more=1),
+    ],
+)
+def test_what_is_missing_reordered_or_foreign_is_refused(lie: Callable[[Any], object], sugarhouse: bytes) -> None:
+    held = json.loads(sugarhouse)
+    lie(held)
+    assert _refusal(canonical(held), None, fingerprint(_PIT.public)) is not None
+
+
+def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path) -> None:
+    other = evidence(_signed(_sugarhouse(tmp_path), cosigned=False), "1/2")
+    assert _refusal(other) is None
+    assert _refusal(other, fingerprint(_PIT.public)) == f"Another key signed this: {fingerprint(KEY.public)}."
+    assert _refusal(other, None, fingerprint(_PIT.public)) == "Nobody cosigned this checkpoint."
+
+
+def _resigned(held: Any, change: Callable[[Any], None]) -> bytes:
+    """The evidence of a table that lies with its own key: one event changed, all hashes and signatures made anew."""
+    before: bytes | None = None
+    leaves: dict[int, bytes] = {}
+    for row in held["rows"]:
+        if leaves and row["leaf"] - 1 in leaves:
+            assert before is not None
+            row["before"] = before.hex()
+        bodies = []
+        for event in map(json.loads, row["messages"]):
+            change(event)
+            told = {**event, "chain": row["before"]}
+            del told["signature"]
+            bodies.append(
+                canonical({**told, "signature": base64.b64encode(KEY.sign(canonical(told))).decode()}).decode()
+            )
+        row["messages"] = bodies
+        made = VERIFY.Row(row)
+        before, leaves[row["leaf"]] = made.head, made.hash
+    origin = held["checkpoint"].split("\n")[0]
+    size = max(leaves) + 1
+    everything = [leaves.get(leaf, bytes(32)) for leaf in range(size)]
+
+    def whole(level: int, place: int) -> bytes:
+        return bytes(
+            VERIFY.tree_root({each: everything[each + (place << level)] for each in range(1 << level)}, 1 << level, [])
+        )
+
+    held["proof"] = [each.hex() for each in opening_proof(leaves, size, whole)]
+    root = VERIFY.tree_root(leaves, size, [bytes.fromhex(each) for each in held["proof"]])
+    text = f"{origin}\n{size}\n{base64.b64encode(root).decode()}\n"
+    line = VERIFY.key_id(origin, b"\1", KEY.public) + KEY.sign(text.encode())
+    held["checkpoint"] = f"{text}\n— {origin} {base64.b64encode(line).decode()}\n"
+    return canonical(held)
+
+
+def _at(path: str, value: object) -> Callable[[Any], None]:
+    """Change this value of the round's event."""
+
+    def change(event: Any) -> None:
+        if event["type"] == "round":
+            *way, last = [int(each) if each.isdecimal() else each for each in path.split(".")]
+            for each in way:
+                event = event[each]
+            event[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("banker.total", 8, "totals"),
+        ("outcome", "tie", "totals"),
+        ("banker.cards.0", "9C", "frames"),
+        ("player.cards", ["2S", "KS", "AS"], "deal other cards"),
+        ("settlement.wagers.0.pays_cents", 2100, "the rules say"),
+        ("settlement.wagers.1.result", "pushed", "the rules say"),
+        ("settlement.wagers.0.cents", 2500, "Other wagers"),
+        ("awards", [{"spot": "dragon_banker", "seat": 2, "tier": "all"}], "other awards"),
+    ],
+)
+def test_a_table_that_lies_with_its_own_key_is_refused_by_the_rules(
+    path: str, value: object, why: str, sugarhouse: bytes
+) -> None:
+    assert _refusal(_resigned(json.loads(sugarhouse), lambda _: None)) is None
+    assert why in (_refusal(_resigned(json.loads(sugarhouse), _at(path, value))) or "holds")
+
+
+def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Path) -> None:
+    path = _royal9(tmp_path)
+    with raising("checkpoint_due"):
+        evidence(path, "1/1")
+    with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
+        journal.mark_acked(journal.head_seq)
+        assert archive_all(journal, 0, 50)
+        journal.checkpoint()
+    assert _refusal(evidence(path, "1/1")) is None
+    with raising("no_such_round"):
+        evidence(path, "2/2")
+
+
+def test_a_running_table_signs_at_the_end_of_a_round_and_its_round_becomes_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The frames of this world's shoe are made up, and say so: the verifier comes as far as the first of them."""
+
+    async def play() -> Path:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.play_hit()
+            await eventually(lambda: world.journal.last_note("signed") is not None)
+            return Path(world.config.file.journal.path)
+
+    journal = run_daemon(play())
+    assert main(["evidence", str(journal), "1/1", "-o", str(tmp_path / "file")]) == 0
+    assert "Check it with tools/verify.py" in capsys.readouterr().out
+    assert _refusal((tmp_path / "file").read_bytes()) == "A frame of the shoe tells None, and its row tells KS."
