@@ -27,12 +27,7 @@ from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.awards import accept_award, refuse_award, step_award
 from controller.table.believing import it_came, release, release_kept_results
 from controller.table.correcting import correct
-from controller.table.dealing import (
-    call,
-    close_shoe,
-    deal_kept,
-    owing,
-)
+from controller.table.dealing import call, close_shoe, deal_kept, owing
 from controller.table.early_cards import with_chips_noted
 from controller.table.facts import (
     ArchiveFailed,
@@ -80,7 +75,7 @@ from controller.table.stops import Stepped, alarm, cleared, open_shoe, shoe_numb
 def step(table: Table, fact: Fact) -> Stepped:
     """The table after `fact`, and the events it makes, in the order they are sent."""
     table, made = _step(table, fact)
-    if isinstance(fact, ChipsNoted):  # the card that they are noted for comes next
+    if isinstance(fact, ChipsNoted):  # the card for which they are noted is the next fact
         return table, made
     return with_chips_noted(table), made
 
@@ -197,15 +192,6 @@ def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
         changed = {"before": before.configuration, "now": now.configuration}
         made.append(alarm(table, "configuration_changed", {**changed}))
     return tuple(made)
-
-
-# What comes by itself: the shoe's reports and what the controller notices.
-
-
-# Cards.
-
-
-# Acts.
 
 
 def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:

@@ -158,12 +158,10 @@ class AngelEyeCodec:
             broken = self._drop()
             self._open.append(byte)
             return broken
-        if not self._open and byte == _ACK:
-            return (Answered(None, 1),)
-        if self._open[:1] == bytes((_NAK,)) or (not self._open and byte == _NAK):
+        if (self._open[0] if self._open else byte) == _NAK:
             return self._take_refusal(byte)
         if not self._open:
-            return (BadBytes("noise", 1),)
+            return (Answered(None, 1) if byte == _ACK else BadBytes("noise", 1),)
         shape = _shape(self._open)
         place = len(self._open) - 1
         self._open.append(byte)
@@ -204,14 +202,14 @@ class AngelEyeCodec:
             return (BadBytes("range", len(frame)),)
         if frame == self._believed:
             return ()
-        passed_by = self._unconfirmed[: 1 - _COPIES]
-        copies = [*self._unconfirmed[1 - _COPIES :], frame]
+        heard = [*self._unconfirmed, frame]
+        passed_by, copies = heard[:-_COPIES], heard[-_COPIES:]
         if copies.count(frame) < _CONFIRMED_BY:
             self._unconfirmed = copies
             return map(_unconfirmed, passed_by)
         self._unconfirmed = []
         self._believed = frame
-        return (*map(_unconfirmed, passed_by), *(_unconfirmed(other) for other in copies if other != frame), fact)
+        return (*map(_unconfirmed, [*passed_by, *(other for other in copies if other != frame)]), fact)
 
 
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
@@ -260,8 +258,8 @@ _FEWEST_CARDS_AROUND = 7
 _LOOKS_AFTER_MS = 300
 """The controller's beat looks for the answer no later than so long after its time was over."""
 
-_TOO_FEW = _COPIES - _CONFIRMED_BY + 1
-"""A report is missed only where this many of its copies are missed."""
+_MISSED_BY = _COPIES - _CONFIRMED_BY + 1
+"""A report is missed where this many of its copies are missed."""
 
 BRAND = Brand(
     name="angel_eye",
@@ -272,7 +270,7 @@ BRAND = Brand(
     # copies are missed. Of the seven reports between the first and the last missed report every copy is missed. So at
     # least 25 copies are missed. The shortest has 6 bytes: 1500 bits, 312 ms at 4800. The shoe cannot be asked for
     # them: its commands lock, clear an error and confirm the game process, and none tells a count or a last report.
-    bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
+    bits_until_numbers_repeat=(2 * _MISSED_BY + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
     tableau=USUAL,  # of its commands, LK, EC and GP, none switches its own game off
     buttons={},
     codec=AngelEyeCodec,

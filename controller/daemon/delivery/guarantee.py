@@ -36,11 +36,7 @@ RESEND_AFTER_S = 2.0
 """After so long without an acknowledgement, all unacknowledged events that were sent are sent again."""
 
 RESEND_AT_MOST_AFTER_S = 16.0
-"""Each wait in a row is twice as long as the wait before, up to this. An acknowledgement makes it short again.
-
-Where a pit's program begins to listen, a whole floor has waited for it, and a broker that is flooded with events hardly
-comes to what the pit says. So the oldest event goes at once and alone. After each acknowledgement twice as many events
-may be on their way, up to the window."""
+"""Each wait in a row is twice as long as the wait before, up to this. An acknowledgement makes it short again."""
 
 RETRY_REFUSED_AFTER_S = 5.0
 """After the broker refused an event, the oldest unacknowledged event is offered again so much later."""
@@ -48,10 +44,10 @@ RETRY_REFUSED_AFTER_S = 5.0
 REFUSED_FROM = 0x80
 """MQTT 5 reason codes from here on are refusals."""
 
-_END_OF_TIME = "9999-12-31T23:59:59.999Z"
-
 NOBODY_LISTENS = 0x10
 """MQTT 5: the broker took the message and has nobody to give it to."""
+
+_END_OF_TIME = "9999-12-31T23:59:59.999Z"  # later than every time of an ack
 
 
 class Phase(Enum):
@@ -212,7 +208,12 @@ class Delivery:
             self._stream(now_s)
 
     def pit_came(self, now_s: float) -> None:
-        """A pit's program begins to listen. Nobody heard what was sent while no program listened: that is due again."""
+        """A pit's program begins to listen. Nobody heard what was sent while no program listened: that is due again.
+
+        A whole floor has waited for the pit, and where all tables send at once, the broker comes late to what the pit
+        says. So the oldest event goes alone. After each acknowledgement twice as many events may be on their way, up to
+        the window.
+        """
         if self.phase is Phase.STREAMING:
             self._stream(now_s, window=1)
 
