@@ -28,7 +28,7 @@ def test_the_example_is_what_holds_without_a_settings_file() -> None:
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}
-    assert default() == Settings(default().meters, house=default().house)
+    assert default() == Settings(default().meters, house=default().house, prices_cents=default().prices_cents)
 
 
 def test_every_meter_of_the_example_games_has_its_terms() -> None:
@@ -60,6 +60,8 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND.replace("5", "5.0"), "meters.a.seed_cents: 5.0"),
         (SOUND.replace("5", "true"), "meters.a.seed_cents: True"),
         (SOUND.replace("5", "9" * 30), "is no amount"),
+        (SOUND + "prices_cents = 500\n", "meters.a.prices_cents: 500"),
+        (SOUND + "prices_cents = [5, 0]\n", "meters.a.prices_cents: [5, 0]"),
         (SOUND.replace("12:100", "12%"), "meters.a.contribution: '12%'"),
         (SOUND.replace("12:100", "12:0"), "meters.a.contribution: '12:0'"),
         (SOUND.replace('"12:100"', "0.12"), "meters.a.contribution: 0.12"),

@@ -6,7 +6,7 @@ Example: the cards that win the meter would win a fixed award of $1,500 too. So 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from controller.daemon.config.problems import ConfigError, Problem
@@ -15,7 +15,7 @@ from controller.people.par.page import name_of, percent
 from controller.people.par.reach import least_meters
 from controller.people.par.sheet import Par
 from controller.pit.reference.settings import Settings, load
-from controller.rules.game.bets import bet_on
+from controller.rules.game.bets import Bet, bet_on
 from controller.words.events import dollars
 
 
@@ -35,7 +35,7 @@ def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
         return [f"the pit must begin the meter {', and '.join(least)}, {why}: {compares}"] if least else []
     pit = load(settings)
     runs = long_runs(sheet, pit)
-    if wrong := [*_wrong_seeds(least_cents, pit), *_wrong_edges(runs, pit)]:
+    if wrong := [*_wrong_seeds(least_cents, pit), *_wrong_prices(of.bets, pit), *_wrong_edges(runs, pit)]:
         raise ConfigError(Problem(str(settings), *each) for each in wrong)
     counted = {run.spot for run in runs}
     not_counted = [bet.spot for bet in of.bets if bet.progressive and bet.spot not in counted]
@@ -60,6 +60,15 @@ def _wrong_seeds(least_cents: dict[str, int], pit: Settings) -> Iterator[tuple[s
             less = "the meter pays less than a fixed award that the same cards can win"
             what = f"with {pit.meters[meter].seed_cents} cents {less}"
             yield f"meters.{meter}.seed_cents", what, f"Write {least} or more."
+
+
+def _wrong_prices(bets: Iterable[Bet], pit: Settings) -> Iterator[tuple[str, str, str]]:
+    for bet in bets:
+        for meter in bet.meters if bet.progressive else ():
+            prices = pit.prices_cents.get(meter, ())
+            if prices and bet.price_cents not in prices:
+                what = f"the pit would refuse each wager on {bet.spot}, which costs {bet.price_cents}"
+                yield f"meters.{meter}.prices_cents", what, f"Add {bet.price_cents}, or correct the game's file."
 
 
 def _wrong_edges(runs: list[LongRun], pit: Settings) -> Iterator[tuple[str, str, str]]:

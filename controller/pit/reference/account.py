@@ -39,6 +39,10 @@ class MeterAccount(Struct, frozen=True):
     carried: Fraction
     reserve_cents: int
     reserve_carried: Fraction
+    wagers: int = 0
+    """How many qualifying wagers fed the meter and were not voided, at whatever level; `wagered_cents` is their sum."""
+
+    wagered_cents: int = 0
 
     @property
     def balances(self) -> bool:
@@ -47,8 +51,20 @@ class MeterAccount(Struct, frozen=True):
         return self.level_cents == inwards - self.awards_cents
 
 
+class AwardCount(Struct, frozen=True):
+    """How often an award was hit, and its value in cents: of the awards that stand, and of those that are paid."""
+
+    spot: str
+    award: str
+    meter: str | None
+    hits: int
+    rejected: int
+    won_cents: int
+    paid_cents: int
+
+
 class Account(Struct, frozen=True):
-    """Every meter's account; the awards owed and paid, in cents; and what does not balance, in words.
+    """Every meter's account; each award's count; the awards owed and paid, in cents; and what does not balance.
 
     `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
     """
@@ -58,6 +74,7 @@ class Account(Struct, frozen=True):
     paid_cents: int
     recalled_cents: int
     findings: tuple[str, ...]
+    awards: tuple[AwardCount, ...] = ()
 
 
 def draw_up(db: Store) -> Account:
@@ -76,6 +93,7 @@ def draw_up(db: Store) -> Account:
             *_awards_amiss(db, funds),
             *slips.amiss(db),
         ),
+        _counts(db),
     )
 
 
@@ -100,6 +118,11 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
         (reserve,),
     ).fetchone()
     seeds = sum(by_why.get(why, 0) for why in ("seed", "reseed", "unseed")) - from_reserve
+    wagers, wagered_cents = db.execute(
+        "SELECT count(*), coalesce(sum(price_cents), 0) FROM wager JOIN feeding ON feeding.stake = wager.stake"
+        " JOIN stake ON stake.number = wager.stake WHERE feeding.meter = ? AND voided_by IS NULL",
+        (name,),
+    ).fetchone()
     level, carried = funds.get(account, (0, Fraction(0)))
     reserve_cents, reserve_carried = funds.get(reserve, (0, Fraction(0)))
     return MeterAccount(
@@ -113,7 +136,19 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
         carried=carried,
         reserve_cents=reserve_cents,
         reserve_carried=reserve_carried,
+        wagers=wagers,
+        wagered_cents=wagered_cents,
     )
+
+
+def _counts(db: Store) -> tuple[AwardCount, ...]:
+    """Each award that was ever hit: the sums over its hits."""
+    rows = db.execute(
+        "SELECT spot, tier, meter, count(*), sum(CASE step WHEN 'rejected' THEN 1 ELSE 0 END),"
+        " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
+        " FROM award GROUP BY spot, tier, meter ORDER BY spot, tier, meter"
+    )
+    return tuple(AwardCount(*row) for row in rows.fetchall())
 
 
 def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:
@@ -135,7 +170,8 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
     """Compare what wagers gave and voids took back: by the events' own bodies, and by the books."""
-    given = _given_by_events(db)
+    gifts = _given_by_events(db)
+    given = gifts.given
     booked = dict(
         db.execute(
             "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
@@ -146,12 +182,15 @@ def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
         carried = funds.get(account, (0, Fraction(0)))[1]
         if given.get(account, 0) != booked.get(account, 0) + carried:
             yield f"what wagers gave to {account} is not what the events say"
+    (kept,) = db.execute("SELECT count(*) FROM wager WHERE voided_by IS NULL").fetchone()
+    if kept != gifts.wagers:
+        yield f"{kept} wagers count, and the events have {gifts.wagers}"
 
 
 _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_understood')"
 
 
-def _given_by_events(db: Store) -> dict[str, Fraction]:
+def _given_by_events(db: Store) -> _Gifts:
     """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
     gifts = _Gifts(db)
     taken_back = _taken_back(db)
@@ -173,7 +212,7 @@ def _given_by_events(db: Store) -> dict[str, Fraction]:
     while taken_back:
         before, *stream = taken_back.pop()
         gifts.take_back(tuple(stream), before)
-    return gifts.given
+    return gifts
 
 
 class _Gifts:
@@ -184,6 +223,11 @@ class _Gifts:
         self._price: dict[tuple[Any, ...], int] = {}
         self._open: set[tuple[Any, ...]] = set()
         self._feedings, self._won = _feedings(db), _won(db)
+
+    @property
+    def wagers(self) -> int:
+        """How many wagers still count."""
+        return len(self._open)
 
     def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, number: int) -> None:
         """The wagers of these seats play. A stake is locked once."""

@@ -9,7 +9,7 @@ no money is lost. Nor do more players wager on that meter: a table without acks 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.doubts import OF_THE_SHOE
 from controller.pit.reference.incoming import RefusedError, TableEvent
-from controller.pit.reference.meters import share_of
+from controller.pit.reference.meters import money, share_of
 from controller.pit.reference.settings import MOST_VOIDS_IN_A_SHOE
 from controller.pit.reference.store import Store
 
@@ -63,6 +63,7 @@ class Intake:
         self._awards = awards
         self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
         self.settings = "the file that `pitctl run --settings FILE` names"
+        self.prices_cents: Mapping[str, Collection[int]] = {}
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
         """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
@@ -83,6 +84,31 @@ class Intake:
                 f" {seq}, {_named(event)}). This event and all later events of the table wait there.",
                 f"{self._add(meter)} Then everything that waits is booked, and nothing is lost. {_UNTIL_THEN}",
             )
+
+    def refuse_strange_price(self, table: str, event: TableEvent) -> None:
+        """Refuse a wager at a price at which no wager feeds the meter, by the house's settings.
+
+        Raises RefusedError `price_unreasonable`, before the event is committed. A meter of which the settings say no
+        price takes each price.
+        """
+        match self._as_now(event).message:
+            case {"type": "wagers_locked", "progressive": list(bets)}:
+                fed = [(bet["price_cents"], name) for bet in bets for name in _fed(bet)]
+            case _:
+                return
+        for price_cents, meter in fed:
+            prices = self.prices_cents.get(meter, ())
+            if prices and price_cents not in prices:
+                may = " or ".join(map(money, sorted(prices)))
+                raise RefusedError(
+                    "price_unreasonable",
+                    f"Table {table} has a wager on the meter {meter} at another price than {may} (event"
+                    f" {table}/{event.epoch}/{event.seq}, {_named(event)}). This event and all later events of the"
+                    " table wait there.",
+                    "Compare the table's game file with the game that the house was allowed. If the price is right,"
+                    f" write it into meters.{meter}.prices_cents in {self.settings}, and start the pit again. If not,"
+                    f" let the table play no more, and settle its wagers by hand. {_UNTIL_THEN}",
+                )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
         """A refusal `meter_unknown` for each meter that the bets of the table's game feed and the pit lacks."""
@@ -268,6 +294,15 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
         raise _NotUnderstoodError("meters is no list of meters")
     price_cents = _whole(bet.get("price_cents"), 0, MOST_WAGER_CENTS, "price_cents")
     return _word(bet, "spot"), _seats(bet), price_cents, [_as_word(name, "meters") for name in meters]
+
+
+def _fed(bet: object) -> list[str]:
+    """The meters to which this bet's wagers give; none where nobody wagered, or where the bet is not understood."""
+    match bet:
+        case {"seats": [_, *_], "meters": list(meters), "price_cents": int()}:
+            return [name for name in meters if isinstance(name, str)]
+        case _:
+            return []
 
 
 def _seats(bet: dict[str, object]) -> tuple[int, ...]:

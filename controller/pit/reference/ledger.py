@@ -284,6 +284,10 @@ class Ledger:
         """Raise an alarm from now on about a shoe with more voided rounds than this."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
+    def allow_prices(self, prices_cents: Mapping[str, Collection[int]]) -> None:
+        """From now on a wager feeds a meter at these prices alone; a meter without prices takes each price."""
+        self._intake.prices_cents = prices_cents
+
     def name_settings(self, file: Path) -> None:
         """Note the file into which people write the meters. The alarm about a missing meter names it."""
         self._intake.settings = str(file)

@@ -31,6 +31,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -38,7 +39,7 @@ from msgspec import Struct, ValidationError, convert
 
 from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
-from controller.contract.bounds import MOST_CENTS, NAME, is_count
+from controller.contract.bounds import MOST_CENTS, MOST_WAGER_CENTS, NAME, is_count
 from controller.pit.reference.house_rules import HouseRules, TaxRule
 from controller.pit.reference.meters import Terms, share_of
 
@@ -58,13 +59,16 @@ class Settings(Struct, frozen=True):
 
     house: HouseRules = HouseRules()
 
+    prices_cents: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """By meter the prices at which a wager may feed the meter. A meter that is not here takes each price."""
+
 
 _MOST_VOIDS = 100
 _MOST_TIMES = 1_000_000
 _SECTIONS = {"meters", "tables", "house", "tax"}
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
-_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
+_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents", "prices_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
@@ -83,7 +87,10 @@ def load(path: Path) -> Settings:
         {name: _terms(meter) for name, meter in values["meters"].items()},
         watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
         share_of(watched.get("least_edge", "0:1")),
-        convert({**values.get("house", {}), "tax": values.get("tax", ())}, HouseRules),
+        house=convert({**values.get("house", {}), "tax": values.get("tax", ())}, HouseRules),
+        prices_cents={
+            name: tuple(meter["prices_cents"]) for name, meter in values["meters"].items() if "prices_cents" in meter
+        },
     )
 
 
@@ -199,6 +206,9 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
     unsound = [key for key in shares if not (isinstance(meter[key], str) and _RATIO.fullmatch(meter[key]))]
     for key in unsound:
         yield f'{key}: {_shown(meter[key])} is no share of a wager; write it as "12:100"'
+    prices = meter.get("prices_cents", [1])
+    if not (isinstance(prices, list) and prices and all(is_count(each, 1, MOST_WAGER_CENTS) for each in prices)):
+        yield f"prices_cents: {_shown(prices)} are no prices in whole cents; write them as [500]"
     seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
     if isinstance(seed, int) and isinstance(most, int) and most < seed:
         yield "reseed_at_most_cents: is below seed_cents, the lowest level at which a meter begins"

@@ -149,6 +149,7 @@ class Taking:
         if event.seq != head.seq + 1:
             return False
         self._intake.refuse_unknown_meter(table, event)
+        self._intake.refuse_strange_price(table, event)
         return True
 
     def _commit(self, table: str, payload: bytes, event: TableEvent) -> Committed:

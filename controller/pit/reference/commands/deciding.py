@@ -116,6 +116,9 @@ def account(options: Namespace) -> int:
 def _print_account(drawn_up: Account) -> None:
     for meter in drawn_up.meters:
         _print_meter(meter)
+    for award in drawn_up.awards:
+        hits = f"{award.hits} hits ({award.rejected} rejected)"
+        print(f"{award.spot} {award.award}: {hits}, won {money(award.won_cents)}, paid {money(award.paid_cents)}")
     print(f"awards owed {money(drawn_up.owed_cents)}, paid {money(drawn_up.paid_cents)}")
     if drawn_up.recalled_cents:
         print(f"of these amounts the house added to recalled awards: {money(drawn_up.recalled_cents)}")
@@ -137,6 +140,7 @@ def _print_meter(meter: MeterAccount) -> None:
         ("reserve", meter.reserve_cents),
     ):
         print(f"    {what:<26}{money(cents):>18}")
+    print(f"    qualifying wagers         {meter.wagers:>18,}  together {money(meter.wagered_cents)}")
     print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")
 
 

@@ -92,6 +92,7 @@ def _lead(
 ) -> NoReturn:
     """Serve the tables from a ledger that this pit alone may write."""
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
+    ledger.allow_prices((settings or Settings({})).prices_cents)
     if options.settings is not None:
         ledger.name_settings(options.settings)
     if settings is not None and (changed := ledger.set_house_rules(settings.house)):

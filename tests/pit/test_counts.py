@@ -1,0 +1,110 @@
+"""What a meter counts, at whatever level; and a table that wagers at a price that is not its game's."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.pit.reference.__main__ import main
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place
+from controller.pit.reference.settings import default
+from tests.pit.evening import TableEvening
+from tests.pit.postgresql import over_both
+from tests.pit.test_meters import give, opened
+
+
+@pytest.fixture
+def ledger(at: Place) -> Iterator[Ledger]:
+    with closing(opened(at)) as ledger:
+        yield ledger
+
+
+@over_both
+def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
+    """Voided wagers count no more. A hit on an empty meter counts, and so does a rejected hit, apart."""
+    ledger.watch_voids(100)
+    tables, chance = [TableEvening("t-0"), TableEvening("t-1", ["small"])], random.Random(1)
+    wagers: Counter[str] = Counter()
+    won: Counter[tuple[str, int]] = Counter()
+    for _ in range(30):
+        table = chance.choice(tables)
+        seats = chance.sample(range(1, 8), 3)
+        bodies = [table.lock(*seats)]
+        if chance.random() < 0.2:
+            bodies.append(table.void(*seats[1:]))
+            seats = seats[:1]
+        wagers.update(dict.fromkeys(table.meters, len(seats)))
+        bodies.append(table.finish((seats[0], "full")) if (hit := chance.random() < 0.3) else table.finish())
+        if hit:
+            bodies.append(table.hit(seats[0], "full", "small", share=chance.choice(["1:1", "1:10"])))
+        assert give(ledger, table, *bodies) == []
+        if hit:
+            award = ledger.awards()[-1]
+            steps = chance.choice([("verified", "paid"), ("rejected",), ()])
+            for step in steps:
+                ledger.take_step(award.id, step, "Ann")  # type: ignore[arg-type]
+            rejected = steps == ("rejected",)
+            won.update({("hits", 0): 1, ("rejected", 0): rejected, ("won", 0): 0 if rejected else award.cents})
+            won["paid", 0] += award.cents if "paid" in steps else 0
+    account = ledger.account()
+    counted = {meter.meter: (meter.wagers, meter.wagered_cents) for meter in account.meters}
+    assert counted == {name: (count, 500 * count) for name, count in wagers.items()}
+    (full,) = account.awards
+    figures = (full.hits, full.rejected, full.won_cents, full.paid_cents)
+    assert figures == tuple(won[name, 0] for name in ("hits", "rejected", "won", "paid"))
+    assert (full.award, full.meter, account.findings) == ("full", "small", ())
+    assert full.rejected > 1 < full.hits - full.rejected
+
+
+def test_a_wager_that_somebody_takes_out_of_the_books_is_found(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(opened(path)) as ledger:
+        table = TableEvening("t-0")
+        give(ledger, table, table.lock(1, 2, 3))
+        assert main(["account", "--ledger", str(path)]) == 0
+        assert "3  together 15.00" in capsys.readouterr().out
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript("DELETE FROM wager WHERE seat = 2")
+        assert "2 wagers count, and the events have 3" in ledger.account().findings
+
+
+@pytest.mark.parametrize("price_cents", [5_000, 499, 501, 1, 0])
+def test_a_table_that_wagers_at_another_price_feeds_no_meter(ledger: Ledger, price_cents: int) -> None:
+    """Who gains: a friend of the house's technician, whose game file feeds the meter tenfold before the friend plays;
+    or a house that lets wagers of $5 count as wagers of one cent."""
+    ledger.allow_prices({"big": (500, 1_000)})
+    table, levels = TableEvening("t-0"), ledger.levels()
+    received = ledger.receive([("t-0", table.lock(1, price_cents=price_cents)), ("t-0", table.finish())])
+    assert [refusal.code for _, refusal in received.refused] == ["price_unreasonable"]
+    assert "5.00 or 10.00" in received.refused[0][1].what
+    assert (received.acks["t-0"].seq, ledger.levels()) == (0, levels), "and nothing after it"
+    ledger.allow_prices({"big": (500, 1_000, price_cents)})  # people decided that the price is right
+    assert ledger.receive([("t-0", body) for body in table.sent]).acks["t-0"].seq == 2
+
+
+def test_the_games_own_price_and_a_meter_without_prices_are_taken(ledger: Ledger) -> None:
+    ledger.allow_prices({"big": (500,)})
+    first, second = TableEvening("t-0"), TableEvening("t-1", ["small"])
+    assert give(ledger, first, first.lock(1)) == give(ledger, second, second.lock(1, price_cents=7)) == []
+    assert give(ledger, first, first.lock_on(("royal9", (), 9_999, ["big"]))) == [], "nobody wagered"
+
+
+def test_the_shipped_prices_are_those_of_the_games() -> None:
+    assert dict(default().prices_cents) == dict.fromkeys(default().meters, (500,)) | {"fortune": (200,)}
+
+
+def test_check_names_a_price_that_the_pit_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from controller.people.cli.main import main as tablectl
+
+    root = Path(__file__).resolve().parents[2]
+    settings = tmp_path / "pit.toml"
+    settings.write_text((root / "config" / "pit.toml").read_text("utf-8").replace("[500]", "[600]"), "utf-8")
+    assert tablectl(["check", str(root / "config" / "tables" / "royal9.toml"), "--pit-settings", str(settings)]) == 78
+    told = capsys.readouterr().err
+    assert "player_personal.prices_cents: the pit would refuse each wager on royal9, which costs 500" in told
