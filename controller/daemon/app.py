@@ -25,6 +25,7 @@ from controller.daemon.config.table_file import ShoeSection, TableFile
 from controller.daemon.control.server import serving
 from controller.daemon.counted_log import EVERY_ONE, CountedLog
 from controller.daemon.header import take_pins
+from controller.daemon.journald import log_to
 from controller.daemon.record.epochs import open_journal
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.replay import replay_open_shoe
@@ -44,7 +45,7 @@ _SWITCH_S = 0.0005
 def run_table(path: Path) -> int:
     """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
     config = load(path)
-    log = CountedLog(sys.stderr)
+    log = log_to(sys.stderr)
     line = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
     line.converter = time.gmtime
     log.setFormatter(line)

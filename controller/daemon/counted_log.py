@@ -43,16 +43,20 @@ class CountedLog(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the line, or count it."""
         if getattr(record, "every_one", False):
-            super().emit(record)
+            self.write(record)
             return
         texts = self._kinds.setdefault(f"{record.name} {record.msg}", {})
         text = record.getMessage()
         kind = texts.get(text if text in texts or len(texts) < _DIFFERENT else "")
         if kind is None:
             texts[text if len(texts) < _DIFFERENT else ""] = _Kind(self._now_s())
-            super().emit(record)
+            self.write(record)
         else:
             kind.more, kind.last = kind.more + 1, record
+
+    def write(self, record: logging.LogRecord) -> None:
+        """Write this line, whatever came before."""
+        super().emit(record)
 
     def tell_counts(self, *, all_of_them: bool = False) -> None:
         """Tell what was counted for a minute, or whatever was counted."""
@@ -71,7 +75,7 @@ class CountedLog(logging.StreamHandler[TextIO]):
                 if kind.last is None:
                     del texts[text]
                     continue
-                super().emit(_counted(kind.last, kind.more))
+                self.write(_counted(kind.last, kind.more))
                 texts[text] = _Kind(self._now_s())
             if not texts:
                 del self._kinds[wording]

@@ -22,7 +22,7 @@ from controller.contract.face.status import ShoeLine as ShoeTold
 from controller.contract.face.status import Status, Waits
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics
-from controller.daemon import clock
+from controller.daemon import clock, journald
 from controller.daemon.answer import Answer
 from controller.daemon.beat import until_beat_s
 from controller.daemon.beats import Beats
@@ -277,7 +277,7 @@ class Runtime:
         name = act.name if act else "a word from the network"
         # Whoever presses a simulated button learns of the refusal from this line alone.
         simulated = arrived.via.startswith(BUTTON) and self._config.file.pins.driver == "simulated"
-        extra = EVERY_ONE if simulated else None
+        extra = journald.of_refusal(self._config.file.table.id, decided.code) | (EVERY_ONE if simulated else {})
         _log.info("refused %s: %s: %s", name, decided.code, language().refusal(decided.code), extra=extra)
 
     def _ambient(self, stamp: Stamp) -> Ambient:
@@ -310,7 +310,8 @@ class Runtime:
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
             where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
-            _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=EVERY_ONE)
+            extra = EVERY_ONE | journald.of_event(self._config.file.table.id, message.seq, event)
+            _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=extra)
 
     def _quiet(self) -> bool:
         """Whether the table is between rounds and nothing waits, so that work which can wait may be done now."""

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
+import socket
+import struct
 from pathlib import Path
 
 import pytest
 
+from controller.bench.far_pit import EVENT_TYPES
+from controller.daemon.counted_log import CountedLog
+from controller.daemon.journald import JournaldLog, log_to, message_id, of_event
 from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.words.language import language
 from tests.daemon.daemon_world import running
+from tests.documents.blocks import ROOT
 
 
 async def test_what_happened_is_told_with_its_place_code_and_sentence(
@@ -28,6 +35,16 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
         assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"
         await world.do(VoidRound("Smith"))
 
+    fault = next(record for record in caplog.records if "fault: shoe_error" in record.message)
+    assert vars(fault)["fields"] | {"TABLE_ID": "", "MESSAGE_ID": ""} == {
+        "MESSAGE_ID": "",
+        "TABLE_ID": "",
+        "TABLE_SHOE": 1,
+        "TABLE_ROUND": 2,
+        "TABLE_EVENT": 5,
+        "TABLE_EVENT_TYPE": "fault",
+        "TABLE_CODE": "shoe_error",
+    }
     ours = [record for record in caplog.records if record.name == "controller.daemon.runtime"]
     told = [f"{record.levelname} {record.message}" for record in ours if "no_supervisor" not in record.message]
     assert told == [
@@ -40,3 +57,59 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
         "WARNING event 6, shoe 1, round 2: void: by Smith",
         "WARNING event 7, shoe 1, round 2: fault_cleared: by Smith",
     ]
+
+
+def _fields(datagram: bytes) -> dict[str, str]:
+    """Journald's protocol, read as its documentation says: NAME=VALUE, or the name alone, a length and the value."""
+    fields = {}
+    while datagram:
+        head, _, datagram = datagram.partition(b"\n")
+        name, is_short, value = head.partition(b"=")
+        if not is_short:
+            (length,) = struct.unpack("<Q", datagram[:8])
+            value, datagram = datagram[8 : 8 + length], datagram[9 + length :]
+        fields[name.decode()] = value.decode()
+    return fields
+
+
+def test_journald_is_told_priority_and_fields_and_where_it_is_gone_the_stream_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = (tmp_path / "stderr").open("w+", encoding="utf-8")
+    handler = JournaldLog(out, tmp_path / "journal")
+    logger = logging.Logger("a table's")
+    logger.addHandler(handler)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journald:
+        journald.bind(str(tmp_path / "journal"))
+        event = {"type": "fault", "shoe": 3, "round": None, "code": "reports_missed"}
+        logger.error("event %d", 9, extra=of_event("royal9-01", 9, event))
+        assert _fields(journald.recv(4096)) == {
+            "MESSAGE": "event 9",
+            "PRIORITY": "3",
+            "SYSLOG_IDENTIFIER": "tablectl",
+            "LOGGER": "a table's",
+            "MESSAGE_ID": message_id("fault"),
+            "TABLE_ID": "royal9-01",
+            "TABLE_SHOE": "3",
+            "TABLE_EVENT": "9",
+            "TABLE_EVENT_TYPE": "fault",
+            "TABLE_CODE": "reports_missed",
+        }
+        logger.info("two\nlines")
+        assert _fields(journald.recv(4096))["MESSAGE"] == "two\nlines"
+    logger.warning("nobody listens")
+    handler.close()
+    out.seek(0)
+    assert out.read() == "nobody listens\n"
+    assert type(log_to(out)) is CountedLog
+    there = (tmp_path / "stderr").stat()
+    monkeypatch.setenv("JOURNAL_STREAM", f"{there.st_dev}:{there.st_ino}")
+    to_journald = log_to(out)
+    assert type(to_journald) is JournaldLog
+    to_journald.close()
+    out.close()
+
+
+def test_the_page_on_logs_has_each_message_id() -> None:
+    told = dict(re.findall(r"^\| `(\w+)` \| `([0-9a-f]{32})` \|", (ROOT / "docs" / "logs.md").read_text("utf-8"), re.M))
+    assert told == {kind: message_id(kind) for kind in (*EVENT_TYPES, "refused")}
