@@ -19,13 +19,13 @@ LockOn = Literal["deal", "first_card"]
 DrawnInError = Literal["simulated_hand", "burn", "next_card"]
 
 
-class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True):
+class ShoeRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The shoe's procedure (sheet 000)."""
 
     decks: int
     """Decks of 52 cards in the shoe."""
 
-    burn_counts_first_card: bool
+    burn_counts_first_card: bool = False
     """The first card is worth N. `false`: N more cards are burned. `true`: the first card counts as one of the N."""
 
     cut_card_from_end: int

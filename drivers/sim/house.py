@@ -248,7 +248,7 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
     needs |= _CALLS["midi" if midi else game.kind]
     simulated = (table.pins.driver, table.table.lock_on) == _SIMULATED and needs <= table.pins.inputs.keys()
     told = game.kind == "punto_banco" or table.table.bet_recognition
-    turned_by_hand = not midi or game.section.get("midi_reveal") == "input"
+    turned_by_hand = not midi or game.section.get("midi_reveal", "input") == "input"
     known_shoe = game.shoe.drawn_in_error != "next_card" and not game.shoe.burn_counts_first_card
     if not (simulated and told and turned_by_hand and known_shoe):
         raise TableError(

@@ -15,11 +15,13 @@ import pytest
 import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
-from controller.daemon.config import Config, load
+from controller.daemon.config import Config, load, load_game
 from controller.daemon.config.examples import GAME_SECTIONS, TABLE_SECTIONS
-from controller.daemon.config.game_file import MOST_BETS
+from controller.daemon.config.game_file import MOST_BETS, left_out
 from controller.daemon.config.problems import ConfigError, Problem, placed
+from controller.daemon.config.seldom_meant import seldom_meant
 from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import HandIs
 from controller.table.lamps import LAMPS
@@ -420,6 +422,9 @@ WRONG_IN_GAME: dict[str, Case] = {
     "a spot twice": (lambda v: v["bets"].append(_bet(v, "tie")), "bets.6.spot", "tie is listed twice"),
     "a spot that is no name": (lambda v: _bet(v, "dragon_banker").update(spot="D!"), "bets.4.spot", "cannot be"),
     "a bet without rows": (lambda v: _bet(v, "dragon_player").update(rows=[]), "bets.3.rows", "nothing says when"),
+    "a house without a name": (lambda v: v.update(name=""), "name", "'' is no name"),
+    "a name in two lines": (lambda v: v.update(name="Royal\n9"), "name", "'Royal\\n9' is no name"),
+    "a sheet that is a space": (lambda v: v.update(sheet=" "), "sheet", "' ' is no name"),
     "a bet that needs what is not there": (
         lambda v: _bet(v, "dragon_player").update(needs=["corner"]),
         "bets.3.needs",
@@ -446,8 +451,8 @@ WRONG_IN_GAME: dict[str, Case] = {
     "pays, as they were": (lambda v: v.update(pays={"tie": "8:1"}), "pays", "not how a bet is written"),
     "Dragon Bonus, as it was": (lambda v: v.update(dragon_bonus={}), "dragon_bonus", "not how a bet is written"),
     "Royal 9, as it was": (lambda v: v.update(royal9={}), "royal9", "not how a bet is written"),
-    "rounding sideways": (lambda v: v["rounding"].update(pays="near"), "rounding.pays", "'near' is not a choice"),
-    "no unit": (lambda v: v["rounding"].update(unit_cents=0), "rounding.unit_cents", "0 is not a unit"),
+    "rounding sideways": (lambda v: v.update(rounding={"pays": "near"}), "rounding.pays", "'near' is not a choice"),
+    "no unit": (lambda v: v.update(rounding={"unit_cents": 0}), "rounding.unit_cents", "0 is not a unit"),
     "no way to turn cards up": (
         lambda v: v["punto_banco"].update(midi_reveal="never"),
         "punto_banco.midi_reveal",
@@ -743,6 +748,22 @@ SELDOM_MEANT: dict[str, tuple[Change, str]] = {
         lambda v: v["shoe"].update(cut_card_from_end=3),
         "with fewer than 6 cards behind the cut card the round after it cannot be dealt",
     ),
+    "a greatest wager between two chips": (
+        lambda v: v["wagers"].update(side_maximum_cents=50_050),
+        "wagers.side_maximum_cents = 50050 is no multiple of increment_cents = 100: the greatest wager is $500.00",
+    ),
+    "a spot's greatest wager between two chips": (
+        lambda v: _bet(v, "tie").update(maximum_cents=12_345),
+        "tie: maximum_cents = 12345 is no multiple of increment_cents = 100: the greatest wager is $123.00",
+    ),
+    "a commission of a half": (
+        lambda v: _row(v, "banker", 0).update(commission_taken="1:2"),
+        "banker: commission_taken = 1:2 is 50% of the win: is 1:20 meant, 5%?",
+    ),
+    "a commission of 5 of 20": (
+        lambda v: _row(v, "banker", 0).update(commission_taken="5:20"),
+        "banker: commission_taken = 1:4 is 25% of the win: is 1:20 meant, 5%?",
+    ),
     "Banker stands on a 7 too few": (
         lambda v: _third_cards(v).update({"6": [6]}),
         "tableau.banker_draws_on_third_card.6 lacks 7: punto banco",
@@ -817,6 +838,56 @@ def test_a_shoe_that_draws_by_rules_of_its_own_is_refused_other_rules(case: str,
     assert SELDOM_MEANT[case][1].partition(":")[0] in problem.what
     assert "beetek" in problem.do
     assert "No command that we know switches them off" in problem.do
+
+
+def test_a_bet_that_needs_itself_is_offered_the_others_alone(tmp_path: Path) -> None:
+    (problem,) = problems(changed(tmp_path, in_game=lambda v: _bet(v, "tie").update(needs=["tie"])))
+    assert problem.what == "tie is not another spot of this game"
+    assert problem.do == "Name some of: player, banker, dragon_player, dragon_banker, royal9."
+
+
+def test_a_lucky_9_cut_card_behind_which_a_round_runs_out_is_told(tmp_path: Path) -> None:
+    """Where the cut card comes with the second card of seven seats that split all they can, 58 cards must follow."""
+    game = read(CONFIG / "games" / "lucky9.toml")
+    told = {}
+    for behind in (57, 58):
+        game["shoe"]["cut_card_from_end"] = behind
+        (tmp_path / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
+        told[behind] = [*seldom_meant(load_game(tmp_path / "game.toml")[0])]
+    assert told[58] == []
+    (warning,) = told[57]
+    assert warning.startswith("shoe.cut_card_from_end = 57: a round of 7 seats that has begun can take 58 more cards")
+
+
+# The keys that were the same in every shipped game, and what each shipped file had.
+ELEVEN: Values = {
+    "": {"most_seats": 7},
+    "shoe": {
+        "burn_counts_first_card": False,
+        "cut_card_tolerance": 10,
+        "hands_after_cut_card_first": 1,
+        "voided_hand_counts": True,
+    },
+    "punto_banco": {"midi_reveal": "input"},
+    "wagers": {"one_of": [["player", "banker"]], "equal_circles_squeezed_by": "lowest_seat"},
+    "rounding": {"unit_cents": 1, "pays": "up", "commission": "up"},
+}
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "games").glob("*.toml")), ids=lambda path: path.stem)
+def test_eleven_keys_stand_in_no_shipped_game_and_hold_as_they_did(path: Path, tmp_path: Path) -> None:
+    """`[rounding]` had to stand there even with nothing in it."""
+    without = read(path)
+    of = {section: without.get(section, {}) if section else without for section in ELEVEN}
+    assert all(of[section].keys().isdisjoint(keys) for section, keys in ELEVEN.items())
+    said = copy.deepcopy(without) | ELEVEN[""]
+    for section in ELEVEN.keys() - {"", *({"punto_banco"} - {without["kind"]})}:
+        said[section] = said.get(section, {}) | ELEVEN[section]
+    (tmp_path / "said.toml").write_text(tomli_w.dumps(said), "utf-8")
+    shipped, as_said = load_game(path)[0], load_game(tmp_path / "said.toml")[0]
+    assert to_builtins(shipped, enc_hook=str, str_keys=True) == to_builtins(as_said, enc_hook=str, str_keys=True)
+    assert left_out(shipped) == left_out(as_said)
+    assert len(left_out(shipped)) == 11 - (shipped.kind != "punto_banco")
 
 
 def test_the_order_within_a_row_of_the_tableau_is_free(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def configuration_page() -> Iterable[str]:
     yield from _section("[[baccarat_royal.banker]]", BankerRow, royal["banker"][1])
     yield from _section("[lucky9]", Lucky9, lucky9, "Every seat plays a hand against the dealer's.")
     yield from _section("[wagers]", WagerRules, game["wagers"], _LIMITS)
-    yield from _section("[rounding]", Rounding, game["rounding"], "What becomes of a part of a cent.")
+    yield from _section("[rounding]", Rounding, game.get("rounding", {}), "What becomes of a part of a cent.")
     yield from ("### `[[bets]]`", "", "A section for each bet. [How a bet is written](bets.md) has every word.", "")
     yield from ("## The pit's settings", "", "`config/pit.toml` is the example of the reference pit's file.", "")
     told = "A section for each meter, by the meter's name in the game files."

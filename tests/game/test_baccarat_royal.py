@@ -449,7 +449,7 @@ def test_the_actives_play_for_each_others_stake(outcome: Outcome, player: str, b
 def test_the_files_hold_the_sheets_numbers(game_name: str) -> None:
     file, game = game_file(game_name), game_of(game_name)
     assert (file["kind"], file["sheet"]) == ("baccarat_royal", "002_e04db094ed386872")
-    assert set(file) == {"name", "sheet", "kind", "most_seats", "shoe", "baccarat_royal", "wagers", "rounding", "bets"}
+    assert set(file) == {"name", "sheet", "kind", "shoe", "baccarat_royal", "wagers", "bets"}
     royal9 = game_file("royal9")["shoe"]
     assert file["shoe"] == royal9 | {"drawn_in_error": "burn"}
     push = {"when": {"winner": "tie"}, "result": "push"}

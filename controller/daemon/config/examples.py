@@ -40,7 +40,6 @@ GAME_SECTIONS: dict[str, tuple[str, ...]] = {
         "tie_only_meets_minimum = false",
         "back_bettors = false",
     ),
-    "rounding": ("unit_cents = 1", 'pays = "up"', 'commission = "up"'),
     "bets": ('spot = "tie"', 'rows = [{ when = { winner = "tie" }, pays = "8:1" }]'),
 }
 """The same for the sections of a game's file."""

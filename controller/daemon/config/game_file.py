@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
 from math import ceil
 from typing import Any, Literal, cast
 
-from msgspec import Struct, defstruct
+from msgspec import Struct, defstruct, to_builtins
 from msgspec.structs import asdict, fields
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
@@ -38,6 +39,9 @@ def most_bets(seats: int) -> int:
 _LONGEST_WORDS = 90
 """What fits into two lines of a pay table."""
 
+_LONGEST_NAME = 60
+"""What fits on a screen's heading."""
+
 _BURNED_AT_MOST = 11
 """A first card of ten points, and the ten cards that are burned for it."""
 
@@ -45,7 +49,7 @@ HAND_AT_MOST = 6
 """Three cards each for the two hands of punto banco."""
 
 
-class GameFile(Struct, frozen=True):
+class GameFile(Struct, frozen=True, kw_only=True):
     """A game's file as it stands. Besides these sections the file has the section of its kind, such as `[lucky9]`."""
 
     name: str
@@ -57,12 +61,12 @@ class GameFile(Struct, frozen=True):
     kind: str
     """How the game is dealt, such as `"lucky9"`. The section of that name has the details."""
 
-    most_seats: int
+    most_seats: int = 7
     """How many seats the sheet allows. No seat of a table has a number above this number."""
 
     shoe: ShoeRules
     wagers: WagerRules
-    rounding: Rounding
+    rounding: Rounding = Rounding()
     bets: tuple[Bet, ...]
 
     @property
@@ -86,7 +90,29 @@ def _with_sections(*kinds: str) -> type[GameFile]:
     literal: Any = Literal  # mypy takes no Literal of computed values
     kind_type = literal[tuple(KINDS)]
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
-    return cast(type[GameFile], defstruct("GameFile", sections, bases=(GameFile,), frozen=True))
+    return cast(type[GameFile], defstruct("GameFile", sections, bases=(GameFile,), frozen=True, kw_only=True))
+
+
+USUALLY_LEFT_OUT = (
+    *("most_seats", "shoe.burn_counts_first_card", "shoe.cut_card_tolerance", "shoe.hands_after_cut_card_first"),
+    *("shoe.voided_hand_counts", "punto_banco.midi_reveal", "wagers.one_of", "wagers.equal_circles_squeezed_by"),
+    *("rounding.unit_cents", "rounding.pays", "rounding.commission"),
+)
+"""The keys that are the same in every shipped game, so that none of these files has them."""
+
+
+def left_out(game: GameFile) -> tuple[tuple[str, str], ...]:
+    """Each of these keys that a game of this kind has, with the value that holds, in the form of the file."""
+    found = []
+    for key in USUALLY_LEFT_OUT:
+        section, _, name = key.rpartition(".")
+        if section in ("", "shoe", "wagers", "rounding", game.kind):
+            found.append((key, _as_written(getattr(getattr(game, section) if section else game, name))))
+    return tuple(found)
+
+
+def _as_written(value: object) -> str:
+    return json.dumps(to_builtins(value))  # TOML writes lists of texts, texts, numbers, true and false as JSON does
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
@@ -153,6 +179,13 @@ def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake
             yield f"bets.{place}.needs", f"a seat with {bet.spot} and without {hand} is dealt no cards", do
 
 
+def _check_names(name: str, sheet: str) -> Iterable[Mistake]:
+    for key, text in (("name", name), ("sheet", sheet)):
+        if not (0 < len(text) <= _LONGEST_NAME and text.isprintable() and text == text.strip()):
+            do = f"Write what people call it, in a line of at most {_LONGEST_NAME} characters."
+            yield key, f"{text!r} is no name", do
+
+
 def _check_most_seats(most_seats: int) -> Iterable[Mistake]:
     yield from check_range("most_seats", most_seats, 1, MOST_SEATS)
 
@@ -172,7 +205,8 @@ def _check_spots(bets: tuple[Bet, ...], most_seats: int) -> Iterable[Mistake]:
             yield f"{key}.spot", f"{bet.spot} is listed twice", "Write each spot once, with all its rows."
         for needed in bet.needs:
             if needed == bet.spot or needed not in spots:
-                yield f"{key}.needs", f"{needed} is not another spot of this game", f"Name some of: {', '.join(spots)}."
+                others = ", ".join(spot for spot in spots if spot != bet.spot)
+                yield f"{key}.needs", f"{needed} is not another spot of this game", f"Name some of: {others}."
         if not bet.rows:
             yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first row that holds decides."
 
@@ -363,7 +397,7 @@ def _left_out_of_wagers() -> dict[str, object]:
 
 
 GAME_CHECKS = (
-    *(_check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
+    *(_check_names, _check_most_seats, _check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of),
     *(
         _check_placeable,
         _check_limits,

@@ -8,29 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from controller.daemon.config.game_file import GameFile
+from controller.daemon.config.game_file import GameFile, play_of
 from controller.rules.game.baccarat import Section as PuntoBanco
 from controller.rules.game.baccarat import Tableau
-from controller.rules.game.bets import Bet
+from controller.rules.game.bets import Bet, ratio_text
 from controller.rules.game.usual import USUAL
 from controller.rules.game.wagers import WagerRules
-from controller.table.rules import ShoeRules
 
 _A_DOLLAR_CENTS = 100
 """The least chip of a table. A smaller amount was likely written in dollars."""
 
 
+_A_LARGE_COMMISSION = Fraction(1, 10)
+
+
 def seldom_meant(game: GameFile) -> Iterator[str]:
     """The warnings about a game's file without mistakes."""
     yield from _small_amounts(game.wagers, game.bets)
-    yield from _minimums_between_chips(game.wagers, game.bets)
-    yield from _cut_card(game.shoe)
+    yield from _limits_between_chips(game.wagers, game.bets)
+    yield from _cut_card(game)
     if isinstance(game.section, PuntoBanco):
         yield from _tableau(game.section)
     for bet in game.bets:
         yield from _most_paid_is_never_reached(game.wagers, bet)
         yield from _awards_out_of_order(bet)
         yield from _ties_that_lose(bet)
+        yield from _commissions(bet)
 
 
 def _small_amounts(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
@@ -46,23 +49,42 @@ def _small_amounts(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
             yield f"{key} = {cents} is {_dollars(cents)}: is {100 * cents} meant, {_dollars(100 * cents)}?"
 
 
-def _minimums_between_chips(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
+def _limits_between_chips(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
     step = wagers.increment_cents
-    minimums = [(f"wagers.{key}", getattr(wagers, key)) for key in ("circle_minimum_cents", "side_minimum_cents")]
-    minimums += [(f"{bet.spot}: minimum_cents", bet.minimum_cents) for bet in bets if bet.minimum_cents is not None]
-    for key, cents in minimums:
-        if cents % step:
-            least = _dollars(cents + -cents % step)
-            yield f"{key} = {cents} is no multiple of increment_cents = {step}: the least wager is {least}"
+    of_all = [(f"wagers.{of}_{{}}_cents", wagers, f"{of}_{{}}_cents") for of in ("circle", "side")]
+    of_bets = [(f"{bet.spot}: {{}}_cents", bet, "{}_cents") for bet in bets]
+    for said, where, field in (*of_all, *of_bets):
+        for bound, name, far in (("minimum", "least", 1), ("maximum", "greatest", 0)):
+            cents = getattr(where, field.format(bound))
+            if cents is not None and cents % step:
+                nearest = _dollars((cents // step + far) * step)
+                yield (
+                    f"{said.format(bound)} = {cents} is no multiple of increment_cents = {step}: "
+                    f"the {name} wager is {nearest}"
+                )
 
 
-def _cut_card(shoe: ShoeRules) -> Iterator[str]:
+def _cut_card(game: GameFile) -> Iterator[str]:
+    shoe, begun = game.shoe, play_of(game).most_cards(game.most_seats) - 1
     behind, after = shoe.cut_card_from_end, shoe.hands_after_cut_card
     least = max(1, after * shoe.fewest_cards_to_open)
     if behind < least:
         rounds = f"the {'round' if after == 1 else f'{after} rounds'} after it" if after else "it is never seen"
         lost = f"{rounds} cannot be dealt" if after else rounds
         yield f"shoe.cut_card_from_end = {behind}: with fewer than {least} cards behind the cut card {lost}"
+    elif behind < begun:
+        more = f"a round of {game.most_seats} seats that has begun can take {begun} more cards"
+        yield f"shoe.cut_card_from_end = {behind}: {more}, and a round for which no card is left is void"
+
+
+def _commissions(bet: Bet) -> Iterator[str]:
+    """Five in a hundred is usual. `5:20` and `1:2` were likely meant to say it."""
+    for row in bet.rows:
+        for word in ("commission_taken", "commission_owed"):
+            part: Fraction | None = getattr(row, word)
+            if part is not None and part > _A_LARGE_COMMISSION:
+                says = f"{bet.spot}: {word} = {ratio_text(part)} is {100 * float(part):g}% of the win"
+                yield f"{says}: is 1:20 meant, 5%?"
 
 
 def _tableau(section: PuntoBanco) -> Iterator[str]:

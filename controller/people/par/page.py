@@ -54,6 +54,7 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str
     yield ""
     yield from of.play
     yield from _hands(of)
+    yield _left_out(of)
     yield of.method
 
 
@@ -155,6 +156,7 @@ def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, 
             }
             for hands in of.hands
         ],
+        "left_out": dict(subject.left_out),
         "play": list(of.play),
         "method": of.method,
     }
@@ -252,6 +254,7 @@ section {{ break-inside: avoid; }}
 <table><tr><th>bet<th>house edge<th class="number">standard deviation<th class="number">wins{rows}</table>
 {_list("The best play", of.play)}
 {_list("Rounds", _hands(of))}
+<p>{escape(_left_out(of))}</p>
 {bets}
 </html>
 """
@@ -283,6 +286,12 @@ def _bet_html(of: Par, bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
 def _outcome_html(outcome: Outcome, bet: Odds) -> str:
     often = percent(Fraction(outcome.ways, bet.deals))
     return f"<tr><td>{escape(outcome.when)}<td>{escape(outcome.result)}{_number(f'{outcome.ways:,}')}{_number(often)}"
+
+
+def _left_out(of: Par) -> str:
+    """The keys that most files leave out, with the values that hold."""
+    keys = ", ".join(f"{key} = {value}" for key, value in of.subject.left_out)
+    return f"By the file, or where it says nothing: {keys}"
 
 
 def _title(of: Par) -> str:

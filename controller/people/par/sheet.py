@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from controller.basics.errors import TableError
 from controller.daemon.config import is_game_file, load, load_game
-from controller.daemon.config.game_file import play_of
+from controller.daemon.config.game_file import left_out, play_of
 from controller.people.par.counting import Draws
 from controller.people.par.odds import Counted, Odds
 from controller.people.par.shoe import Shoe, fresh
@@ -39,6 +39,8 @@ class Subject(Struct, frozen=True):
     play: Game
     wagers: WagerRules
     bets: tuple[Bet, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """The keys that are the same in every shipped game, and the value of each that holds here."""
 
 
 class Hands(Struct, frozen=True):
@@ -94,12 +96,12 @@ def subject(path: Path) -> Subject:
     if is_game_file(path):
         game, digest = load_game(path)
         named = game.name, game.sheet, digest
-        return Subject(*named, (), game.most_seats, game.shoe, play_of(game), game.wagers, game.bets)
+        return Subject(*named, (), game.most_seats, game.shoe, play_of(game), game.wagers, game.bets, left_out(game))
     config = load(path)
     rules = config.rules
     seats = rules.seats
     named = rules.game, config.game.sheet, config.digest
-    return Subject(*named, seats, len(seats), rules.shoe, rules.play, rules.wagers, rules.bets)
+    return Subject(*named, seats, len(seats), rules.shoe, rules.play, rules.wagers, rules.bets, left_out(config.game))
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:

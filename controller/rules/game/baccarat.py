@@ -54,7 +54,7 @@ class Section(Struct, frozen=True):
     tableau: Tableau
     """`[punto_banco.tableau]`: the rules of drawing."""
 
-    midi_reveal: Literal["input", "hand_end"]
+    midi_reveal: Literal["input", "hand_end"] = "input"
     """When the cards of Midi count as turned up. `"input"`: when the dealer presses `reveal`. `"hand_end"`: when the
     round is complete, at a table without that button."""
 
