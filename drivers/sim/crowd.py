@@ -60,7 +60,7 @@ class Crowd:
 
     def _move(self) -> None:
         if not self.occupied:
-            self._sit(set(self._rng.sample(self._seats, max(_FEWEST, len(self._seats) - 1))))
+            self._sit(set(self._rng.sample(self._seats, min(len(self._seats), max(_FEWEST, len(self._seats) - 1)))))
         elif self._rng.random() < _COMES_OR_GOES:
             seat = self._rng.choice(self._seats)
             if seat not in self.occupied:

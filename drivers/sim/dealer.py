@@ -89,13 +89,14 @@ class Dealer:
         self._cues.announce_shoe()
         self._cues.card_due("burn")
         first_card = self._draw()
-        for _ in range(rules.burn_count(first_card)):
+        burned = rules.burn_count(first_card, counts_first=self._procedure.burn_counts_first_card)
+        for _ in range(burned):
             self._cues.card_due("burn")
             self._draw()
         self._account.shoe_opened(
             shoe=self._shoe.number,
             first_card=first_card,
-            burned=rules.burn_count(first_card),
+            burned=burned,
             cards_left=self._shoe.deck.cards_left,
         )
 
@@ -113,7 +114,10 @@ class Dealer:
         self._shoe.in_wagered_round = True
 
     def _draws_in_error(self) -> bool:
-        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round."""
+        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round, nor
+        where the house keeps such a card for that round: it would lie before anybody had wagered."""
+        if self._procedure.drawn_in_error == "next_card":
+            return False
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
         enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
         return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate

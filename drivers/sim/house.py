@@ -249,15 +249,14 @@ def _check_simulated(table_file: Path, table: _TableFile, game: _GameFile) -> No
     simulated = (table.pins.driver, table.table.lock_on) == _SIMULATED and needs <= table.pins.inputs.keys()
     told = game.kind == "punto_banco" or table.table.bet_recognition
     turned_by_hand = not midi or game.section.get("midi_reveal", "input") == "input"
-    known_shoe = game.shoe.drawn_in_error != "next_card" and not game.shoe.burn_counts_first_card
-    if not (simulated and told and turned_by_hand and known_shoe):
+    if not (simulated and told and turned_by_hand):
         raise TableError(
             "sim_not_simulated",
             f"the table of {table_file} cannot be simulated",
             'its files need [pins] driver = "simulated", [table] lock_on = "deal", the inputs '
             + ", ".join(sorted(needs))
-            + ', [table] bet_recognition = true where seats have hands of their own, midi_reveal = "input" in Midi, '
-            + 'and in the game file drawn_in_error = "simulated_hand" or "burn", and burn_counts_first_card = false',
+            + ", [table] bet_recognition = true where seats have hands of their own, and in the game file of a table "
+            + 'that is dealt as Midi midi_reveal = "input"',
         )
 
 

@@ -71,9 +71,10 @@ def total(cards: Sequence[str]) -> int:
     return int(str(sum(map(points, cards)))[-1])
 
 
-def burn_count(first_card: str) -> int:
-    """How many more cards are burned after the first: its face value, ten for a ten or a face card."""
-    return points(first_card) or 10
+def burn_count(first_card: str, *, counts_first: bool = False) -> int:
+    """How many more cards are burned after the first: its face value, ten for a ten or a face card. Where the first
+    card counts as one of them, one fewer."""
+    return (points(first_card) or 10) - counts_first
 
 
 def is_natural(cards: Sequence[str], naturals: Collection[int] = (8, 9)) -> bool:

@@ -91,9 +91,10 @@ def planned(house: House, game: Game, seed: int) -> Plan:
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
+    more = rules.burn_count(_FIRST_CARD + "S", counts_first=house.shoe.burn_counts_first_card)
     burned = (
         _FIRST_CARD + rng.choice(rules.SUITS),
-        *(rng.choice("34567") + suit for suit in rng.sample(rules.SUITS, 2)),
+        *(rng.choice("34567") + suit for suit in rng.sample(rules.SUITS, more)),
     )
     left = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * house.shoe.decks
     for card in burned:

@@ -13,6 +13,9 @@ from controller.people.cli.played import played, settings_of
 from controller.people.cli.programs import example_game, example_table
 from controller.pit.reference.settings import default
 from controller.pit.reference.settings import load as settings_in
+from drivers.sim.house import read_house
+from drivers.sim.run import game_of
+from drivers.sim.story import planned
 
 
 @pytest.fixture
@@ -49,6 +52,24 @@ def test_a_meter_begins_no_lower_than_a_smaller_award_of_the_same_cards(tmp_path
         "our_banker_personal": 150_000,
         "our_player_personal": 150_000,
     }
+
+
+@pytest.mark.parametrize("most_seats", [1, 4])
+def test_a_game_of_few_seats_is_played_at_a_table_with_as_many(most_seats: int, own: Path, tmp_path: Path) -> None:
+    """It was played at no table: each example has seven seats."""
+    own.write_text(f"most_seats = {most_seats}\n{own.read_text('utf-8')}", "utf-8")
+    table, config = played(tmp_path, 1, own)
+    assert config.rules.seat_numbers == tuple(range(1, most_seats + 1))
+    house = read_house(table)
+    assert planned(house, game_of(house), seed=1).occupied == house.seats
+
+
+def test_an_own_game_is_played_at_a_table_that_has_its_buttons(tmp_path: Path) -> None:
+    """A Lucky 9 of a house's own was played at Baccarat Royal's table, where nobody can split."""
+    own = tmp_path / "own.toml"
+    own.write_text(f"most_seats = 3\n{example_game('lucky9').read_text('utf-8')}", "utf-8")
+    table, _ = played(tmp_path, 1, own)
+    assert "split" in read_house(table).inputs
 
 
 def test_a_table_s_own_file_is_played_without_its_broker_and_certificates(own: Path, tmp_path: Path) -> None:

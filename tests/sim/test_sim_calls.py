@@ -222,26 +222,6 @@ def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tm
     assert lacks in error.value.do
 
 
-@pytest.mark.parametrize(
-    ("says", "other"),
-    [
-        ('drawn_in_error = "simulated_hand"', 'drawn_in_error = "next_card"'),
-        ("burn_counts_first_card = false", "burn_counts_first_card = true"),
-    ],
-)
-def test_a_house_whose_shoe_the_people_do_not_know_is_not_simulated(says: str, other: str, tmp_path: Path) -> None:
-    path = programs.simulated_table(tmp_path, 1883, programs.example_table("royal9"))
-    game = path.parent / tomllib.loads(path.read_text("utf-8"))["table"]["game"]
-    text = game.read_text("utf-8").replace(says, other)
-    (tmp_path / "game.toml").write_text(text, "utf-8")
-    values = tomllib.loads(path.read_text("utf-8"))
-    values["table"]["game"] = "game.toml"
-    path.write_text(tomli_w.dumps(values), "utf-8")
-    with raising("sim_not_simulated") as error:
-        read_house(path)
-    assert says.split()[0] in error.value.do
-
-
 def test_nobody_wagers_with_a_blind_dealer(tmp_path: Path) -> None:
     table = programs.simulated_table(tmp_path, 1883, programs.example_table("lucky9"))
     with raising("sim_blind"):

@@ -21,6 +21,7 @@ from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.dealer import Dealer
 from drivers.sim.deck import Deck, shuffled_decks
+from drivers.sim.house import ShoeProcedure
 from drivers.sim.people import Pace, Players, TableCues
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.run import Habits, run_shoe_alone, run_table
@@ -354,14 +355,29 @@ def test_a_blind_dealer_needs_no_controller() -> None:
 # a natural tie of four cards.
 
 
-def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[dict[str, Any]]:
+def deal_fours(
+    cards: int, cut_after: int, *, error_rate: float = 0.0, procedure: ShoeProcedure | None = None
+) -> list[dict[str, Any]]:
     """The account of a shoe of so many fours. The cut card comes after `cut_after` of them."""
     table = TableStandIn()
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
     deck = Deck(["4S"] * cards, cut_card_from_end=cards - cut_after)
-    Dealer(shoe, [deck], Pace(0.0, table), Account(out), game=ROYAL9, error_rate=error_rate).play()
+    cues, account = Pace(0.0, table), Account(out)
+    Dealer(shoe, [deck], cues, account, game=ROYAL9, procedure=procedure, error_rate=error_rate).play()
     return read_account(out)
+
+
+def test_a_first_card_that_counts_in_the_burn_leaves_one_card_more() -> None:
+    (opened,) = of_type(deal_fours(40, 20, procedure=ShoeProcedure(burn_counts_first_card=True)), "shoe_opened")
+    assert (opened["burned"], opened["cards_left"]) == (3, 36)
+
+
+def test_where_the_next_round_keeps_a_card_in_error_the_dealer_draws_none() -> None:
+    """That card would lie before anybody had wagered, and so decide who plays."""
+    kept = deal_fours(80, 40, error_rate=1.0, procedure=ShoeProcedure(drawn_in_error="next_card"))
+    assert kept == deal_fours(80, 40)
+    assert kept != deal_fours(80, 40, error_rate=1.0)
 
 
 @pytest.mark.parametrize(

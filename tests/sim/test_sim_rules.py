@@ -89,7 +89,10 @@ def test_points_and_totals() -> None:
 
 
 def test_burn_counts() -> None:
-    assert [rules.burn_count(rank + "H") for rank in "A23456789TJQK"] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
+    burned = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
+    assert [rules.burn_count(rank + "H") for rank in "A23456789TJQK"] == burned
+    of_those = [rules.burn_count(rank + "H", counts_first=True) for rank in "A23456789TJQK"]
+    assert of_those == [many - 1 for many in burned]
 
 
 def test_naturals_and_pairs() -> None:

@@ -57,8 +57,8 @@ def load(path: Path) -> Config:
 
 
 def game_path(table: Path) -> Path:
-    """The game's file that a table's file names. The table's file has been read without a mistake."""
-    return Path(os.path.normpath(table.parent / read(table, "table")[0]["table"]["game"]))
+    """The game's file that a table's file names. Raises ConfigError with every mistake in the table's file."""
+    return Path(os.path.normpath(table.parent / load_table_file(table).table.game))
 
 
 def told_of(path: Path, mistakes: Iterable[Mistake]) -> list[Problem]:

@@ -30,6 +30,7 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
     played at the first example table that fits. `shoe` is a brand in place of the table's own; `table` changes keys of
     `[table]`. Raises ConfigError with every mistake of the files, and TableError `game_unknown` and `game_unfit`.
     """
+    most_seats = None
     examples = [game] if isinstance(game, Path) else [programs.example_table(game)]
     at = game if isinstance(game, Path) else programs.example_game(game)
     if not isinstance(game, Path) and game not in (names := programs.example_names()):
@@ -37,15 +38,19 @@ def played(folder: Path, port: int, game: str | Path, shoe: str | None = None, *
         do = f"{likely}A house's own file is named by its path. GAME is one of: {', '.join(names)}."
         raise TableError("game_unknown", f"There is no example game {game}.", do)
     if not examples[0].exists() or is_game_file(examples[0]):
-        load_game(at)
+        own, _ = load_game(at)
+        most_seats = own.most_seats
         table |= {"game": str(at.resolve())}
-        examples = sorted((CONFIG / "tables").glob("*.toml"))
+        every = sorted((CONFIG / "tables").glob("*.toml"))  # a table of the same kind has the dealer's buttons for it
+        examples = sorted(every, key=lambda example: load(example).game.kind != own.kind)
     elif isinstance(game, Path):
         load(game)
     brand = {} if shoe is None else {"driver": shoe}
     unfit = []
     for example in examples:
         made = programs.simulated_table(folder, port, example, shoe=brand, table=table)
+        if most_seats is not None:
+            programs.take_seats_away(made, most_seats)
         try:
             return made, load(made)
         except ConfigError as error:

@@ -100,6 +100,18 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     return path
 
 
+def take_seats_away(table: Path, most_seats: int) -> None:
+    """Leave the table's file only seats that a game with so many seats allows."""
+    values = tomllib.loads(table.read_text("utf-8"))
+    seats, pins = values["seats"], values["pins"]
+    for seat in [*seats]:
+        if (number := seat["number"]) > most_seats:
+            seats.remove(seat)
+            for wired in (pins["lamps"], pins["inputs"]):
+                wired.pop(f"seat_{number}", None)
+    table.write_text(tomli_w.dumps(values), "utf-8")
+
+
 def mosquitto_program() -> str | None:
     """The path of Mosquitto; None where it is not installed. Debian keeps it out of most people's search path."""
     return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
