@@ -91,7 +91,7 @@ def openings(path: Path) -> list[int]:
 # What reads a journal reads its archives.
 
 
-@pytest.mark.parametrize("at_most_rows", [5, pytest.param(13, marks=pytest.mark.proof), ALL])
+@pytest.mark.parametrize("at_most_rows", [5, *(pytest.param(many, marks=pytest.mark.proof) for many in (13, ALL))])
 def test_every_reader_gives_the_same_with_and_without_archives(
     whole: Path, path: Path, tmp_path: Path, at_most_rows: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,7 +121,7 @@ def test_every_reader_gives_the_same_with_and_without_archives(
     assert f"the pit's log agrees from event 1 to its last, {before.messages}" in out
 
 
-@pytest.mark.parametrize("at_most_rows", [5, pytest.param(13, marks=pytest.mark.proof), ALL])
+@pytest.mark.parametrize("at_most_rows", [5, *(pytest.param(many, marks=pytest.mark.proof) for many in (13, ALL))])
 def test_what_the_screen_is_told_goes_back_into_archives(whole: Path, path: Path, at_most_rows: int) -> None:
     made = archived(path, at_most_rows=at_most_rows)
     events = read_events(whole, 0, ALL)

@@ -78,7 +78,7 @@ _ORDINARY = {
 
 _RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.not_run for each in blocks(page))]
 
-_LONG = (ROOT / "docs" / "practice.md", ROOT / "docs" / "play.md")
+_LONG = tuple(ROOT / "docs" / name for name in ("practice.md", "play.md", "own-house.md"))
 """Pages that take seconds, and whose commands other pages and tests run too."""
 
 

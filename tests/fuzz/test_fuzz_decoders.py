@@ -86,7 +86,7 @@ def _too_much(name: str) -> int:
     return size * each
 
 
-_QUICK_TO_READ = {"award", "wager", "fact"}
+_QUICK_TO_READ = {"award", "wager"}
 """Of what is read while the table runs, one of each kind. All else is tried at length, and a codec that runs for ever
 just below."""
 

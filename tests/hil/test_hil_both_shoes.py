@@ -41,7 +41,7 @@ def brand(request: pytest.FixtureRequest) -> str:
 
 
 _ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="beetek"), indirect=True)
-"""A round in which nothing of the shoe goes wrong: a BeeTek tells it by reports that the other tests here tell too."""
+"""What a BeeTek tells by reports that other tests here have from it too."""
 
 
 @pytest.fixture(params=_LINES)
@@ -128,6 +128,7 @@ def test_royal_9_hits_in_two_hands(at: Bench) -> None:
     assert [event["progressive"][0]["seats"] for event in at.pit.told("wagers_locked")] == [[1, 2], [2]]
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)
@@ -151,6 +152,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
 # A shoe's life.
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
@@ -173,6 +175,7 @@ def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     assert at.table.face.shoe == 2
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
@@ -301,6 +304,7 @@ def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at
     ]
 
 
+@_ONE_AND_AT_LENGTH_BOTH
 def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()

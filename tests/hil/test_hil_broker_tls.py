@@ -73,6 +73,7 @@ def test_of_this_table_alone(time, table, dealer, pit, eventually):
 """
 
 
+@pytest.mark.proof
 def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_table(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
@@ -131,6 +132,7 @@ _HALF_TOLD = [
 _FILES = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key")
 
 
+@pytest.mark.proof
 def test_certificates_that_lack_something_are_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
     """The cases: half of the options, a certificate of another name, and each file that is missing in the folder."""
     anothers = _without("hil.crt", certs, tmp_path / "anothers")

@@ -173,6 +173,7 @@ def test_a_mosquitto_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     assert "mosquitto_failed" in run.stdout
 
 
+@pytest.mark.proof
 def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: Path) -> None:
     named = f"127.0.0.1:{programs.free_port()}"
     run = run_elsewhere(tmp_path, "def test_none(broker): pass", "--broker", named, CI="")
@@ -201,7 +202,9 @@ def test_a_cable_end_that_is_not_there_is_skipped_and_named(
     assert f"bench: the shoe on {shoe} to {table_port}, broker" in run.stdout
 
 
-@pytest.mark.parametrize(("ci", "options"), [("true", ()), ("", ("--bench-strict",))])
+@pytest.mark.parametrize(
+    ("ci", "options"), [pytest.param("true", (), marks=pytest.mark.proof), ("", ("--bench-strict",))]
+)
 def test_what_is_absent_fails_where_the_bench_is_strict(ci: str, options: tuple[str, ...], tmp_path: Path) -> None:
     named = f"127.0.0.1:{programs.free_port()}"
     run = run_elsewhere(tmp_path, "def test_none(broker): pass", "--broker", named, *options, CI=ci)
@@ -219,6 +222,7 @@ def test_the_head_says_when_the_real_rpi_gpio_is_driven(tmp_path: Path, shim: Pa
     assert re.search(r", header simulated: real RPi.GPIO over the pins page$", run.stdout, re.M)
 
 
+@pytest.mark.proof
 def test_without_a_compiler_the_head_says_that_rpi_gpio_is_imitated(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     run = run_elsewhere(tmp_path, "def test_none(shim): assert shim is None", PATH=str(tmp_path / "nothing"))
@@ -271,6 +275,7 @@ def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broke
     assert f"broker {broker.host}:{broker.port}, header" in run.stdout
 
 
+@pytest.mark.proof
 def test_without_the_extra_other_tests_run_and_a_fixture_says_what_to_install(tmp_path: Path) -> None:
     """`pip install table-controller` alone must not end another repository's tests."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['tomli_w'] = None\n", "utf-8")

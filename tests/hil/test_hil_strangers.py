@@ -31,6 +31,7 @@ def test_without_the_sockets_group_nobody_asks_the_table_anything(table: Table, 
     assert len(table.facts()) == facts
 
 
+@pytest.mark.proof
 def test_a_changed_file_of_the_program_is_told_to_the_pit_and_kept_and_found_by_the_doctor(
     table: Table, dealer: Dealer, pit: FarPit, eventually: Eventually, tmp_path: Path
 ) -> None:

@@ -154,7 +154,8 @@ def brand(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-_LINES = ["byte by byte", "lossy", *(pytest.param(kind, marks=pytest.mark.proof) for kind in ("perfect", "delayed"))]
+_AT_LENGTH = ("byte by byte", "perfect", "delayed")
+_LINES = ["lossy", *(pytest.param(kind, marks=pytest.mark.proof) for kind in _AT_LENGTH)]
 
 
 @pytest.fixture(params=_LINES)

@@ -37,7 +37,7 @@ GAMES = TABLES.parent / "games"
 CARD = {text: Card.parse(text) for text in ONE_DECK}
 
 HANDS = pytest.mark.parametrize(
-    "hands", [4_000, pytest.param(10_000_000, marks=pytest.mark.proof)], ids=["a few", "ten million"]
+    "hands", [2_500, pytest.param(10_000_000, marks=pytest.mark.proof)], ids=["a few", "ten million"]
 )
 
 

@@ -30,6 +30,7 @@ import termios
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -235,6 +236,10 @@ def _import(tests: Sequence[str]) -> None:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             import_module("pytest").main(["--collect-only", "-qq", "-p", "no:cacheprovider", *tests])
         return
+    # Each table that starts reads all files of the program for their digest. A test that changes one starts its own.
+    digest = cast(Any, import_module("controller.basics.digest"))
+    digest.program_digest = cache(digest.program_digest)
+    digest.program_digest()
     for name in _IMPORTED:
         import_module(name)
     from controller.daemon.config import load

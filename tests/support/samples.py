@@ -21,5 +21,5 @@ def of_a_run(proof: bool) -> None:
 
 
 def examples(count: int) -> settings:
-    """Try the property on half of so many examples, or with `--proof` on `PROOF_TIMES` times as many."""
-    return settings(max_examples=count * PROOF_TIMES if at_length else max(1, count // 2))
+    """Try the property on a third of so many examples, or with `--proof` on `PROOF_TIMES` times as many."""
+    return settings(max_examples=count * PROOF_TIMES if at_length else max(1, count // 3))
