@@ -78,7 +78,7 @@ def _report(file: Path, mistakes: Sequence[Problem], told: Sequence[str], is_rig
 def _of_the_table(file: Path) -> tuple[list[str], str]:
     """The warnings that need no counting, and what the table is."""
     config = load(file)
-    if (tls := config.file.pit.tls) is not None and (wrong := wrong_with(tls, config.rules.table)):
+    if (tls := config.file.pit.tls) is not None and (wrong := [*wrong_with(tls, config.rules.table)]):
         raise ConfigError(told_of(file, [(f"pit.{key}", what, do) for key, what, do in wrong]))
     pins, rules = config.file.pins, config.rules
     seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
