@@ -3,6 +3,7 @@
 GitHub draws the same diagrams by itself. The hook knows what the pages use of Mermaid, and fails at anything else:
 
 - `flowchart LR` with nodes `name` or `name["text"]`, joined by `-->`;
+- `sequenceDiagram` with lines `participant a as Text` and `a->>b: what is said`;
 - `stateDiagram-v2` with lines `state --> state: by what`. Many lines between few states cross one another in Mermaid's
   own picture. So each state stands on the left with all that leads away from it, and on the right as where that leads.
 """
@@ -16,6 +17,8 @@ from typing import NamedTuple
 
 _FENCE = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 _NODE = re.compile(r'(\w+)(?:\["([^"]+)"\])?')
+_PARTICIPANT = re.compile(r"participant (\w+) as (.+)")
+_SAYS = re.compile(r"(\w+)->>(\w+): (.+)")
 _MOVE = re.compile(r"(\w+|\[\*\]) --> (\w+)(?:: (.+))?")
 _CHARACTER, _LINE, _PAD = 7.3, 20, 12  # the width and the height of text, and the room around it
 _BETWEEN_COLUMNS, _BETWEEN_ROWS = 44, 14
@@ -53,6 +56,8 @@ def svg(source: str) -> str:
             return _flow(lines)
         case "stateDiagram-v2":
             return _states(lines)
+        case "sequenceDiagram":
+            return _sequence(lines)
     raise ValueError(f"no diagram of the kind {kind!r} can be drawn")
 
 
@@ -125,6 +130,45 @@ def _states(lines: list[str]) -> str:
             drawn.append(_curve((label_x + len(by) * _CHARACTER + 4, at), (right, ends[to].middle), right - _CURVES))
         y += len(tos) * _LINE + 4 + _BETWEEN_ROWS - 4
     return _picture(right + _STATE + 1, height, drawn)
+
+
+def _sequence(lines: list[str]) -> str:
+    names: dict[str, str] = {}
+    said: list[tuple[str, str, str]] = []
+    for line in lines:
+        if (who := _PARTICIPANT.fullmatch(line)) is not None:
+            names[who[1]] = who[2]
+        elif (says := _SAYS.fullmatch(line)) is not None and {says[1], says[2]} <= names.keys():
+            said.append((says[1], says[2], says[3]))
+        else:
+            raise ValueError(f"this line of a sequence diagram cannot be drawn: {line}")
+    order = [*names]
+    x, at = _PAD + max(map(len, names.values())) * _CHARACTER / 2, dict[str, float]()
+    for before, name in zip([None, *order], order, strict=False):
+        if before is not None:
+            words = [len(text) for one, other, text in said if {one, other} == {before, name}]
+            heads = (len(names[before]) + len(names[name])) / 2 + 4
+            x += max([heads, *words]) * _CHARACTER + 2 * _PAD
+        at[name] = x
+    top, row = _LINE + _PAD, _LINE + _BETWEEN_ROWS
+    height = top + row * (len(said) + 0.5)
+    drawn = [f'<path d="M{at[name]:.0f} {top} V{height:.0f}" stroke-dasharray="3"/>' for name in order]
+    for name in order:
+        width = len(names[name]) * _CHARACTER + 2 * _PAD
+        drawn.append(_Box(at[name] - width / 2, 1, width, _LINE + _PAD - 4, names[name]).drawn())
+    for place, (one, other, text) in enumerate(said):
+        y = top + row * (place + 1)
+        drawn.append(_text((at[one] + at[other]) / 2, y - 9, text, "middle"))
+        drawn.append(_straight(at[one], at[other], y))
+    last = names[order[-1]]
+    return _picture(x + len(last) * _CHARACTER / 2 + _PAD, height, drawn)
+
+
+def _straight(x: float, to_x: float, y: float) -> str:
+    """A level line with an arrow, to either side."""
+    back = 7 if to_x < x else -7
+    tip = f"M{to_x:.0f} {y:.0f} l{back} -4 v8 z"
+    return f'<path d="M{x:.0f} {y:.0f} H{to_x + back:.0f}"/><path d="{tip}" fill="currentColor"/>'
 
 
 def _words(state: str) -> str:

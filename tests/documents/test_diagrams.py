@@ -23,12 +23,12 @@ def _shown(picture: str) -> list[str]:
 
 
 def test_every_arrow_of_every_page_is_drawn_with_its_words() -> None:
-    assert len(_DIAGRAMS) >= 2
+    assert len(_DIAGRAMS) >= 5
     for diagram in _DIAGRAMS:
         picture = svg(diagram)
-        arrows = diagram.count(" --> ") - diagram.count("[*] --> ")
+        arrows = diagram.count(" --> ") - diagram.count("[*] --> ") + diagram.count("->>")
         assert picture.count('fill="currentColor"/>') - picture.count("<circle") == arrows
-        words = re.findall(r'\["(.+?)"\]|: (.+)$', diagram, re.M)
+        words = re.findall(r'\["(.+?)"\]|(?:: |participant \w+ as )(.+)$', diagram, re.M)
         assert {one or other for one, other in words if "[" not in other} <= {*_shown(picture)}
 
 
@@ -48,8 +48,20 @@ def test_a_page_gets_the_picture_in_the_place_of_the_diagram_and_keeps_the_rest(
 
 @pytest.mark.parametrize(
     "diagram",
-    ["pie\n", "flowchart LR\na -.-> b\n", "flowchart LR\na --> b\nb --> a\n", "stateDiagram-v2\nstate a {\n"],
+    [
+        "pie\n",
+        "flowchart LR\na -.-> b\n",
+        "flowchart LR\na --> b\nb --> a\n",
+        "stateDiagram-v2\nstate a {\n",
+        "sequenceDiagram\na->>b: c\n",
+    ],
 )
 def test_what_cannot_be_drawn_is_an_error(diagram: str) -> None:
     with pytest.raises(ValueError):
         svg(diagram)
+
+
+def test_a_page_has_one_title_in_the_menu_and_at_its_top() -> None:
+    menu = re.findall(r"- (.+): ([\w-]+[.]md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
+    titles = {page: _PAGES[ROOT / "docs" / page].partition("\n")[0].removeprefix("# ") for _, page in menu}
+    assert {page: title for title, page in menu} == titles
