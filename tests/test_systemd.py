@@ -19,8 +19,9 @@ import pytest
 
 from controller.people.pit_page.__main__ import parser as page_parser
 from controller.pit.reference.__main__ import parser as pit_parser
-from controller.pit.reference.commands.options import OF_THE_PACKAGE_KEY
+from controller.pit.reference.commands.options import OF_THE_PACKAGE_CONTROL, OF_THE_PACKAGE_KEY
 from controller.pit.reference.machines import write_files
+from controller.pit.reference.roles import ROLES
 from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,7 +80,18 @@ def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) 
 def test_the_account_is_made(unit: ConfigParser) -> None:
     lines = [line.split() for line in SYSUSERS.read_text("utf-8").splitlines() if not line.startswith("#")]
     users = [unit["Service"]["User"], read_unit(PIT)["Service"]["User"]]
-    assert [line[:2] for line in lines] == [["g", "gpio"], *(["u", user] for user in users)]  # Debian has dialout
+    roles = [["g", f"pit-{role}"] for role in ROLES]
+    gpio = [["g", "gpio"]]  # Debian has dialout
+    assert [line[:2] for line in lines] == [*gpio, *(["u", user] for user in users), *roles]
+
+
+def test_whoever_decides_at_the_pit_reaches_its_socket_and_is_seen_by_it() -> None:
+    pit = read_unit(PIT)["Service"]
+    assert f"--control {OF_THE_PACKAGE_CONTROL} " in pit["ExecStart"]
+    assert Path("/run", pit["RuntimeDirectory"]) == OF_THE_PACKAGE_CONTROL.parent
+    assert pit["RuntimeDirectoryMode"] == "0755", "who may not decide is refused by the pit, which keeps that"
+    assert pit["ProtectProc"] == "default", "the pit looks by which account whoever asks has logged in"
+    assert "--practice" not in pit["ExecStart"]
 
 
 def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:

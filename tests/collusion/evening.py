@@ -27,7 +27,8 @@ from controller.contract.envelope import GENESIS, Stamp, seal
 from controller.contract.events import Event
 from controller.daemon.pins.buttons import SEEN_AFTER_S, pressed
 from controller.daemon.second_person import Confirmed, SecondPerson
-from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Step
 from controller.rules.game.cards import Card
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
@@ -49,13 +50,12 @@ from controller.table.requests import ByTwo, not_answered
 from controller.table.rules import TableRules
 from controller.table.states import NoShoe, Paused, RoundInPlay, ShoeEnded, WagersOpen
 from controller.table.stops import exits
-from tests.collusion.window import NOT_THERE, Window, event_of
+from tests.collusion.window import Window, event_of
 from tests.support.sheets import royal9_tier
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
-Right = Literal["dealer", "supervisor", "key", "second supervisor", "attendant", "cashier", "a name"]
-"""What a person may do. Who has an account and the key at the table too has the rights "supervisor" and "key". Who
-types at the pit the name of a person who is not there has the right "a name"."""
+Right = Literal["dealer", "supervisor", "key", "second supervisor", "attendant", "cashier"]
+"""What a person may do. Who has an account and the key at the table too has the rights "supervisor" and "key"."""
 
 Kind = Literal[
     "a chip put down after a card was out",
@@ -282,20 +282,20 @@ class Evening:
         decide = partial(partial, self._decide)
         yield f"{right}: verifies", 2, decide(lambda at, award: at.take(award, "verified", name))
         yield f"{right}: pays", 2, decide(lambda at, award: at.take(award, "paid", name))
-        yield f"{right}: rejects", 1, decide(lambda at, award: at.take(award, "rejected", name))
-        yield f"{right}: recalls", 1, decide(lambda at, award: at.recall(award, name))
-        yield f"{right}: takes the adoption back", 1, decide(lambda at, _: at.unadopt(name))
         if witness := self._witness(name):
-            two = f"{right}: with {witness}'s name"
+            two = f"{right}: with {witness}"
+            yield f"{two} rejects", 1, decide(lambda at, award: at.take(award, "rejected", name, witness))
+            yield f"{two} recalls", 1, decide(lambda at, award: at.recall(award, name, witness))
+            yield f"{two} takes the adoption back", 1, decide(lambda at, _: at.unadopt(name, witness))
             yield f"{two} verifies", 1, decide(lambda at, award: at.take(award, "verified", name, witness))
             yield f"{two} pays", 1, decide(lambda at, award: at.take(award, "paid", name, witness))
             yield f"{two} dismisses", 1, decide(lambda at, award: at.dismiss(award, name, witness))
             yield f"{two} retires the table", 1, decide(lambda at, _: at.retire(name, witness))
 
     def _witness(self, name: str) -> str | None:
-        """The second person at the pit: another cheat, or a typed name of nobody."""
+        """The second person at the pit: another cheat, from an own account."""
         cheats = {person for right, person in _AT_THE_PIT.items() if right in self._rights}
-        return next(iter(cheats - {name}), NOT_THERE if "a name" in self._rights else None)
+        return next(iter(cheats - {name}), None)
 
     # At the table.
 
@@ -471,7 +471,8 @@ class Evening:
             if award.step in ("pending", "verified"):
                 is_false = award.doubted and self._false[event_of(award)] is not None
                 step: Step = "rejected" if is_false else "verified" if award.step == "pending" else "paid"
-                self._window.take(award, step, "Reed", "Stone" if award.doubted and not is_false else None)
+                by = "Vale" if step == "paid" else "Reed"
+                self._window.take(award, step, by, "Stone" if award.doubted or step == "rejected" else None)
                 self._window.hear()
                 return
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
-from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Step
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.settings import default
 from controller.table.acts.pit import SeeAward
@@ -27,9 +28,6 @@ from tests.support.ledgers import meet
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
 KEY = SigningKey(bytes(32))
-NOT_THERE = "Bea"
-"""The person whose name a cheat types."""
-
 SLIPS = "the drawer's slips"
 """All that is left of a payment where the ledger was lost and no table had heard of it."""
 
@@ -122,8 +120,8 @@ class Window:
             self.cash[event_of(award)] += next(now.cents for now in self.awards() if now.id == award.id)
         return True
 
-    def recall(self, award: Award, by: str) -> bool:
-        return self._done(lambda: self._ledger.recall(award.id, by))
+    def recall(self, award: Award, by: str, witness: str) -> bool:
+        return self._done(lambda: self._ledger.recall(award.id, by, witness))
 
     def dismiss(self, award: Award, by: str, witness: str) -> bool:
         return self._done(lambda: self._ledger.dismiss(award.id, by, witness))
@@ -131,8 +129,8 @@ class Window:
     def retire(self, by: str, witness: str) -> bool:
         return self._done(lambda: self._ledger.retire(_TABLE, by, witness, "gone for good"))
 
-    def unadopt(self, by: str) -> bool:
-        return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke"))
+    def unadopt(self, by: str, witness: str) -> bool:
+        return self._done(lambda: self._ledger.unadopt(_TABLE, EPOCH, by, "another machine spoke", witness))
 
     def trace(self, award: Award) -> frozenset[str]:
         """What speaks against the award at the pit, or names two people who should have decided on it.

@@ -250,11 +250,11 @@ PIT_DEFECTS = (
         "an epoch that is adopted again begins anew",
         "P17",
         _LEDGER,
-        "            self._adoptions.adopt(table, epoch, adoption.public_key)\n",
+        "            if self._adoptions.of(table) != adoption:\n",
         "            for of in ('event', 'hand'):\n"
         "                anew = f\"UPDATE {of} SET epoch = epoch || '~' || number WHERE table_id = ? AND epoch = ?\"\n"
         "                self._db.execute(anew, (table, epoch))\n"
-        "            self._adoptions.adopt(table, epoch, adoption.public_key)\n",
+        "            if self._adoptions.of(table) != adoption:\n",
     ),
     Defect(
         "garbage ends the pit",

@@ -78,12 +78,11 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
-    awards = {
-        deed: f"{act} award {deed} --ledger {shlex.quote(ledger)} {{award}} --by Ann"
-        for deed in ("verify", "pay", "reject")
-    }
-    adopt = f"{act} adopt --ledger {shlex.quote(ledger)} {{table}} {{epoch}} {{key}} --yes"
-    run = [program[-1], "run", "--broker", "{broker}", "--ledger", ledger]
+    desk = f"--control {shlex.quote(ledger)}.control --as"
+    people = {"verify": "Ann", "pay": "Bob", "reject": "Ann --with Bob"}
+    awards = {deed: f"{act} award {deed} {{award}} {desk} {who}" for deed, who in people.items()}
+    adopt = f"{act} adopt {{table}} {{epoch}} {{key}} {desk} Ann --with Bob"
+    run = [program[-1], "run", "--practice", "--broker", "{broker}", "--ledger", ledger]
     return try_program(run, {"adopt": adopt, **awards}, folder, home, only)
 
 

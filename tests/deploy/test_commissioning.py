@@ -51,7 +51,7 @@ def _house(table: Table, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     shipped = ROOT / "config" / "mosquitto"
     broker = Broker(folder, (shipped / "mosquitto.conf").read_text(), (shipped / "acl").read_text(), port=8883)
     broker.command = [*machine.on_its_network, *broker.command]
-    run = ["run", "--broker", "broker.pit:8883", *_LEDGER, "--settings", "/root/pit.toml"]
+    run = ["run", "--broker", "broker.pit:8883", *_LEDGER, "--settings", "/root/pit.toml", "--practice"]
     run += ["--ca", "/root/tls/ca.crt", "--certificate", "/root/tls/pit.crt", "--private-key", "/root/tls/pit.key"]
     (machine.root / "root" / "pit.toml").write_text((ROOT / "config" / "pit.toml").read_text())
     with broker, (folder / "pit.log").open("wb") as log:
@@ -92,8 +92,8 @@ def test_a_technician_commissions_a_table_over_tls_and_it_plays(table: Table, pa
         assert status["pit"]["key"]["pinned"] in pit_key
         assert f"The pit's key:   {status['pit']['key']['pinned']}." in again.seen
         assert f"The table's key: {status['key_fingerprint']}." in again.seen
-        adopts = ("adopt", "royal9-01", status["pit"]["epoch"], status["key_fingerprint"], "--yes")
-        table.machine.run(*_PIT, *adopts, *_LEDGER)
+        adopts = ("adopt", "royal9-01", status["pit"]["epoch"], status["key_fingerprint"])
+        table.machine.run(*_PIT, *adopts, "--control", "/root/ledger.control", "--as", "Ann", "--with", "Bob")
         table.open_a_shoe()
         again.page.drive(_INPUTS["deal"], 0)
         eventually_now(lambda: '"wagers_locked"' in table.status())

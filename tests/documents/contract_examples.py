@@ -120,7 +120,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         meet(ledger, ROYAL9.table, canonical(state), adopt_new=False)  # so that it is heard to its head
         (award, *_) = ledger.awards()
         ledger.take_step(award.id, "verified", "Ann Lee")
-        ledger.take_step(award.id, "paid", "Ann Lee")
+        ledger.take_step(award.id, "paid", "Cas Ong")
         steps = [
             json.loads(replace(step, at=_PIT_AT, seq=_PIT_SEQ + place).payload(PIT_KEY))
             for place, step in enumerate(unheard_steps(ledger, ROYAL9.table))

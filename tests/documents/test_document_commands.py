@@ -62,6 +62,7 @@ _ORDINARY = {
     "python3",
     "psql",
     "raspi-config",
+    "usermod",
     "rm",
     "sed",
     "sh",

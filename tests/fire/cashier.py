@@ -14,7 +14,8 @@ from pathlib import Path
 from zlib import crc32
 
 from controller.basics.errors import TableError
-from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Step
 from controller.pit.reference.ledger import Ledger
 
 _EVERY_S = 1.0

@@ -56,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Evening:
 
         def decide(table: TableEvening, award: str, hit: bytes, *steps: str) -> None:
             for step in steps:
-                stands = ledger.take_step(award, step, "Ann")  # type: ignore[arg-type]
+                stands = ledger.take_step(award, step, "Bob" if step == "paid" else "Ann")  # type: ignore[arg-type]
                 if step == "paid":
                     seen.paid[award] += 1
                     seen.told[award] += 1

@@ -17,7 +17,9 @@ from typing import Any, NoReturn
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.pit.reference.__main__ import main
+from controller.pit.reference.asked import Decision, parse
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.service import Pit
 from controller.pit.reference.session import Session
@@ -27,18 +29,18 @@ from tests.support.ledgers import unheard_steps
 _FORM_3 = Path(__file__).parents[1] / "pit" / "ledger_form_3.sqlite.gz"
 _HANGS_AFTER_S = 120  # only so that a hang names its place
 _SAMPLE, _PROOF = 24, 2_000
-_BY = ("--by", "Ann")
 _COMMANDS = (
     ("account",),
     ("award", "list", "--all"),
     ("alarms",),
     ("events", "t-0"),
-    ("award", "verify", "t-1.1", *_BY),
-    ("award", "recall", "t-1.1", *_BY),
-    ("award", "reject", "t-1.1", *_BY),
-    ("adopt", "t-0", "beef", "77" * 32, "--yes"),
-    ("unadopt", "t-1", "ab12cd", *_BY, "--reason", "tried"),
-    ("retire", "t-0", *_BY, "--witness", "Bob", "--reason", "tried"),
+    ('{"do":"verify","award":"t-1.1"}',),
+    ('{"do":"recall","award":"t-1.1"}',),
+    ('{"do":"reject","award":"t-1.1"}',),
+    (f'{{"do":"adopt","table":"t-0","epoch":"beef","key":"{"77" * 32}"}}',),
+    ('{"do":"unadopt","table":"t-1","epoch":"ab12cd","reason":"tried"}',),
+    ('{"do":"retire","table":"t-0","reason":"tried"}',),
+    ("decisions",),
     ("run", "--broker", "127.0.0.1:1"),
 )
 _CODES = "|".join(
@@ -138,7 +140,8 @@ def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
             act, words = (words[:1], words[1:]) if name == "award" else ([], words)
             faulthandler.dump_traceback_later(_HANGS_AFTER_S, exit=True)
             try:
-                code, told = _run([name, *act, "--ledger", str(path), *words])
+                request = name.startswith("{")
+                code, told = _decide(path, name) if request else _run([name, *act, "--ledger", str(path), *words])
             except Exception as error:
                 raise AssertionError(f"seed {seed}, ledger {number}, {name} {act}: {path}") from error
             assert code in (0, 1), (seed, number, name)
@@ -146,6 +149,19 @@ def _abuse(folder: Path, whole: bytes, seed: int, count: int) -> Counter[str]:
             ends[told.partition(":")[0] if code else "well"] += 1
         path.unlink()
     return ends
+
+
+def _decide(path: Path, request: str) -> tuple[int, str]:
+    """What becomes of a request at a pit's desk."""
+    decision = parse(request)
+    assert isinstance(decision, Decision)
+    try:
+        with closing(Ledger(path, begin=False)) as ledger, ledger.at_once():
+            decision.shown(ledger, None)
+            decision.done(ledger, None, "Ann", "Bob")
+    except TableError as refusal:
+        return 1, str(refusal)
+    return 0, ""
 
 
 def _run(arguments: list[str]) -> tuple[int, str]:

@@ -7,24 +7,37 @@ import json
 import random
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing, redirect_stdout
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from controller.basics.errors import TableError
+from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.contract.signing import signed
 from controller.pit.reference.__main__ import main as pit
-from controller.pit.reference.awards import Award
+from controller.pit.reference.award import Award
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.test_meters import TERMS, give, opened
 from tests.support.ledgers import meet, unheard_steps
 
-PIT = SigningKey(bytes([7]) * 32)
+_PRIVATE = bytes([7]) * 32
+PIT = SigningKey(_PRIVATE)
 Lines = list[dict[str, Any]]
+
+
+def pits_ledger(path: Path, terms: Mapping[str, Terms] = TERMS) -> Ledger:
+    """A new ledger of the pit whose key is PIT."""
+    key = path.with_name(f"{path.name}.key")
+    key.touch(0o600)
+    key.write_bytes(_PRIVATE)
+    return opened(path, terms, PIT)
 
 
 def written(ledger: Path) -> str:
@@ -35,6 +48,22 @@ def written(ledger: Path) -> str:
         assert pit(["events", "--ledger", str(ledger)]) == 0
         assert pit(["statement", "--ledger", str(ledger)]) == 0
     return out.getvalue()
+
+
+def chained(decisions: Lines, by: Mapping[int, SigningKey] = MappingProxyType({})) -> Lines:
+    """These decisions as a pit has them that holds its key and lies: each follows the one before, and is signed.
+
+    `by` are other keys than PIT, by the number of the decision that they sign.
+    """
+    unsigned = sum(1 for each in decisions if "signature" not in each)
+    before = sha256(canonical({"decisions": decisions[:unsigned]})).hexdigest()
+    every = decisions[:unsigned]
+    for place, each in enumerate(decisions[unsigned:], unsigned + 1):
+        bare = {name: value for name, value in each.items() if name != "signature"}
+        kept = signed(bare | {"decision": place, "before": before}, by.get(place, PIT))
+        before = sha256(kept).hexdigest()
+        every.append(json.loads(kept))
+    return every
 
 
 def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +79,7 @@ class Evening:
     def __init__(self, seed: int, path: Path, steps: int = 40) -> None:
         self._random = random.Random(seed)
         self._path = path
-        self._ledger = opened(path)
+        self._ledger = pits_ledger(path)
         self._tables = [TableEvening("t-0"), TableEvening("t-1")]
         self._terms = dict(TERMS)
         self._rounds: list[tuple[TableEvening, int, dict[str, list[int]]]] = []
@@ -124,11 +153,11 @@ class Evening:
         award = self._award()
         if award.held:
             self.did["recall"] += 1
-            self._ledger.recall(award.id, "Ann")
+            self._ledger.recall(award.id, "Ann", "Bob")
         elif award.step == "pending":
-            self._ledger.take_step(award.id, self._random.choice(["verified", "verified", "rejected"]), "Ann")
+            self._ledger.take_step(award.id, self._random.choice(["verified", "verified", "rejected"]), "Ann", "Eve")
         else:
-            self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob")
+            self._ledger.take_step(award.id, self._random.choice(["paid", "paid", "rejected"]), "Bob", "Cas")
 
     def _tell(self) -> None:
         """Let a table tell the next steps of its awards."""
@@ -150,7 +179,7 @@ class Evening:
         if step == "verified" and self._random.random() < 0.5:
             self._ledger.dismiss(award.id, "Ann", "Bob")
         else:
-            self._ledger.recall(award.id, "Ann")
+            self._ledger.recall(award.id, "Ann", "Bob")
 
     def _dispute(self) -> None:
         """Let a table find an award's amount impossible. Two people there accept the amount, or the pit rejects the
@@ -162,21 +191,21 @@ class Evening:
         if self._random.random() < 0.5:
             give(self._ledger, table, table.award(hit, "pending", award.cents))
         else:
-            self._ledger.take_step(award.id, "rejected", "Ann")
+            self._ledger.take_step(award.id, "rejected", "Ann", "Bob")
 
     def _new_terms(self) -> None:
         name = self._random.choice(["big", "small", "new"])
         contribution, reserve = (Fraction(self._draw(0, 9), self._draw(10, 20)) for _ in range(2))
         seed_cents = self._draw(0, 1_500)
         self._terms[name] = Terms(seed_cents, contribution, reserve, seed_cents + self._draw(0, 200))
-        self._ledger.set_terms(self._terms)
+        self._ledger.set_terms(self._terms, "Ann", "Bob")
 
     def _set_aside(self) -> None:
         """Take a wrong adoption of a table back. The table is adopted again, and sends its stream from the
         beginning."""
         number = self._draw(0, 1)
         name = self._tables[number].table
-        self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key")
+        self._ledger.unadopt(name, EPOCH, "Ann", "the wrong key", "Bob")
         self._hits = {hit: of for hit, of in self._hits.items() if of[0] is not self._tables[number]}
         self._tables[number] = TableEvening(name)
         self._hear(number)
@@ -195,6 +224,7 @@ class Evening:
         self._ledger.close()
         self._ledger = Ledger(self._path)
         self._ledger.serve()
+        self._ledger.sign_by(PIT)
         for number in (0, 1):
             self._hear(number)
 
@@ -210,6 +240,18 @@ class Evening:
 def as_form_6(path: Path) -> None:
     """Give the ledger the form of the version before this one."""
     with closing(sqlite3.connect(path)) as db:
-        for since in ("reading", "day", "slip_print", "slip", "house_rules", "decision", "doubt", "ack_time"):
+        for since in (
+            "decided",
+            "proposal",
+            "refused",
+            "reading",
+            "day",
+            "slip_print",
+            "slip",
+            "house_rules",
+            "decision",
+            "doubt",
+            "ack_time",
+        ):
             db.execute(f"DROP TABLE {since}")
         db.execute("PRAGMA user_version = 6")

@@ -11,9 +11,10 @@ import pytest
 
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
+from tests.head_office.evenings import pits_ledger
 from tests.head_office.test_lying_houses import findings, lines_of
 from tests.pit.evening import TableEvening
-from tests.pit.test_meters import give, opened
+from tests.pit.test_meters import give
 
 TERMS = {"grand": Terms(1_000_000, Fraction(1, 10), Fraction(0), 1_000_000)}
 
@@ -21,7 +22,7 @@ TERMS = {"grand": Terms(1_000_000, Fraction(1, 10), Fraction(0), 1_000_000)}
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     """A pit's ledger. After the test head office plays its log again, and must find nothing."""
-    with closing(opened(tmp_path / "ledger", TERMS)) as ledger:
+    with closing(pits_ledger(tmp_path / "ledger", TERMS)) as ledger:
         yield ledger
     assert findings(lines_of(tmp_path / "ledger"), tmp_path) == []
 
@@ -40,7 +41,7 @@ def hit(ledger: Ledger, table: TableEvening, share: str = "1:1", seats: int = 1)
 
 def reject(ledger: Ledger, award: str) -> int:
     """Reject the award, and return the level."""
-    ledger.take_step(award, "rejected", "Ann")
+    ledger.take_step(award, "rejected", "Ann", "Bob")
     return ledger.levels()["grand"]
 
 

@@ -19,9 +19,9 @@ from controller.pit.head_office.audit import audit
 from controller.pit.head_office.main import main as head_office
 from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.ledger import Ledger
-from tests.head_office.evenings import Lines, signed_by_the_pit, written
+from tests.head_office.evenings import Lines, pits_ledger, signed_by_the_pit, written
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.test_meters import give, opened
+from tests.pit.test_meters import give
 
 
 def an_evening(ledger: Ledger) -> None:
@@ -35,8 +35,9 @@ def an_evening(ledger: Ledger) -> None:
         cents = next(each.cents for each in ledger.awards() if each.id == award)
         give(ledger, one, one.award(hit, "pending", cents))
         for step in ("verified", "paid") if last == "paid" else ("rejected",):
-            ledger.take_step(award, step, "Ann")
-            give(ledger, one, one.award(hit, step, cents, "Ann"))
+            by = "Bob" if step == "paid" else "Ann"
+            ledger.take_step(award, step, by, "Eve")
+            give(ledger, one, one.award(hit, step, cents, by))
     give(ledger, two, two.lock(5), two.finish((5, "all")), two.hit(5, "all", "small"))
 
 
@@ -44,7 +45,7 @@ def an_evening(ledger: Ledger) -> None:
 def log(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The log of the evening, written by the pit's commands."""
     folder = tmp_path_factory.mktemp("house")
-    with closing(opened(folder / "ledger")) as ledger:
+    with closing(pits_ledger(folder / "ledger")) as ledger:
         an_evening(ledger)
         return written(folder / "ledger")
 
@@ -238,7 +239,7 @@ def test_keys_are_compared_with_those_that_head_office_has_noted(
 
 def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ledger = tmp_path / "ledger"
-    with closing(opened(ledger)) as open_:
+    with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")
         give(open_, one, one.lock(1), one.finish())
         assert pit(["events", "--ledger", str(ledger)]) == 0
@@ -269,7 +270,7 @@ def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
 ) -> None:
     """A table's event is committed whatever it says."""
     ledger = tmp_path / "ledger"
-    with closing(opened(ledger)) as open_:
+    with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")
         give(open_, one, one.say("hit", progressive={}, fixed={}), one.hit(1, "-1", "=1", spot='=HYPERLINK("x")'))
         give(open_, one, one.say("alarm", spot="+1", tier="@x", seat=True, step=[1], award="\x1b[2J", cents=1.5))
@@ -285,10 +286,10 @@ def test_no_event_makes_a_formula_in_the_spreadsheet_or_ends_it(
 
 def test_a_stream_that_was_set_aside_is_checked_under_its_own_key(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
-    with closing(opened(ledger)) as open_:
+    with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")
         give(open_, one, one.lock(1), one.finish())
-        open_.unadopt("t-0", EPOCH, "Ann", "a test")
+        open_.unadopt("t-0", EPOCH, "Ann", "a test", "Bob")
         lines = [json.loads(line) for line in written(ledger).splitlines()]
     assert {line["set_aside_as"] for line in lines if "event" in line} == {f"{EPOCH}~1"}
     assert judged(lines, tmp_path) == []
@@ -341,7 +342,7 @@ def test_an_older_log_and_one_that_does_not_extend_the_last_are_found(
 ) -> None:
     ledger, kept = tmp_path / "ledger", ["--remember", str(tmp_path / "seen.json")]
     older, newer, other = (tmp_path / name for name in ("older", "newer", "other"))
-    with closing(opened(ledger)) as open_:
+    with closing(pits_ledger(ledger)) as open_:
         one = TableEvening("t-0")
         give(open_, one, one.lock(1), one.finish())
         older.write_text(written(ledger), "utf-8")

@@ -15,7 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
+from controller.contract.keys import SigningKey
+from controller.contract.pit_words import Rotation
+from controller.contract.signing import signed
 from controller.pit.head_office import decided
 from controller.pit.head_office.audit import audit
 from controller.pit.head_office.main import main as head_office
@@ -23,9 +27,9 @@ from controller.pit.head_office.replay import Replay
 from controller.pit.head_office.replay import Terms as Approved
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
-from tests.head_office.evenings import Evening, Lines, as_form_6, signed_by_the_pit, written
+from tests.head_office.evenings import PIT, Evening, Lines, as_form_6, chained, pits_ledger, signed_by_the_pit, written
 from tests.pit.evening import TableEvening
-from tests.pit.test_meters import give, opened
+from tests.pit.test_meters import give
 from tests.support import samples
 
 Said = dict[str, Any]
@@ -45,6 +49,8 @@ def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
     """The log with a false statement, which the pit signs."""
     said: Said = json.loads(json.dumps(lines[-1]))
     lie(said)
+    if "decisions" in said:
+        said["decisions"] = chained(said["decisions"])
     return [*lines[:-1], signed_by_the_pit(said)]
 
 
@@ -92,7 +98,7 @@ def an_evening(ledger: Ledger) -> None:
     give(ledger, two, two.lock(5, 6, 7, price_cents=100_000), two.finish((5, "all"), (6, "all")))
     give(ledger, two, two.hit(5, "all", "big"), two.hit(6, "all", "big"), two.lock(3), two.finish((3, "two")))
     give(ledger, two, two.hit(3, "two", 2_500))
-    ledger.take_step("t-1.1", "rejected", "Ann")
+    ledger.take_step("t-1.1", "rejected", "Ann", "Bob")
     ledger.take_step("t-1.3", "verified", "Ann")
     ledger.take_step("t-1.3", "paid", "Bob")
     give(ledger, one, one.lock(4, price_cents=200_000), one.void(4), one.lock(1, price_cents=150_000), one.finish())
@@ -101,7 +107,7 @@ def an_evening(ledger: Ledger) -> None:
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     path = tmp_path_factory.mktemp("house") / "ledger"
-    with closing(opened(path, TERMS)) as ledger:
+    with closing(pits_ledger(path, TERMS)) as ledger:
         an_evening(ledger)
         return lines_of(path)
 
@@ -193,6 +199,75 @@ def without_the_second_table(said: Said) -> None:
     del said["heads"]["t-1"]
 
 
+def without_the_rejection(said: Said) -> None:
+    said["decisions"] = [each for each in said["decisions"] if each.get("step") != "rejected"]
+
+
+CHAIN: dict[str, Callable[[Lines], object]] = {
+    "taken out": lambda decisions: decisions.pop(2),
+    "put in again": lambda decisions: decisions.insert(2, decisions[1]),
+    "moved": lambda decisions: decisions.insert(1, decisions.pop(2)),
+    "its account changed": lambda decisions: decisions[-1]["by"].update(account="zoe"),
+    "its witness added": lambda decisions: decisions[-1].update(witness={"account": "zoe", "name": ""}),
+    "its time changed": lambda decisions: decisions[1].update(at="2026-01-01T00:00:00.000Z"),
+    "its signature gone": lambda decisions: decisions[1].pop("signature"),
+    "signed by another": lambda decisions: decisions.append(
+        json.loads(signed({**decisions[-1], "decision": len(decisions) + 1}, SigningKey(bytes([8]) * 32)))
+    ),
+}
+
+
+@pytest.mark.parametrize("how", CHAIN)
+def test_what_was_done_to_a_decision_without_the_pits_key_is_found(house: Lines, tmp_path: Path, how: str) -> None:
+    """Somebody writes into the ledger, and the pit states, in good faith, what it finds there."""
+    said: Said = json.loads(json.dumps(house[-1]))
+    CHAIN[how](said["decisions"])
+    told = findings([*house[:-1], signed_by_the_pit(said)], tmp_path)
+    assert any(each.startswith("decision ") for each in told), told
+
+
+PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
+    "one person rejects": (lambda said: said["decisions"][3].update(witness=None), "was one person's, and takes two"),
+    "one account is both": (
+        lambda said: said["decisions"][3].update(witness=said["decisions"][3]["by"]),
+        "was one person's, and takes two",
+    ),
+    "who verifies pays": (
+        lambda said: said["decisions"][-1].update(by=said["decisions"][-2]["by"]),
+        "verified and paid award t-1.3",
+    ),
+    "a pit for practice": (
+        lambda said: said["decisions"][-1].update(by={"account": "practice:Lee", "name": ""}),
+        "at a pit for practice",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", PEOPLE)
+def test_a_pit_that_lets_one_person_be_two_is_found(house: Lines, tmp_path: Path, how: str) -> None:
+    lie, told = PEOPLE[how]
+    assert any(told in each for each in findings(lied(house, lie), tmp_path))
+
+
+def test_a_rotated_key_signs_on_and_the_former_one_no_more(house: Lines, tmp_path: Path) -> None:
+    former = SigningKey(bytes([8]) * 32)
+    handed_over = to_builtins(Rotation.by(former.public.hex(), former, PIT.public.hex()))
+
+    def by_the_former(said: Said) -> None:
+        said.update(rotations=[handed_over], decisions=chained(said["decisions"], {1: former, 2: former}))
+
+    def in_between(said: Said) -> None:
+        said.update(rotations=[handed_over], decisions=chained(said["decisions"], {4: former}))
+
+    def stated(lie: Callable[[Said], None]) -> list[str]:
+        said: Said = json.loads(json.dumps(house[-1]))
+        lie(said)
+        return findings([*house[:-1], signed_by_the_pit(said)], tmp_path)
+
+    assert stated(by_the_former) == []
+    assert any("decision 4 " in each and "not signed by the pit's key" in each for each in stated(in_between))
+
+
 def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     house: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,11 +275,11 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     log, kept = tmp_path / "log", ["--remember", str(tmp_path / "seen")]
     log.write_text("".join(json.dumps(line) + "\n" for line in lied(house, lambda said: None)), "utf-8")
     assert head_office([f"north={log}", *kept]) == 0
-    other = agreeing(lied(house, lambda said: said["decisions"].pop(1)))
+    other = agreeing(lied(house, without_the_rejection))
     log.write_text("".join(json.dumps(line) + "\n" for line in other), "utf-8")
     assert head_office([f"north={log}"]) == 0, "by itself it is sound"
     assert head_office([f"north={log}", *kept]) == 1
-    assert "the first 4 decisions are others than the statement of" in capsys.readouterr().out
+    assert "the first 6 decisions are others than the statement of" in capsys.readouterr().out
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:
@@ -214,14 +289,14 @@ def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: P
         said.update(statement=1, terms=[each["terms"] for each in said.pop("decisions") if "terms" in each])
 
     (told,) = findings(lied(house, as_form_1), tmp_path)
-    assert told.endswith("has form 1, and head office reads form 2: let the house update its pit and state anew")
+    assert told.endswith("has form 1, and head office reads form 3: let the house update its pit and state anew")
 
 
 # Evenings at random.
 
 
 def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it(tmp_path: Path) -> None:
-    with closing(opened(tmp_path / "ledger", TERMS)) as ledger:
+    with closing(pits_ledger(tmp_path / "ledger", TERMS)) as ledger:
         table = TableEvening("t-0", ["big"])
         give(ledger, table, table.lock(1, 2), table.finish((1, "all")), table.hit(1, "all", "big"))
         ledger.take_step("t-0.1", "verified", "Ann")
@@ -234,11 +309,11 @@ def test_a_hit_that_is_told_after_people_decided_on_its_level_wins_nothing_of_it
 def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_path: Path) -> None:
     """Wagers of contract 2 went on every meter of the pit. The ledger is one of the version before this one."""
     ledger = tmp_path / "ledger"
-    with closing(opened(ledger, TERMS)) as pit:
+    with closing(pits_ledger(ledger, TERMS)) as pit:
         table = TableEvening("t-0")
         table.round = 1
         give(pit, table, table.say("wagers_locked", contract=2, royal9_seats=[1], royal9_price_cents=500))
-        pit.set_terms(TERMS | {"new": Terms(700, Fraction(1, 2), Fraction(0), 700)})
+        pit.set_terms(TERMS | {"new": Terms(700, Fraction(1, 2), Fraction(0), 700)}, "Ann", "Bob")
     as_form_6(ledger)
     Ledger(ledger).close()
     assert findings(lines_of(ledger), tmp_path) == []

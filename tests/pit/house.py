@@ -14,6 +14,7 @@ from paho.mqtt.client import MQTTMessage
 
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
+from controller.pit.reference.__main__ import main
 from controller.pit.reference.opening import Place
 from tests.support.brokers import Broker, Peer
 from tests.support.pit_process import PitProcess
@@ -88,12 +89,13 @@ class House:
 
     def __init__(self, folder: Path, ends: ExitStack, access_list: str = "") -> None:
         self.ledger = folder / "ledger.sqlite"
+        self.control = folder / "ledger.sqlite.control"
         self.broker = Broker(folder, access_list=access_list).start()
         self._ends = ends
         ends.callback(lambda: self.broker.kill())
 
     def pit(self, *options: str, ledger: Place | None = None, program: Sequence[str] = (sys.executable,)) -> PitProcess:
-        pit = PitProcess(self.broker.port, ledger or self.ledger, *options, program=program)
+        pit = PitProcess(self.broker.port, ledger or self.ledger, "--practice", *options, program=program)
         self._ends.callback(pit.process.wait)
         self._ends.callback(pit.process.kill)
         return pit
@@ -108,6 +110,10 @@ class House:
         far = self.far()
         far.say_state()
         return far, self.pit("--adopt-new")
+
+    def decide(self, *words: str, by: str = "Ann", witness: str = "Bob") -> int:
+        """`pitctl` as people type it at this pit, who are named in the words themselves: it is a pit for practice."""
+        return main([*words, "--control", str(self.control), "--as", by, "--with", witness])
 
     def held(self) -> list[tuple[int, bytes]]:
         db = sqlite3.connect(self.ledger)

@@ -33,6 +33,7 @@ from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import TERMS, balanced, code_of, counted, give, opened
+from tests.support.at_desk import practising
 from tests.support.brokers import needs_mosquitto
 from tests.support.ledgers import meet, unheard_steps
 from tests.support.samples import examples
@@ -178,24 +179,12 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 # Asked.
 
 
-def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str]:
-    """Run `adopt` as a process, with an answer on a terminal, or without a terminal. Returns its exit code, and all
-    that it printed."""
-    command = [
-        sys.executable,
-        "-m",
-        "controller.pit.reference",
-        "adopt",
-        "--ledger",
-        str(at),
-        TABLE,
-        EPOCH,
-        KEY.public.hex(),
-    ]
+def confirm(control: Path, answer: str | None = None) -> tuple[int, str]:
+    """`confirm` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
+    command = [sys.executable, "-m", "controller.pit.reference", "confirm", "1"]
+    command += ["--control", str(control), "--as", "Bob"]
     if answer is None:
-        ended = subprocess.run(
-            [*command, *options], cwd=ROOT, input="yes\n", capture_output=True, text=True, check=False
-        )
+        ended = subprocess.run(command, cwd=ROOT, input="yes\n", capture_output=True, text=True, check=False)
         return ended.returncode, ended.stdout + ended.stderr
     master, slave = pty.openpty()
     try:
@@ -210,18 +199,19 @@ def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str
         os.close(master)
 
 
-def test_adopting_shows_the_key_and_asks_a_person(at: Place) -> None:
-    Ledger(at).close()
-    code, said = adopt(at)
-    assert (code, "nobody_to_ask: " in said) == (1, True), "a pipe's yes is nobody's"
-    code, said = adopt(at, answer="y\x04\x04")
-    assert (code, "adoption_declined: " in said) == (1, True)
-    for words in (TABLE, EPOCH, OURS, "`tablectl status` at the table"):
-        assert words in said
-    with closing(Ledger(at)) as ledger:
-        assert ledger.acks() == {}
-    assert adopt(at, answer="yes\n")[0] == 0
-    with closing(Ledger(at)) as ledger:
+def test_the_second_person_of_an_adoption_sees_the_key_and_is_asked(tmp_path: Path) -> None:
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
+        ledger.serve()
+        with practising(ledger, tmp_path / "ledger", KEY) as control:
+            assert main(["adopt", TABLE, EPOCH, KEY.public.hex(), "--control", str(control), "--as", "Ann"]) == 0
+            code, said = confirm(control)
+            assert (code, "nobody_to_ask: " in said) == (1, True), "a pipe's yes is nobody's"
+            code, said = confirm(control, answer="y\x04\x04")
+            assert (code, "not_confirmed: " in said) == (1, True)
+            for words in (TABLE, EPOCH, OURS, "practice:Ann", "`tablectl status` at the table"):
+                assert words in said
+            assert ledger.acks() == {}
+            assert confirm(control, answer="yes\n")[0] == 0
         assert ledger.acks().keys() == {TABLE}
 
 
@@ -284,7 +274,7 @@ def test_the_true_key_is_adopted_for_the_same_epoch_and_heard_from_its_first_eve
     assert code_of(lambda: ledger.take_step("t-0.6", "verified", "Ann")) == "tables_unheard", "since its adoption"
     meet(ledger, "t-0", table.state(), adopt_new=False)
     ledger.take_step("t-0.6", "verified", "Ann")
-    ledger.take_step("t-0.6", "paid", "Ann")
+    ledger.take_step("t-0.6", "paid", "Bob")
     assert code_of(lambda: ledger.unadopt("t-0", EPOCH, *BY)) == "award_paid"
     balanced(ledger)
 
@@ -357,7 +347,7 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         until(pit.err, "connected")
         far.say_state(key=THIEF)
         command = shlex.split(until(pit.err, "adopt it: ")[-1].partition("adopt it: ")[2])
-        subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run([*command, *_PRACTISED], cwd=ROOT, check=True, capture_output=True)
         far.ack(ack(0))
         evening = TableEvening(TABLE, ROYAL9_METERS)
         evening.lock(1)
@@ -372,23 +362,23 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         assert THEIRS in told[-2]
         assert main(["alarms", "--ledger", str(house.ledger)]) == 0
         assert OURS in capsys.readouterr().out
-        assert main([*_ADOPT, str(house.ledger), TABLE, EPOCH, OURS, "--yes"]) == 1
+        assert house.decide("adopt", TABLE, EPOCH, OURS) == 1
         assert capsys.readouterr().err.startswith("epoch_of_another_key: ")
 
-        assert main(["unadopt", "--ledger", str(house.ledger), TABLE, EPOCH, "--by", "Ann", "--reason", "stolen"]) == 0
+        assert house.decide("unadopt", TABLE, EPOCH, "--reason", "stolen") == 0
         set_aside = capsys.readouterr().out.split()[-1]
         far.ack(ack(0))  # the running pit takes its word back
-        assert main([*_ADOPT, str(house.ledger), TABLE, EPOCH, OURS, "--yes"]) == 0
+        assert house.decide("adopt", TABLE, EPOCH, OURS) == 0
         far.send_events(*evening.sent)
         far.ack(ack(3))
         assert main(["account", "--ledger", str(house.ledger)]) == 0
-        assert main(["award", "verify", "--ledger", str(house.ledger), f"{TABLE}.2", "--by", "Ann"]) == 0
+        assert house.decide("award", "verify", f"{TABLE}.2") == 0
         capsys.readouterr()
         assert main(["events", "--ledger", str(house.ledger), TABLE, "--epoch", set_aside]) == 0
         assert capsys.readouterr().out.splitlines() == [body.decode() for body in stolen(evening.sent)]
 
 
-_ADOPT = ["adopt", "--ledger"]
+_PRACTISED = ("--as", "Ann", "--with", "Bob")
 
 
 # A ledger of the form before.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from controller.pit.reference.__main__ import main
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.ledger import Ledger
 from tests.pit.evening import EPOCH, KEY, ROYAL9_METERS, TableEvening
-from tests.pit.house import ROOT, TABLE, Far, House, ack, state
+from tests.pit.house import TABLE, Far, House, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.ledgers import meet
@@ -33,8 +31,8 @@ MAY_DECIDE = "awards can be decided on"
 WHY = ("--reason", "burnt down")
 
 
-def decide(house: House, act: str, *options: str, award: str = AWARD, by: str = "Ann") -> int:
-    return main(["award", act, "--ledger", str(house.ledger), award, "--by", by, *options])
+def decide(house: House, act: str, *options: str, award: str = AWARD) -> int:
+    return house.decide("award", act, award, *options, by="Cas" if act == "pay" else "Ann")
 
 
 def refused(house: House, told: Told, act: str = "verify", award: str = AWARD) -> str:
@@ -73,7 +71,7 @@ def paid_and_restored(house: House, far: Far) -> TableEvening:
     cents = 150_001
     assert [decide(house, act) for act in ("verify", "pay")] == [0, 0]
     for step in ("pending", "verified", "paid"):
-        table.award(table.sent[2], step, cents, "pit" if step == "pending" else "Ann")
+        table.award(table.sent[2], step, cents, {"pending": "pit", "paid": "practice:Cas"}.get(step, "practice:Ann"))
     speaks(far, table)
     far.ack(ack(6))
     pit.ended(signal.SIGKILL)
@@ -158,7 +156,9 @@ def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decid
     copy.replace(house.ledger)
     for beside in ("-wal", "-shm"):
         house.ledger.with_name(house.ledger.name + beside).unlink(missing_ok=True)
-    assert refused(house, capsys, "pay") == "ledger_replaced", "the copy has this pit's session in it"
+    with closing(Ledger(house.ledger)) as ledger:
+        refusal = code_of(lambda: ledger.take_step(AWARD, "paid", "Cas"))
+    assert refusal == "ledger_replaced", "the copy has this pit's session in it"
     pit.process.send_signal(signal.SIGCONT)
     assert pit.process.wait(PATIENCE_S) == 1
     assert until(pit.err, "what to do")[-2].startswith("ledger_replaced: ")
@@ -203,29 +203,21 @@ def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(ho
     assert decide(house, "pay") == 1
     assert "royal9-02 (last event" in capsys.readouterr().err
 
-    def retire(*options: str) -> str:
-        command = [
-            sys.executable,
-            "-m",
-            "controller.pit.reference",
-            "retire",
-            "--ledger",
-            str(house.ledger),
-            "royal9-02",
-        ]
-        ended = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
-        return ended.stderr.partition(":")[0] if ended.returncode else ended.stdout
+    def retire(*options: str, witness: str = "Bob") -> str:
+        capsys.readouterr()
+        code = house.decide("retire", "royal9-02", *options, witness=witness)
+        told = capsys.readouterr()
+        return told.err.partition(":")[0] if code else told.out
 
-    assert retire("--by", "Ann", "--witness", "ann.", *WHY) == "witness_missing"
-    assert retire("--by", "Ann", "--witness", "Bob", "--reason", " ") == "reason_missing"
-    assert "not heard any more" in retire("--by", "Ann", "--witness", "Bob", *WHY)
+    assert retire(*WHY, witness="Ann") == "not_two_people"
+    assert retire("--reason", " ") == "reason_missing"
+    assert "not heard any more" in retire(*WHY)
     until(pit.err, MAY_DECIDE)
     assert decide(house, "pay") == 0
 
     gone.publish("pit/v1/royal9-02/state", other.state(), retain=True)
     until(pit.err, "epoch_to_adopt")
-    adopt = ["adopt", "--ledger", str(house.ledger), "royal9-02", EPOCH, KEY.public.hex(), "--yes"]
-    assert main(adopt) == 0
+    assert house.decide("adopt", "royal9-02", EPOCH, KEY.public.hex()) == 0
     other.finish()
     gone.send_events(other.sent[-1], table="royal9-02")
     gone.ack(ack(2))

@@ -141,7 +141,7 @@ class SimulatedHouse:
         for award in self._ledger.awards():
             if award.table in self.names and award.step == "pending" and self._chance.random() < 0.7:
                 self._ledger.take_step(award.id, "verified", "Ann")
-                self._ledger.take_step(award.id, "paid", "Ann")
+                self._ledger.take_step(award.id, "paid", "Cas")
                 self.paid[day][award.table] += award.cents
 
     def _round(self, table: TableEvening, day: str) -> None:

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.basics.errors import TableError
+from controller.contract.signing import Signer
 from controller.daemon.record.journal import Journal
-from controller.pit.reference.awards import Award
+from controller.pit.reference.award import Award
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
@@ -50,9 +51,12 @@ def ledger(at: Place) -> Iterator[Ledger]:
         yield ledger
 
 
-def opened(at: Place, terms: Mapping[str, Terms] = TERMS) -> Ledger:
+def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = None) -> Ledger:
+    """A ledger on which a pit runs, whose key signs what is decided; without a key nothing is signed."""
     ledger = Ledger(at)
     ledger.serve()
+    if key is not None:
+        ledger.sign_by(key)
     ledger.set_terms(terms)
     for table in ("t-0", "t-1"):
         ledger.adopt(table, EPOCH, KEY.public.hex())
@@ -431,7 +435,7 @@ def test_when_a_hit_is_rejected_before_any_is_paid_the_others_share_the_whole_le
         ("t-0.2", "pending", 1_500, "pit"),
     ]
     for step in ("verified", "paid"):
-        ledger.take_step("t-0.2", step, "Ann")
+        ledger.take_step("t-0.2", step, "Bob" if step == "paid" else "Ann")
         balanced(ledger)
     assert (ledger.account().paid_cents, ledger.levels()["big"]) == (1_500, 1_000)
 
@@ -439,7 +443,7 @@ def test_when_a_hit_is_rejected_before_any_is_paid_the_others_share_the_whole_le
 def test_the_part_of_a_hit_that_is_rejected_after_another_was_paid_goes_back_on_the_meter(ledger: Ledger) -> None:
     shared(ledger, 1, 3, 5)
     for step in ("verified", "paid"):
-        ledger.take_step("t-0.1", step, "Ann")
+        ledger.take_step("t-0.1", step, "Bob" if step == "paid" else "Ann")
     ledger.take_step("t-0.2", "rejected", "Ann")
     assert amounts(ledger) == [("paid", 500), ("rejected", 500), ("pending", 500)]
     assert ledger.levels()["big"] == 1_500
@@ -532,13 +536,13 @@ def test_an_award_goes_its_way_and_no_other(ledger: Ledger, path: tuple[Any, ...
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
     for step in path:
-        ledger.take_step("t-0.1", step, "Ann")
+        ledger.take_step("t-0.1", step, "Bob" if step == "paid" else "Ann")
         balanced(ledger)
     before = ledger.account()
-    assert code_of(lambda: ledger.take_step("t-0.1", wrong, "Bob")) == "step_not_next"
+    assert code_of(lambda: ledger.take_step("t-0.1", wrong, "Cas")) == "step_not_next"
     assert ledger.account() == before
     steps = [(step, by) for _, step, _, by in waiting(ledger)]
-    assert steps == [("pending", "pit"), *((step, "Ann") for step in path)]
+    assert steps == [("pending", "pit"), *((step, "Bob" if step == "paid" else "Ann") for step in path)]
 
 
 def test_a_decision_needs_an_award_and_a_name(ledger: Ledger) -> None:
@@ -556,7 +560,7 @@ def test_a_step_the_tables_stream_tells_of_and_those_before_it_are_not_said_agai
         hits.append(evening.hit(1, "any_royal", 2_500) if evening.lock(1) and evening.finish() else b"")
         give(ledger, evening, *evening.sent)
     ledger.take_step("t-0.1", "verified", "Ann")
-    ledger.take_step("t-0.1", "paid", "Ann")
+    ledger.take_step("t-0.1", "paid", "Bob")
     assert give(ledger, table, table.award(hits[0], "pending", 1)) == [], "another amount: nobody's decision"
     assert give(ledger, other, other.award(hits[0], "paid", 2_500, "Ann")) == ["event_contradicts"], "another table's"
     assert [step for _, step, *_ in waiting(ledger)] == ["pending", "verified", "paid"]
@@ -869,10 +873,11 @@ class Play:
         step = self._data.draw(st.sampled_from(["verified", "paid", "rejected"]), label="step")
         model = self.model.awards[place]
         may = {"pending": ("verified", "rejected"), "verified": ("paid", "rejected")}.get(model["step"], ())
+        by = "Bob" if step == "paid" else "Ann"
         if step not in may:
-            assert code_of(lambda: self.ledger.take_step(awards[place].id, step, "Ann")) == "step_not_next"
+            assert code_of(lambda: self.ledger.take_step(awards[place].id, step, by)) == "step_not_next"
         else:
-            self.ledger.take_step(awards[place].id, step, "Ann")
+            self.ledger.take_step(awards[place].id, step, by)
             if step == "rejected":
                 self.model.reject(model)
             else:

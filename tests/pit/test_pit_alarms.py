@@ -315,9 +315,15 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
     assert told_at_start() == []
     assert terms(house.ledger) == {"royal": Terms(50_000, Fraction(1, 5), Fraction(0), 50_000)}
     settings.write_text(SETTINGS.replace("20:100", "1:3").replace("50000", "60000"))
-    assert told_at_start("--settings", str(settings)) == [
-        "pit: meter royal: contribution 20:100 -> 1:3, seed 500.00 -> 600.00, reseed at most 500.00 -> 600.00"
-    ]
+    assert told_at_start("--settings", str(settings)) == []
+    unchanged = {"royal": Terms(50_000, Fraction(1, 5), Fraction(0), 50_000)}
+    assert terms(house.ledger) == unchanged, "a file alone does nothing"
+    changes = "meter royal: contribution 20:100 -> 1:3, seed 500.00 -> 600.00, reseed at most 500.00 -> 600.00"
+    pit = house.pit("--settings", str(settings))
+    assert until(pit.err, changes)[-1].startswith("pit: these terms do not hold before two people have changed them")
+    until(pit.err, "connected")
+    assert house.decide("terms") == 0
+    assert pit.ended(signal.SIGTERM) == 0
     assert told_at_start("--settings", str(settings)) == []
     assert told_at_start() == []
     assert terms(house.ledger) == {"royal": Terms(60_000, Fraction(1, 3), Fraction(0), 60_000)}

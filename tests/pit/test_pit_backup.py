@@ -52,12 +52,12 @@ def test_a_restored_ledger_catches_up_and_pays_nothing_twice(
 
     far.send_events(table.lock(4), table.finish((4, "k9")), hit := table.hit(4, "k9", "banker_personal"))
     far.ack(ack(5))
-    for step in ("verify", "pay"):
-        assert main(["award", step, f"{TABLE}.1", *at, "--by", "Ann"]) == 0
+    for step, by in (("verify", "Ann"), ("pay", "Cas")):
+        assert house.decide("award", step, f"{TABLE}.1", by=by) == 0
     with closing(Ledger(house.ledger, begin=False)) as ledger:
         before = ledger.awards()
     cents = before[0].cents
-    for step, by in (("pending", "pit"), ("verified", "Ann"), ("paid", "Ann")):
+    for step, by in (("pending", "pit"), ("verified", "practice:Ann"), ("paid", "practice:Cas")):
         far.send_events(table.award(hit, step, cents, by))
     far.ack(ack(8))
     assert pit.ended(signal.SIGKILL) != 0
@@ -78,9 +78,9 @@ def test_a_restored_ledger_catches_up_and_pays_nothing_twice(
     far.ack(ack(8))
     with closing(Ledger(house.ledger, begin=False)) as ledger:
         assert ledger.awards()[0].held, "the table tells that it was paid"
-    assert main(["award", "pay", f"{TABLE}.1", *at, "--by", "Eve"]) == 1
+    assert house.decide("award", "pay", f"{TABLE}.1", by="Eve") == 1
     assert "award_told" in capsys.readouterr().err
-    assert main(["award", "recall", f"{TABLE}.1", *at, "--by", "Carl"]) == 0
+    assert house.decide("award", "recall", f"{TABLE}.1", by="Carl") == 0
     assert main(["account", *at]) == 0
     with closing(Ledger(house.ledger, begin=False)) as ledger:
         (award,) = ledger.awards()

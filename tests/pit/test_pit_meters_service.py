@@ -68,7 +68,7 @@ def step(far: Far) -> tuple[str, str, int, str]:
     """The next step of an award."""
     told = checked("award", far.said())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
-    return told["award"], told["step"], told["cents"], told["by"]
+    return told["award"], told["step"], told["cents"], told["by"].removeprefix("practice:")
 
 
 def ack_said(seq: int) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def ack_said(seq: int) -> dict[str, Any]:
 
 
 def decide(house: House, act: str, award: str, by: str) -> int:
-    return main(["award", act, "--ledger", str(house.ledger), award, "--by", by])
+    return house.decide("award", act, award, by=by, witness="Zoe")
 
 
 def with_a_hit(table: TableEvening) -> list[bytes]:
@@ -117,7 +117,7 @@ def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys:
     assert decide(house, "verify", award, "Ann") == 0
     far.send_events(table.award(hit, "pending", 200_050))
     assert step(listener) == (award, "verified", 200_050, "Ann")
-    far.send_events(table.award(hit, "verified", 200_050, "Ann"))
+    far.send_events(table.award(hit, "verified", 200_050, "practice:Ann"))
     assert decide(house, "pay", award, "Bob") == 0
     assert step(listener) == (award, "paid", 200_050, "Bob")
     assert capsys.readouterr().out.splitlines()[-1].split()[:3] == [award, "paid", "2,000.50"]
@@ -256,13 +256,17 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
     table, award = TableEvening(TABLE, METERS), f"{TABLE}.1"
     *_, hit = with_a_hit(table)
     far.send_events(*table.sent)
-    for act, step_told in (("verify", ("pending", "pit")), ("pay", ("verified", "Ann")), (None, ("paid", "Ann"))):
+    for act, step_told in (
+        ("verify", ("pending", "pit")),
+        ("pay", ("verified", "practice:Ann")),
+        (None, ("paid", "practice:Cas")),
+    ):
         said = checked("award", steps.said())
         assert (said["step"], said["by"]) == step_told
         far.send_events(table.award(hit, said["step"], said["cents"], said["by"]))
         far.ack(ack(len(table.sent)))
         if act is not None:
-            assert decide(house, act, award, "Ann") == 0
+            assert decide(house, act, award, "Ann" if act == "verify" else "Cas") == 0
     last_level = meters(levels)
     pit.ended(signal.SIGKILL)
     for beside in ("-wal", "-shm"):
@@ -276,16 +280,15 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
     assert decide(house, "verify", award, "Ann") == 1
     told = capsys.readouterr().err
     assert told.startswith("award_told: ")
-    assert (
-        f"paid, 2,000.50, by Ann (event {TABLE}/{EPOCH}/" in run("award", "list", "--ledger", str(house.ledger)).stdout
-    )
+    listed = run("award", "list", "--ledger", str(house.ledger)).stdout
+    assert f"paid, 2,000.50, by practice:Cas (event {TABLE}/{EPOCH}/" in listed
     assert decide(house, "recall", award, "Carl") == 0
     while (again := checked("award", steps.said()))["step"] != "paid":
         pass
-    assert (again["by"], again["cents"], again["seq"] > said["seq"]) == ("Ann", 200_050, True)
+    assert (again["by"], again["cents"], again["seq"] > said["seq"]) == ("practice:Cas", 200_050, True)
     assert meters(house.far("pit/v1/meters"))["seq"] > last_level["seq"]
     listed = run("award", "list", "--all", "--ledger", str(house.ledger)).stdout
-    assert "recalled by Carl" in listed
+    assert "recalled by practice:Carl, witness practice:Zoe" in listed
     assert run("account", "--ledger", str(house.ledger)).returncode == 0
 
 
@@ -304,7 +307,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (["award", "list", "--ledger", "nowhere"], "ledger_missing"),
         (["account", "--ledger", "nowhere"], "ledger_missing"),
-        (["award", "verify", "--ledger", "nowhere", "t.1", "--by", "Ann"], "ledger_missing"),
+        (["award", "verify", "--control", "nowhere", "t.1"], "pit_not_running"),
         ([*RUN, "--settings", "nowhere"], "settings_invalid"),
         ([*RUN, "--ca", "ca.crt"], "tls_incomplete"),
         (
@@ -330,7 +333,7 @@ def test_the_commands_of_a_house_without_awards(tmp_path: Path, capsys: pytest.C
     ledger.close()
     assert main(["award", "list", "--ledger", str(path)]) == 0
     assert capsys.readouterr().out == "no awards are open\n"
-    assert main(["award", "pay", "--ledger", str(path), "t.1", "--by", "Ann"]) == 1
+    assert main(["award", "pay", "--control", str(path), "t.1"]) == 1
     assert capsys.readouterr().err.startswith("pit_not_running: ")
     assert main(["account", "--ledger", str(path)]) == 0
     told = capsys.readouterr().out

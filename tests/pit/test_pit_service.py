@@ -215,7 +215,7 @@ def test_a_table_is_adopted_by_a_person_while_the_pit_runs(house: House) -> None
     assert house.held() == []
 
     command = shlex.split(told[-1].partition("adopt it: ")[2])
-    subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([*command, "--as", "Ann", "--with", "Bob"], cwd=ROOT, check=True, capture_output=True)
     assert far.ack(ack(0)) == [(ack(0), False)], "the running pit has noticed, though the table says nothing new"
     until(pit.err, "awards can be decided on")
     far.send_events(event(1))

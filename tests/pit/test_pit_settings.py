@@ -82,6 +82,9 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND + TAX.replace("2026-01-01", "'soon'"), "tax, rule 1: Invalid"),
         (SOUND + TAX.replace("W-2G", "W<2G"), "tax, rule 1: 'W<2G'"),
         (SOUND + TAX + "until = 1\n", "tax, rule 1: 'until' is no key"),
+        (SOUND + "[roles]\ncashier = ['c']\n", "roles.'cashier': is no role"),
+        (SOUND + "[roles]\naccounting = 'c'\n", "roles.accounting: write a list of groups"),
+        (SOUND + "[roles]\naccounting = [-1]\n", "roles.accounting: write a list of groups"),
     ],
 )
 def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:

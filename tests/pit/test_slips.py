@@ -19,9 +19,10 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
 from controller.pit.reference.settings import load
 from controller.pit.reference.slips import ToPrint
-from tests.pit.evening import TableEvening
+from tests.pit.evening import KEY, TableEvening
 from tests.pit.postgresql import over_both
 from tests.pit.test_meters import give, opened
+from tests.support.at_desk import practising
 from tests.support.errors import raising
 
 PIT = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
@@ -170,34 +171,35 @@ def test_a_slip_that_somebody_deletes_or_alters_in_the_ledger_is_found(path: Pat
 def test_the_page_says_all_and_what_was_typed_is_no_markup(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with closing(opened(path)) as ledger:
-        ledger.set_house_rules(HouseRules(ZONE, W2G))
-        award = won(ledger, TableEvening("t-0"), 250_080)
-
-    def printed(file: str, *words: str) -> str:
-        code = main(["slip", award, "-o", str(tmp_path / file), "--ledger", str(path), *words])
+    def printed(file: str, by: str) -> str:
+        code = main(["slip", award, "-o", str(tmp_path / file), "--control", str(control), "--as", by])
         assert code == 0, capsys.readouterr().err
         return (tmp_path / file).read_text("utf-8")
 
-    first = printed("1.html", "--by", "<b>Ann")
+    with closing(opened(path)) as ledger, practising(ledger, path, KEY) as control:
+        ledger.set_house_rules(HouseRules(ZONE, W2G))
+        award = won(ledger, TableEvening("t-0"), 250_080)
+        first, second = printed("1.html", "<b>Ann"), printed("2.html", "Bob")
+        again = ["slip", award, "-o", str(tmp_path / "2.html"), "--control", str(control), "--as", "Bob"]
+        assert main(again) == 1
     text = re.sub(r"<[^>]*>", " ", first)
     for told in TOLD:
         assert told in text, told
     assert "<b>Ann" not in first
-    assert "&lt;b&gt;Ann" in first
+    assert "practice:&lt;b&gt;Ann" in first
     assert "COPY" not in first
     assert not re.search(r"(src|href)=|@import|url\(", first), "the page needs no other file"
-    assert "COPY 1 of slip 1. &lt;b&gt;Ann printed the original" in printed("2.html", "--by", "Bob")
-    assert main(["slip", award, "-o", str(tmp_path / "2.html"), "--ledger", str(path), "--by", "Bob"]) == 1
+    assert "COPY 1 of slip 1. practice:&lt;b&gt;Ann printed the original" in second
     assert "slip_not_written" in capsys.readouterr().err
     assert main(["slips", "--json", "--ledger", str(path)]) == 0
     (slip,) = json.loads(capsys.readouterr().out)
-    assert [each["by"] for each in slip["prints"]] == ["<b>Ann", "Bob"], "nobody's print is lost, nor one kept unmade"
+    by = [each["by"] for each in slip["prints"]]
+    assert by == ["practice:<b>Ann", "practice:Bob"], "nobody's print is lost, nor one kept unmade"
 
 
 def test_a_refused_slip_leaves_no_file(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    opened(path).close()
-    assert main(["slip", "t-0.1", "-o", str(tmp_path / "s.html"), "--ledger", str(path), "--by", "Ann"]) == 1
+    with closing(opened(path)) as ledger, practising(ledger, path, KEY) as control:
+        assert main(["slip", "t-0.1", "-o", str(tmp_path / "s.html"), "--control", str(control)]) == 1
     assert "award_unknown" in capsys.readouterr().err
     assert not (tmp_path / "s.html").exists()
 

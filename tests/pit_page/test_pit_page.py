@@ -19,7 +19,6 @@ from controller.people.pit_page.look import Look
 from controller.people.pit_page.metrics import pit_metrics
 from controller.people.pit_page.subscriber import HeardState, Subscriber
 from controller.people.pit_page.view import parts
-from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.standing import HeardTable, Standing
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, chromium, needs_a_browser
@@ -103,9 +102,8 @@ def test_the_page_shows_what_waits_until_people_have_decided(
         browser.size(size)
         assert browser.read("document.documentElement.scrollWidth <= innerWidth"), size
 
-    ledger = ["--ledger", str(scene.house.ledger)]
-    for step in ("verify", "pay"):
-        assert pit(["award", step, "royal9-01.1", *ledger, "--by", "Ann"]) == 0, capsys.readouterr().err
+    for step, by in (("verify", "Ann"), ("pay", "Cas")):
+        assert scene.house.decide("award", step, "royal9-01.1", by=by) == 0, capsys.readouterr().err
     browser.until("document.querySelectorAll('#hits li').length === 0")
     eventually_now(lambda: samples_of(scene.metrics(), "pit_awards_paid_cents") == {"": 150082})
 

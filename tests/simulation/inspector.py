@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.contract.pit_words import AwardStep
-from controller.pit.reference.awards import Award
+from controller.pit.reference.award import Award
 from controller.pit.reference.meters import Terms
 from tests.simulation.broken import hold
 

@@ -14,7 +14,8 @@ from typing import Literal
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import MetersWord
-from controller.pit.reference.awards import Award, Step
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Step
 from controller.pit.reference.clock import Moments, number_text
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.ledger import Ledger

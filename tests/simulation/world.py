@@ -217,7 +217,9 @@ class World:
         awards = self.pit.ledger.awards() if self.pit.up else []
         if awards:
             self._read()
-            award = self.pit.decide(awards[-1 - number % len(awards)].id, step, "cashier cy")
+            award = self.pit.decide(
+                awards[-1 - number % len(awards)].id, step, "cashier cy" if step == "paid" else "attendant al"
+            )
             if award is not None:
                 self.happened["decision on an award"] += 1
                 self.inspector.decided(award)

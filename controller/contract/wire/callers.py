@@ -138,6 +138,50 @@ class Connections:
         return True
 
 
+class Peer(Struct, frozen=True):
+    """The process at the other end of a socket, as the kernel noted it when the connection was made.
+
+    Whoever hands the open socket to another account lends that account's word, as with a password.
+    """
+
+    pid: int
+    uid: int
+    groups: frozenset[int]
+
+    def login(self) -> int | None:
+        """The account by which a person logged in, whatever account the process became since, by `su` for example.
+
+        None where the kernel keeps no logins, or where no login led to the process. Raises ProcessLookupError where the
+        process is gone or may not be seen, so that nobody knows.
+        """
+        try:
+            login = int(_login_of(self.pid).read_text("ascii"))
+        except (OSError, ValueError) as error:
+            if _login_of("self").exists():
+                raise ProcessLookupError(self.pid) from error
+            return None
+        return None if login == _NO_LOGIN else login
+
+
+_NO_LOGIN = 2**32 - 1
+_SO_PEERGROUPS = 59  # Linux; Python does not name it
+_MOST_GROUPS = 256
+
+
+def _login_of(process: int | str) -> Path:
+    return Path(f"/proc/{process}/loginuid")
+
+
+def peer_of(channel: socket.socket) -> Peer:
+    """The process at the other end of a Unix socket. Of more than 256 groups the account's first alone counts."""
+    pid, uid, gid = struct.unpack("iII", channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    try:
+        others = channel.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4 * _MOST_GROUPS)
+    except OSError:
+        others = b""
+    return Peer(pid, uid, frozenset((gid, *struct.unpack(f"{len(others) // 4}I", others))))
+
+
 def _peer_uid(writer: asyncio.StreamWriter) -> int:
     """The user at the other end, as the kernel noted when the connection was made."""
     credentials: bytes = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

@@ -135,9 +135,12 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def pit(
     folder: Path, port: int, ledger: Path, settings: Path = CONFIG / "pit.toml"
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The reference pit at the broker on this port. The pit adopts every new table without asking a person."""
+    """The reference pit at the broker on this port. The pit adopts every new table without asking a person.
+
+    It is a pit for practice: whoever decides there is named in the command.
+    """
     command = python("-m", "controller.pit.reference", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
-    return started([*command, "--settings", str(settings), "--adopt-new"], folder / "pit.log")
+    return started([*command, "--settings", str(settings), "--adopt-new", "--practice"], folder / "pit.log")
 
 
 def await_table(

@@ -115,7 +115,7 @@ def pit_lines(status: Status, table: Path, words: Language | None = None) -> lis
     match code:
         case "not_adopted":
             adopt = f'{status.face.table} {pit.epoch} "{status.key_fingerprint}"'
-            lines.append(f"    sudo pitctl adopt {adopt}")
+            lines.append(f"    pitctl adopt {adopt}")
         case "key_unpinned" | "key_differs" | "key_handed_over":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
     counts = [say("broker", broker=pit.broker)] if pit.connected else []

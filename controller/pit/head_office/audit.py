@@ -20,12 +20,12 @@ from controller.basics.errors import TableError
 from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import signature_holds
-from controller.pit.head_office import decided
+from controller.pit.head_office import decided, signed_decisions
 from controller.pit.head_office.decided import Decision
 from controller.pit.head_office.remembered import Seen
 from controller.pit.head_office.replay import Award, Replay, Terms, money, standing, whole
 
-STATEMENT_FORM = 2
+STATEMENT_FORM = 3
 _MOST_FINDINGS = 100
 
 Stream = tuple[str, str]
@@ -308,6 +308,8 @@ def _decisions(
     if approved is None:
         house.notes.append("the terms were not compared with terms that head office has approved: see --terms")
     try:
+        for what in signed_decisions.findings(stated):
+            _find(house, what)
         decisions, amiss = decided.read(stated, approved)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         _find(house, f"the decisions in the statement of {stated.get('at')} cannot be read: {error!r:.300}")

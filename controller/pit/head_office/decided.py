@@ -50,6 +50,8 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
                 decide = partial(Replay.set_aside, table=table, stream=stream)
             case {"house_rules": {}} | {"slip": int()}:
                 decide = _nothing  # it moves no money, and may not change once it was stated
+            case {"adopted": str()} | {"retired": str()} | {"dismissed": str()}:
+                decide = _nothing
             case _:
                 raise ValueError(f"{each!r:.100} is no decision")
         decisions.append((whole(each["after"], 0, last), decide))

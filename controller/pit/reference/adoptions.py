@@ -99,20 +99,22 @@ class Adoptions:
         ).fetchone()
         return None if row is None else bytes(row[0])
 
-    def adopt(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Hear the table in this epoch and under this key from now on."""
-        if self.of(table) != Adoption(epoch, public_key):
-            self._db.execute(
-                "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?)", (table, epoch, public_key)
-            )
+    def adopt(self, table: str, epoch: str, public_key: bytes) -> int:
+        """Hear the table in this epoch and under this key from now on. Returns the adoption's number."""
+        (number,) = self._db.execute(
+            "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?) RETURNING number",
+            (table, epoch, public_key),
+        ).fetchone()
+        return int(number)
 
-    def retire(self, table: str, by: str, why: str) -> None:
-        """Hear the table no more."""
-        self._db.execute(
+    def retire(self, table: str, by: str, why: str) -> int:
+        """Hear the table no more. Returns the number of the adoption that this ends, 0 where there is none."""
+        row = self._db.execute(
             "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
-            " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL)",
+            " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL) RETURNING number",
             (now_text(), by, why, table),
-        )
+        ).fetchone()
+        return 0 if row is None else int(row[0])
 
     def last(self, table: str, epoch: str) -> int | None:
         """The number of the last adoption of an epoch that was not taken back."""

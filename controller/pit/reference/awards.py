@@ -25,17 +25,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import AwardStep
-from controller.pit.reference import decisions
+from controller.pit.reference.award import Award, Telling, disputed, to_recall, what_to_do
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import highest_number, next_number, number_text
-from controller.pit.reference.doubts import Doubt, Doubts
+from controller.pit.reference.decisions import Decisions
+from controller.pit.reference.doubts import Doubts
 from controller.pit.reference.meters import money, split
-from controller.pit.reference.people import name, two_people
+from controller.pit.reference.people import both, name, not_two_people, two_people
 from controller.pit.reference.store import Store
 
 SCHEMA = """
@@ -105,72 +105,13 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 }
 
 
-class Telling(Struct, frozen=True):
-    """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
-
-    award: str
-    step: str
-    cents: int
-    by: str
-    event: str
-    recalled_by: str | None
-    dismissed_by: str | None
-    dismissed_witness: str | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether people have yet to recall the award or to dismiss this telling."""
-        return self.recalled_by is None and self.dismissed_by is None
-
-    def __str__(self) -> str:
-        return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
-
-
-class Award(Struct, frozen=True):
-    """An award in its present step.
-
-    `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
-
-    A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
-    house added, or below 0 what the house kept.
-    """
-
-    number: int
-    id: str
-    table: str
-    hit: str
-    shoe: int
-    round: int
-    spot: str
-    seat: int
-    tier: str
-    meter: str | None
-    lock: int | None
-    cents: int
-    house_cents: int
-    step: str
-    more: int
-    alarms: tuple[str, ...] = ()
-    tellings: tuple[Telling, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
-
-    @property
-    def held(self) -> bool:
-        """Whether a telling of this award is still to be recalled or dismissed."""
-        return any(telling.holds for telling in self.tellings)
-
-    @property
-    def doubted(self) -> bool:
-        """Whether its table doubts the round, and no two people have decided despite that."""
-        return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
-
-
 class Awards:
     """The awards in a ledger. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: Store, books: Books) -> None:
+    def __init__(self, db: Store, books: Books, decisions: Decisions | None = None) -> None:
         self._db = db
         self._books = books
+        self._decisions = decisions or Decisions(db)
         self._doubts = Doubts(db)
 
     def hit(
@@ -223,40 +164,57 @@ class Awards:
         return cents
 
     def take(self, id_: str, step: Step, by: str, witness: str | None = None) -> Award:
-        """A person takes the award's next step. Returns the award as it stands then.
+        """The account `by`, with a second account as `witness`, takes the award's next step. Returns the award then.
 
-        An award in doubt is verified and paid only with a `witness`: a second person, who decides despite the doubts.
-        Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_doubted` or
-        `witness_missing` where the award is in doubt; `award_told` where steps
-        that the table told of are to be recalled first; or `award_incomplete` where hits of the award's round are still
-        to come, which may share the award.
+        An award in doubt is verified and paid only with a witness, who decides despite the doubts. Raises TableError
+        `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` where who verified the
+        award pays it, or where the witness is no other account; `award_doubted` where the award is in doubt and has no
+        witness; `award_told` where steps that the table told of are to be recalled first; or `award_incomplete` where
+        hits of the award's round are still to come, which may share the award.
         """
-        award, by = self._award(id_), name(by)
+        award, by = self.named(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
-            raise _to_recall(first)
+            raise to_recall(first)
         if award.step not in _AFTER[step]:
             do = "Verify the award first." if (step, award.step) == ("paid", "pending") else "The decision stands."
             raise TableError("step_not_next", f"Award {id_} is {award.step}; it cannot become {step}.", do)
         if step != "rejected" and self._is_disputed(award):
-            raise _disputed(award.table, id_, award.cents)
+            raise disputed(award.table, id_, award.cents)
         if award.more:
             raise TableError(
                 "award_incomplete",
                 f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's round.",
                 f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
             )
+        if witness is not None:
+            two_people(by, witness)
+        if step == "paid" and by in self._verifiers(award.number):
+            raise not_two_people(by)
         if step == "rejected":
             self._reject(award, by)
         else:
             self._doubts.decide(award.number, id_, by, witness)
             self._take(award.number, step, by)
-        decisions.note(self._db, step, award.number, 0 if step == "rejected" else award.cents)
+        self._note(step, award, by, witness, award.cents)
         if step == "paid":
             self._books.pay(award.number, award.cents)
-        return self._award(id_)
+        return self.named(id_)
 
-    def recall(self, id_: str, by: str) -> Award:
-        """A person lets the ledger take over what the table told of the award. Returns the award as it stands then.
+    def _verifiers(self, award: int) -> set[str]:
+        """The accounts that verified the award: here, or at the pit whose step was recalled."""
+        row = self._db.execute(
+            "SELECT by_whom FROM step WHERE award = ? AND step = 'verified' ORDER BY seq DESC LIMIT 1", (award,)
+        ).fetchone()
+        return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
+
+    def _note(self, step: str, award: Award, by: str, witness: str | None, cents: int) -> None:
+        """Keep who decided on this step."""
+        cents = 0 if step == "rejected" else cents
+        told = {"award": award.id, "step": step, "cents": cents}
+        self._decisions.note(step, award.number, by, witness, told, cents)
+
+    def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
+        """People let the ledger take over what the table told of the award. Returns the award as it stands then.
 
         The award gets the step that the table told last, with its name and amount. Where the table ever told "paid",
         the award is paid. For example: the award is pending at $100 here, and the table told "verified" at $100 and
@@ -264,13 +222,13 @@ class Awards:
         in the order in which the table told their steps. Raises TableError `award_unknown`, `name_missing`,
         `nothing_to_recall`, or `award_told` where another award is to be recalled first.
         """
-        award, by = self._award(id_), name(by)
+        award, by = self.named(id_), name(by)
         first = self._first_to_recall(award)
         if first is None:
             what = f"This ledger has every step of award {id_} that its table told of."
             raise TableError("nothing_to_recall", what, "Decide on the award as usual.")
         if first.award != id_:
-            raise _to_recall(first)
+            raise to_recall(first)
         *before, last = sorted(
             (telling for telling in award.tellings if telling.holds), key=lambda telling: telling.step == "paid"
         )
@@ -282,19 +240,21 @@ class Awards:
         else:
             self._amount_to(award, last.cents)
             self._take(award.number, last.step, last.by)
-        decisions.note(self._db, last.step, award.number, 0 if last.step == "rejected" else last.cents)
+        self._note(last.step, award, by, witness, last.cents)
         if last.step == "paid":
             self._books.pay(award.number, last.cents)
-        self._db.execute(f"UPDATE telling SET recalled_by = ? WHERE award = ? AND {_HOLDS}", (by, award.number))
-        return self._award(id_)
+        self._db.execute(
+            f"UPDATE telling SET recalled_by = ? WHERE award = ? AND {_HOLDS}", (both(by, witness), award.number)
+        )
+        return self.named(id_)
 
     def dismiss(self, id_: str, by: str, witness: str) -> Award:
         """Two people say that nobody took the steps that the table told of. The award stays as it is in this ledger.
 
         The table had believed a forged word, and is told anew how the award stands. Raises TableError
-        `award_unknown`, `name_missing`, `witness_missing`, or `nothing_to_dismiss`.
+        `award_unknown`, `name_missing`, `not_two_people`, or `nothing_to_dismiss`.
         """
-        award = self._award(id_)
+        award = self.named(id_)
         first, second = two_people(by, witness)
         if not award.held:
             what = f"This ledger has every step of award {id_} that its table told of."
@@ -304,7 +264,8 @@ class Awards:
             (first, second, award.number),
         )
         self._take(award.number, award.step, first)
-        return self._award(id_)
+        self._decisions.note("dismissed", award.number, first, second, {"dismissed": id_})
+        return self.named(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
         """An adoption was wrong: reject each award of its stream, and tell no table of those awards any more.
@@ -323,7 +284,7 @@ class Awards:
             )
         for award in awards:
             self._db.execute("DELETE FROM telling WHERE award = ?", (award.number,))
-            standing = self._award(award.id)  # rejecting an award before this one may have changed its part
+            standing = self.named(award.id)  # rejecting an award before this one may have changed its part
             if standing.step != "rejected":
                 self._reject(standing, by)
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))
@@ -392,7 +353,7 @@ class Awards:
                 (event, number, step, cents, by),
             )
         told = f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}."
-        return TableError("award_told", f"{told} This ledger does not have that step.", _what_to_do(id_, stands, holds))
+        return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _waits_before(self, table: str, seq: int) -> bool:
         """Whether a step with a lower number waits for the table."""
@@ -406,7 +367,7 @@ class Awards:
             "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND heard = 0",
             (number, cents),
         )
-        return _disputed(table, id_, cents)
+        return disputed(table, id_, cents)
 
     def unheard(self, table: str, epoch: str | None = None, most: int | None = None) -> list[AwardStep]:
         """The steps of a table's awards that the table's stream has not told of, in order.
@@ -429,7 +390,8 @@ class Awards:
             )
         ]
 
-    def _award(self, id_: str) -> Award:
+    def named(self, id_: str) -> Award:
+        """The award of this name. Raises TableError `award_unknown`."""
         found = self.listed("id = ?", id_)
         if not found:
             raise TableError("award_unknown", f"There is no award {id_!r}.", "See the awards: `award list --all`.")
@@ -556,33 +518,3 @@ class Awards:
 
     def _alarms_about(self, hand: int) -> tuple[str, ...]:
         return tuple(what for (what,) in self._db.execute("SELECT what FROM alarm WHERE hand = ?", (hand,)))
-
-
-def _to_recall(telling: Telling) -> TableError:
-    return TableError(
-        "award_told",
-        f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
-        "Pay nothing twice. If the step is true, let the ledger take the step over: award recall"
-        f" {telling.award} --by NAME. If nobody took the step, two people dismiss what the table told: award dismiss"
-        f" {telling.award} --by NAME --witness NAME.",
-    )
-
-
-def _disputed(table: str, award: str, cents: int) -> TableError:
-    return TableError(
-        "award_disputed",
-        f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
-        "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
-        f" tablectl accept-award {award} {cents} --by NAME. If not, reject the award: award reject {award} --by NAME.",
-    )
-
-
-def _what_to_do(id_: str, stands: str, holds: bool) -> str:
-    """What people do about a step that a table tells of. `holds`: the award can still take the step."""
-    if not holds:
-        return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
-    return (
-        "The ledger is an older copy. Look at `award list`. If the step is true, let the ledger take the step over:"
-        f" `award recall {id_} --by NAME`. If nobody took the step, two people dismiss what the table told:"
-        f" `award dismiss {id_} --by NAME --witness NAME`."
-    )

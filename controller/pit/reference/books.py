@@ -30,8 +30,8 @@ from operator import itemgetter
 from msgspec import Struct, field
 
 from controller.basics.errors import TableError
-from controller.pit.reference import decisions
 from controller.pit.reference.clock import now_text
+from controller.pit.reference.decisions import Decisions, terms_told
 from controller.pit.reference.meters import Fund, Reseed, Terms, left_after, reseed
 from controller.pit.reference.store import Store, marks
 
@@ -153,8 +153,9 @@ class _Gathered(Struct, frozen=True):
 class Books:
     """The meters' accounts in a ledger."""
 
-    def __init__(self, db: Store) -> None:
+    def __init__(self, db: Store, decisions: Decisions | None = None) -> None:
         self._db = db
+        self._decisions = decisions or Decisions(db)
         self._gathered: _Gathered | None = None
 
     @contextmanager
@@ -175,8 +176,8 @@ class Books:
         """The meters' terms, by the meter's name."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
-    def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """Give the meters these terms from now on. A new meter begins at its seed. Returns each change as a line.
+    def changes(self, meters: Mapping[str, Terms]) -> dict[str, str]:
+        """By meter, a line for people: what these terms would change, in the order of the settings.
 
         Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
         must not vanish because a file does not name the meter.
@@ -188,13 +189,21 @@ class Books:
                 f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
                 "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
             )
-        changes = []
         known = self.terms()
-        for name, terms in meters.items():
-            before = known.get(name)
-            if before == terms:
-                continue
-            changes.append(f"meter {name}: {terms.changes_from(before)}")
+        return {
+            name: f"meter {name}: {terms.changes_from(known.get(name))}"
+            for name, terms in meters.items()
+            if known.get(name) != terms
+        }
+
+    def set_terms(self, meters: Mapping[str, Terms], by: str, witness: str | None) -> tuple[str, ...]:
+        """Give the meters these terms from now on. A new meter begins at its seed. Returns each change as a line.
+
+        Raises TableError as `changes` does.
+        """
+        changes, known = self.changes(meters), self.terms()
+        for name in changes:
+            terms = meters[name]
             (number,) = self._db.execute(
                 "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
                 " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
@@ -205,10 +214,10 @@ class Books:
                 "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
                 (name, number),
             )
-            decisions.note(self._db, "terms", number)
-            if before is None:
+            self._decisions.note("terms", number, by, witness, terms_told(self._db, number))
+            if name not in known:
                 self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
-        return tuple(changes)
+        return tuple(changes.values())
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""

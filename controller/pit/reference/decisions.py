@@ -1,18 +1,29 @@
-"""What people decided that moves money, each decision with its place between the events.
+"""What people decided, each decision with its place between the events.
 
 The books follow from the events and from these decisions, in this order. So head office can play both again.
+
+Each decision is signed by the pit's key, and holds a digest of the decision before it. So a decision that was changed,
+removed from among the others, put in or moved is found. What an earlier version noted has no signature: the first
+signed decision holds the digest of all of that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.signing import Signer, signed
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.people import display_name
 from controller.pit.reference.store import Store
 
 SCHEMA = """
 CREATE TABLE decision (
     number INTEGER PRIMARY KEY,
     after_event INTEGER NOT NULL, -- the last event that was committed by then
-    what TEXT NOT NULL, -- terms, verified, paid, rejected, set_aside, house_rules or slip
-    subject INTEGER NOT NULL, -- the number of the terms, of the award, of the adoption, of the rules or of the slip
+    what TEXT NOT NULL, -- terms, a step of an award, set_aside, adopted, retired, dismissed, house_rules or slip
+    subject INTEGER NOT NULL, -- the number of what was decided on, 0 for none
     cents INTEGER NOT NULL -- the amount with which an award was verified or paid, or of a slip, else 0
 ) STRICT;
 """
@@ -52,9 +63,125 @@ SELECT after_event, what, subject, cents FROM (
 """An older ledger tells by its postings between which events people decided, and by wagers when terms changed."""
 
 
-def note(db: Store, what: str, subject: int, cents: int = 0) -> None:
-    """Keep that people decided this just now, inside the transaction of the decision."""
-    db.execute(
-        "INSERT INTO decision (after_event, what, subject, cents) SELECT coalesce(max(number), 0), ?, ?, ? FROM event",
-        (what, subject, cents),
-    )
+RECORD = """
+CREATE TABLE decided ( -- a decision as the pit signed it
+    number INTEGER PRIMARY KEY REFERENCES decision,
+    by_account TEXT NOT NULL,
+    witness_account TEXT,
+    body BLOB NOT NULL
+) STRICT;
+"""
+
+_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents")
+
+
+class Decisions:
+    """The decisions in a ledger. Every method works inside the ledger's transaction.
+
+    `signer` is the pit's key. Without a signer a decision has no signature, and head office finds that.
+    """
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+        self.signer: Signer | None = None
+
+    def note(
+        self,
+        what: str,
+        subject: int,
+        by: str,
+        witness: str | None,
+        details: Mapping[str, object],
+        cents: int = 0,
+    ) -> None:
+        """Keep that these accounts decided this just now, inside the transaction of the decision."""
+        number, after = self._db.execute(
+            "INSERT INTO decision (after_event, what, subject, cents)"
+            " SELECT coalesce(max(number), 0), ?, ?, ? FROM event RETURNING number, after_event",
+            (what, subject, cents),
+        ).fetchone()
+        place, before = self._head(number)
+        body: dict[str, object] = {
+            "decision": place + 1,
+            "before": before,
+            "at": now_text(),
+            "after": after,
+            "by": _person(by),
+            "witness": None if witness is None else _person(witness),
+            **details,
+        }
+        kept = canonical(body) if self.signer is None else signed(body, self.signer)
+        self._db.execute("INSERT INTO decided VALUES (?, ?, ?, ?)", (number, by, witness, kept))
+
+    def verifiers(self, award: int) -> set[str]:
+        """The accounts that verified the award last."""
+        row = self._db.execute(
+            "SELECT by_account, witness_account FROM decided JOIN decision ON decision.number = decided.number"
+            " WHERE what = 'verified' AND subject = ? ORDER BY decided.number DESC LIMIT 1",
+            (award,),
+        ).fetchone()
+        return set() if row is None else {account for account in row if account is not None}
+
+    def _head(self, number: int) -> tuple[int, str]:
+        """How many decisions came before this number, and the digest that the next decision holds."""
+        row = self._db.execute("SELECT body FROM decided ORDER BY number DESC LIMIT 1").fetchone()
+        if row is None:
+            unsigned = unsigned_before(self._db, number)
+            return len(unsigned), sha256(canonical({"decisions": unsigned})).hexdigest()
+        return int(str(parse_object(bytes(row[0])).get("decision"))), sha256(bytes(row[0])).hexdigest()
+
+
+def terms_told(db: Store, number: int) -> dict[str, object]:
+    """A meter's terms by their number, as a decision tells them."""
+    row = db.execute(f"SELECT {', '.join(_TERMS)} FROM terms WHERE number = ?", (number,)).fetchone()
+    return {"terms": dict(zip(_TERMS, row, strict=True))}
+
+
+def every(db: Store) -> list[dict[str, object]]:
+    """Every decision, in order, as head office reads it: signed where this version noted it."""
+    rows = db.execute(
+        "SELECT decision.number, body FROM decision LEFT JOIN decided ON decided.number = decision.number"
+        " ORDER BY decision.number"
+    ).fetchall()
+    signed_ones = {number: parse_object(bytes(body)) for number, body in rows if body is not None}
+    bare = unsigned_before(db, None) if len(signed_ones) < len(rows) else []
+    others = iter(bare)
+    return [signed_ones[number] if number in signed_ones else next(others) for number, _ in rows]
+
+
+def unsigned_before(db: Store, number: int | None) -> list[dict[str, object]]:
+    """The decisions without a signature, in order; with `number`, those before that decision."""
+    rows = db.execute(
+        "SELECT decision.number, after_event, what, subject, cents FROM decision"
+        " LEFT JOIN decided ON decided.number = decision.number WHERE body IS NULL"
+        f"{'' if number is None else ' AND decision.number < ?'} ORDER BY decision.number",
+        () if number is None else (number,),
+    ).fetchall()
+    return [{"after": after, **_told(db, what, subject, cents)} for _, after, what, subject, cents in rows]
+
+
+def _told(db: Store, what: str, subject: int, cents: int) -> dict[str, object]:
+    match what:
+        case "terms":
+            return terms_told(db, subject)
+        case "set_aside":
+            table, name = db.execute(
+                "SELECT table_id, set_aside_as FROM adoption WHERE number = ?", (subject,)
+            ).fetchone()
+            return {"table": table, "set_aside_as": name}
+        case "house_rules":
+            since, body = db.execute("SELECT since, body FROM house_rules WHERE number = ?", (subject,)).fetchone()
+            return {"since": since, "house_rules": parse_object(body.encode())}
+        case "slip":  # of a slip that is gone, the account tells
+            row = db.execute("SELECT id FROM slip JOIN award ON award.number = award WHERE slip.number = ?", (subject,))
+            of_award = row.fetchone()
+            return {"slip": subject, "of_award": of_award and of_award[0], "cents": cents}
+        case "verified" | "paid" | "rejected":
+            (award,) = db.execute("SELECT id FROM award WHERE number = ?", (subject,)).fetchone()
+            return {"award": award, "step": what, "cents": cents}
+        case _:  # somebody took away what was signed
+            return {"what": what}
+
+
+def _person(account: str) -> dict[str, object]:
+    return {"account": account, "name": display_name(account)}

@@ -83,7 +83,7 @@ class Doubts:
             self.tell(award, event, (code,))
 
     def decide(self, award: int, id_: str, by: str, witness: str | None) -> None:
-        """Two people decide despite the doubts. Raises TableError `award_doubted` without a witness, `witness_missing`,
+        """Two people decide despite the doubts. Raises TableError `award_doubted` without a witness, `not_two_people`,
         or `name_missing`."""
         standing = [doubt for doubt in self.of(award) if doubt.stands]
         if not standing:
@@ -94,7 +94,7 @@ class Doubts:
                 "award_doubted",
                 f"The table doubts the round of award {id_}: {told}",
                 "Look into it: the felt, the count of the shoe's cards, the cameras. Then two people decide: reject the"
-                " award, or write --despite-doubts --witness NAME with this command.",
+                " award, or write --despite-doubts with this command, which a second person confirms.",
             )
         first, second = two_people(by, witness)
         self._db.execute(

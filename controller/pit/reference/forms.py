@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from controller.pit.reference import adoptions, alarms, awards, books, days, decisions, doubts, intake, session, slips
+from controller.pit.reference import (
+    adoptions,
+    alarms,
+    awards,
+    books,
+    days,
+    decisions,
+    doubts,
+    intake,
+    proposals,
+    refused,
+    session,
+    slips,
+)
 
-FORM = 9
+FORM = 10
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -26,6 +39,7 @@ INSERT INTO ack_time VALUES (0);
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
+    *(decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -36,5 +50,6 @@ FROM_FORM = {
     6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
     7: (slips.SCHEMA,),
     8: (days.SCHEMA,),
+    9: (decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -4,8 +4,10 @@ The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}
 signed by the pit, says how the ledger stood after the event of its `position`. Positions grow, and may have gaps.
 
 Since form 2 a statement has what the meters follow from and no table tells: `decisions` is what people decided, in
-order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, or sets a stream
-aside.
+order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, sets a stream
+aside, adopts or retires a table, or dismisses what a table told. Since form 3 each decision names the accounts, is
+signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from former keys
+to the key.
 """
 
 from __future__ import annotations
@@ -14,26 +16,27 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
 from controller.contract.canonical import parse_object
 from controller.contract.old_events import as_now
+from controller.contract.pit_words import Rotation
 from controller.contract.signing import Signer, signed
+from controller.pit.reference import decisions
 from controller.pit.reference.account import draw_up
 from controller.pit.reference.adoptions import Adoptions
-from controller.pit.reference.awards import Award, Awards
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.opening import Place, read_only
-from controller.pit.reference.store import Store
 
-STATEMENT_FORM = 2
-_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents")
+STATEMENT_FORM = 3
 _CELL = re.compile("[A-Za-z0-9][A-Za-z0-9_.:~-]{0,99}")
 COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "spot", "seat", "tier", "meter",
            "award", "step", "cents")  # fmt: skip
@@ -79,7 +82,7 @@ def _cell(value: object) -> object:
     return value if well else "?"
 
 
-def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
+def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[Rotation] = ()) -> bytes:
     """How the ledger stands now, signed. On a large ledger this takes long: the account is drawn up."""
     with read_only(at) as db:
         account, books = draw_up(db), Books(db)
@@ -97,7 +100,7 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
             )
         }
         awards = Awards(db, books).listed()
-        decisions = _decisions(db, {each.number: each.id for each in awards})
+        decided = decisions.every(db)
     names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
     body: dict[str, object] = {
         "statement": STATEMENT_FORM,
@@ -107,7 +110,8 @@ def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
         "heads": heads,
         "adoptions": [dict(zip(names, (*row[:2], bytes(row[2]).hex(), *row[3:]), strict=True)) for row in adopted],
         "meters": [_meter(each) for each in account.meters],
-        "decisions": decisions,
+        "rotations": [to_builtins(each) for each in rotations],
+        "decisions": decided,
         "awards": [_award(each) for each in awards],
         "owed_cents": account.owed_cents,
         "paid_cents": account.paid_cents,
@@ -123,37 +127,3 @@ def _meter(said: Struct) -> dict[str, object]:
 def _award(award: Award) -> dict[str, object]:
     names = ("hit", "meter", "cents", "house_cents", "step")
     return {"award": award.id, **{name: getattr(award, name) for name in names}}
-
-
-def _decisions(db: Store, awards: Mapping[int, str]) -> list[dict[str, object]]:
-    """What people decided, in order. `awards` are the awards' names by their numbers."""
-    terms = {
-        number: dict(zip(_TERMS, row, strict=True))
-        for number, *row in db.execute(f"SELECT number, {', '.join(_TERMS)} FROM terms")
-    }
-    set_aside = {
-        number: {"table": table, "set_aside_as": name}
-        for number, table, name in db.execute("SELECT number, table_id, set_aside_as FROM adoption").fetchall()
-    }
-    rules = {
-        number: {"since": since, "house_rules": json.loads(body)}
-        for number, since, body in db.execute("SELECT number, since, body FROM house_rules")
-    }
-    of_slips = dict(db.execute("SELECT number, award FROM slip"))
-    decided: list[dict[str, object]] = []
-    for after, what, subject, cents in db.execute(
-        "SELECT after_event, what, subject, cents FROM decision ORDER BY number"
-    ):
-        match what:
-            case "terms":
-                decided.append({"after": after, "terms": terms[subject]})
-            case "set_aside":
-                decided.append({"after": after, **set_aside[subject]})
-            case "house_rules":
-                decided.append({"after": after, **rules[subject]})
-            case "slip":  # of a slip that is gone, the account tells
-                award = awards.get(of_slips.get(subject, 0))
-                decided.append({"after": after, "slip": subject, "of_award": award, "cents": cents})
-            case _:
-                decided.append({"after": after, "award": awards[subject], "step": what, "cents": cents})
-    return decided

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct, json
+from msgspec import Struct, json, to_builtins
 
-from controller.pit.reference import decisions
 from controller.pit.reference.clock import now_text
+from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.meters import money
+from controller.pit.reference.people import PIT
 from controller.pit.reference.store import Store
 
 SCHEMA = """
@@ -104,14 +105,16 @@ def ever(db: Store) -> Sequence[tuple[str, HouseRules]]:
     return [("", HouseRules()), *((since, json.decode(body, type=HouseRules)) for since, body in rows)]
 
 
-def set_rules(db: Store, rules: HouseRules) -> str | None:
+def set_rules(db: Store, rules: HouseRules, decisions: Decisions) -> str | None:
     """Let these rules hold from now on. Returns the change as a line for people; None where they hold already."""
     before = in_force(db)
     if before == rules:
         return None
+    since = now_text()
     (number,) = db.execute(
         "INSERT INTO house_rules (since, body) VALUES (?, ?) RETURNING number",
-        (now_text(), json.encode(rules).decode()),
+        (since, json.encode(rules).decode()),
     ).fetchone()
-    decisions.note(db, "house_rules", number)
+    told = {"since": since, "house_rules": to_builtins(rules)}
+    decisions.note("house_rules", number, PIT, None, told)
     return f"house rules: {before} -> {rules}"

@@ -21,19 +21,24 @@ from msgspec import Struct, field
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AckWord, AwardStep
-from controller.pit.reference import alarms, decisions, house_rules, people, slips
+from controller.contract.signing import Signer
+from controller.pit.reference import alarms, house_rules, people, slips
 from controller.pit.reference.account import Account, draw_up
 from controller.pit.reference.adoptions import Adoption, Adoptions
-from controller.pit.reference.awards import Award, Awards, Step
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Awards, Step
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import next_number
 from controller.pit.reference.committed import Ack, Events
 from controller.pit.reference.days import Days
+from controller.pit.reference.decisions import Decisions, every
 from controller.pit.reference.house_rules import HouseRules
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.intake import Intake
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.opening import Place, open_store
+from controller.pit.reference.proposals import Proposal, Proposals
+from controller.pit.reference.refused import Refusal, Refused
 from controller.pit.reference.session import Session
 from controller.pit.reference.slips import Slip, Slips, ToPrint
 from controller.pit.reference.store import nonsense_explained
@@ -64,10 +69,15 @@ class Ledger:
         self._db = open_store(at, begin, replicated)
         self._adoptions = Adoptions(self._db)
         self._session = Session(self._db)
-        self._books = Books(self._db)
-        self._awards = Awards(self._db, self._books)
-        self._slips = Slips(self._db, self._awards)
+        self._decisions = Decisions(self._db)
+        self._books = Books(self._db, self._decisions)
+        self._awards = Awards(self._db, self._books, self._decisions)
+        self._slips = Slips(self._db, self._awards, self._decisions)
         self._days = Days(self._db)
+        self._proposals = Proposals(self._db)
+        self._refused = Refused(self._db)
+        self._inside = False  # a block that is one transaction
+        self._desk_of: str | None = None  # the session whose decisions come through this ledger, where it is a desk's
         self._intake = Intake(self._db, self._books, self._awards)
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
@@ -89,8 +99,63 @@ class Ledger:
         with self._db.lead(say) as token:
             self._session.begin(token)
 
-    def adopt(self, table: str, epoch: str, key: str) -> Adoption:
-        """Hear the table in this epoch from now on, under this key: a person's decision. Returns the adoption.
+    def sign_by(self, key: Signer) -> None:
+        """Sign each decision from now on with the pit's key."""
+        self._decisions.signer = key
+
+    def name_desk(self, control: Path) -> None:
+        """People decide at this socket: the commands that the pit tells people to type name it."""
+        self._strangers.control = str(control)
+
+    def session(self) -> str:
+        """The token of the session of the pit that runs on this ledger, or ran last."""
+        with self._reading():
+            return self._session.token() or ""
+
+    def decide_for(self, session: str) -> None:
+        """Take decisions from now on for the pit of this session alone.
+
+        Where another pit has begun a session since, each decision raises TableError `leadership_lost`.
+        """
+        self._desk_of = session
+
+    def propose(self, account: str, request: str, shown: str, now_ms: int) -> Proposal:
+        """Let this wait for a second person. Raises TableError as `Proposals.propose` does."""
+        with self._asked():
+            return self._proposals.propose(account, request, shown, now_ms)
+
+    def waiting(self, now_ms: int) -> list[Proposal]:
+        """What waits for a second person, the oldest first."""
+        with self._reading():
+            return self._proposals.waiting(now_ms)
+
+    def proposal(self, number: int, digest: str, now_ms: int) -> Proposal:
+        """What waits under this number. Raises TableError as `Proposals.named` does."""
+        with self._reading():
+            return self._proposals.named(number, digest, now_ms)
+
+    def proposal_over(self, number: int) -> None:
+        """What waited under this number was decided."""
+        with self._asked():
+            self._proposals.over(number)
+
+    def keep_refused(self, account: str, request: str, code: str, why: str, count: int) -> bool:
+        """Keep what was refused at the desk. True where there was room."""
+        with self._asked():
+            return self._refused.keep(account, request, code, why, count)
+
+    def refused(self) -> list[Refusal]:
+        """All that was refused at the desk, the oldest first."""
+        with self._reading():
+            return self._refused.every()
+
+    def decided(self) -> list[dict[str, object]]:
+        """All that people decided, the oldest first."""
+        with self._reading():
+            return every(self._db)
+
+    def adopt(self, table: str, epoch: str, key: str, by: str = people.PIT, witness: str | None = None) -> Adoption:
+        """Hear the table in this epoch from now on, under this key: people's decision. Returns the adoption.
 
         `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
         Raises RefusedError `adoption_malformed`; `key_unseen` where no key with that fingerprint was seen; or
@@ -101,7 +166,10 @@ class Ledger:
             adopted = self._adoptions.key_of(table, epoch)
             if adopted not in (None, adoption.public_key):
                 raise self._strangers.of_another_key(table, epoch, adoption.public_key, adopted)
-            self._adoptions.adopt(table, epoch, adoption.public_key)
+            if self._adoptions.of(table) != adoption:
+                number = self._adoptions.adopt(table, epoch, adoption.public_key)
+                told = {"adopted": table, "epoch": epoch, "public_key": adoption.public_key.hex()}
+                self._decisions.note("adopted", number, by, witness, told)
             self._session.note_progress(self._events.heads((table,)))
         return adoption
 
@@ -110,8 +178,8 @@ class Ledger:
         with self._reading():
             return self._strangers.offered(table, epoch, key)
 
-    def unadopt(self, table: str, epoch: str, by: str, why: str) -> str:
-        """An adoption was wrong: nothing that was sent under the adoption counts any more. A person's decision.
+    def unadopt(self, table: str, epoch: str, by: str, why: str, witness: str | None = None) -> str:
+        """An adoption was wrong: nothing that was sent under the adoption counts any more. People's decision.
 
         The wagers that came under the adoption are voided, and the awards rejected. The events are kept under another
         name of the epoch, which is returned. The adoption before this one holds again. Raises TableError
@@ -131,15 +199,16 @@ class Ledger:
             self._awards.take_back(table, epoch, set_aside_as, by)
             self._books.take_back(table, epoch, set_aside_as, before_event, number)
             self._events.set_aside(table, epoch, set_aside_as)
-            self._adoptions.take_back(table, epoch, set_aside_as, before_event, by, why)
-            decisions.note(self._db, "set_aside", number)
+            self._adoptions.take_back(table, epoch, set_aside_as, before_event, people.both(by, witness), why)
+            told = {"table": table, "set_aside_as": set_aside_as, "reason": why}
+            self._decisions.note("set_aside", number, by, witness, told)
             self._session.forget(table)
         return set_aside_as
 
     def retire(self, table: str, by: str, witness: str, why: str) -> None:
         """A table is gone for good. The pit neither hears the table nor waits for it until somebody adopts it again.
 
-        Raises TableError `name_missing`, `witness_missing`, `reason_missing`, `table_unknown`.
+        Raises TableError `name_missing`, `not_two_people`, `reason_missing`, `table_unknown`.
         """
         by, witness = people.two_people(by, witness)
         why = people.reason(why)
@@ -148,8 +217,9 @@ class Ledger:
                 heard = ", ".join(self._adoptions.heard()) or "none"
                 what = f"No table {table!r} is adopted; adopted are: {heard}."
                 raise TableError("table_unknown", what, "Check the table's name.")
-            self._adoptions.retire(table, f"{by}, witness {witness}", why)
+            number = self._adoptions.retire(table, people.both(by, witness), why)
             self._session.forget(table)
+            self._decisions.note("retired", number, by, witness, {"retired": table, "reason": why})
 
     def meet_all(
         self, states: Sequence[tuple[str, bytes]], adopt_new: bool
@@ -292,13 +362,20 @@ class Ledger:
         """Note the file into which people write the meters. The alarm about a missing meter names it."""
         self._intake.settings = str(file)
 
-    def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
+    def set_terms(
+        self, meters: Mapping[str, Terms], by: str = people.PIT, witness: str | None = None
+    ) -> tuple[str, ...]:
         """Give the meters these terms from now on. Returns each change as a line for people.
 
         Raises TableError `meter_left_out`.
         """
         with self._asked():
-            return self._books.set_terms(meters)
+            return self._books.set_terms(meters, by, witness)
+
+    def changes(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
+        """What these terms would change, a line each. Raises TableError `meter_left_out`."""
+        with self._reading():
+            return tuple(self._books.changes(meters).values())
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
         """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""
@@ -306,7 +383,7 @@ class Ledger:
             if self._days.has_begun():
                 self._days.keep_up()  # by the rules until now; a ledger's first day begins by its first rules
             with self._db.transaction():
-                changed = house_rules.set_rules(self._db, rules)
+                changed = house_rules.set_rules(self._db, rules, self._decisions)
         self._days.look_again()
         return changed
 
@@ -365,13 +442,23 @@ class Ledger:
         with self._db.transaction():
             self._db.execute("UPDATE ack_time SET held_ms = ?", (held_ms,))
 
+    def award(self, id_: str) -> Award:
+        """One award as it stands. Raises TableError `award_unknown`."""
+        with self._reading():
+            return self._awards.named(id_)
+
+    def adoption(self, table: str) -> Adoption | None:
+        """The adoption that holds for a table; None where it is not heard."""
+        with self._reading():
+            return self._adoptions.of(table)
+
     def awards(self) -> list[Award]:
         """Every award as it stands, oldest first."""
         with self._reading():
             return self._awards.listed()
 
     def take_step(self, award: str, step: Step, by: str, witness: str | None = None) -> Award:
-        """A person decides on an award; on an award in doubt, two people.
+        """The account `by` decides on an award, with the account `witness` where the decision needs two.
 
         Raises TableError as `Awards.take`, `slips.refuse_unmarked` and `Session.refuse_decisions` do.
         """
@@ -390,13 +477,13 @@ class Ledger:
         with self._reading():
             return slips.listed(self._db)
 
-    def recall(self, award: str, by: str) -> Award:
-        """A person lets the ledger take over what a table told of an award.
+    def recall(self, award: str, by: str, witness: str | None = None) -> Award:
+        """People let the ledger take over what a table told of an award.
 
         Raises TableError as `Awards.recall` and `Session.refuse_decisions` do.
         """
         with self._deciding():
-            return self._awards.recall(award, by)
+            return self._awards.recall(award, by, witness)
 
     def undecidable(self) -> TableError | None:
         """Why nobody may decide on an award now; None where people may decide."""
@@ -444,12 +531,27 @@ class Ledger:
         self._db.close()
 
     @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """A block in one transaction: what it reads is what it decides on. Where it raises, nothing was decided."""
+        with self._asked():
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
+
+    @contextmanager
     def _asked(self) -> Iterator[None]:
-        """A transaction in which a person decides something."""
+        """A transaction in which people decide something."""
+        if self._inside:
+            yield
+            return
         self._met.clear()
         with nonsense_explained(self._db):
             self._days.keep_up()
             with self._db.transaction():
+                if self._desk_of is not None:
+                    self._session.refuse_unless(self._desk_of)
                 yield
 
     @contextmanager
@@ -462,5 +564,8 @@ class Ledger:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """One view of the ledger, whoever writes to it meanwhile."""
+        if self._inside:
+            yield
+            return
         with nonsense_explained(self._db), self._db.reading():
             yield

@@ -1,35 +1,64 @@
-"""The people who decide at the pit: their names, their reasons, and that two people are two persons."""
+"""The people who decide at the pit: their accounts, their reasons, and that two people are two accounts."""
 
 from __future__ import annotations
 
+import pwd
+from contextlib import suppress
+
 from controller.basics.errors import TableError
-from controller.contract.names import same_name
+
+PIT = "pit"
+"""Who takes a step that nobody decides: the pit itself."""
 
 _MOST_CHARACTERS = 60
 _MOST_OF_A_REASON = 300
 
 
+def account_of(uid: int) -> str:
+    """The name of the account with this number, as this machine knows it; "#1001" where it knows none."""
+    with suppress(KeyError):
+        account = pwd.getpwuid(uid).pw_name
+        if account != PIT:
+            return account
+    return f"#{uid}"
+
+
+def display_name(account: str) -> str:
+    """The name of the person whose account this is, as this machine's list of accounts has it; may be empty."""
+    with suppress(KeyError, ValueError):
+        shown = pwd.getpwnam(account).pw_gecos.partition(",")[0].strip()
+        return shown[:_MOST_CHARACTERS] if shown.isprintable() else ""
+    return ""
+
+
 def name(by: str) -> str:
-    """A person's name as it was given. Raises TableError `name_missing`."""
+    """The account that decides. Raises TableError `name_missing`."""
     if not by.strip() or not by.isprintable() or len(by) > _MOST_CHARACTERS:
-        do = f"Give the name of the person who decides, in one line of at most {_MOST_CHARACTERS} characters."
-        raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is no person's name.", do)
+        do = f"Let the account have a name of at most {_MOST_CHARACTERS} characters."
+        raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is no account's name.", do)
     return by.strip()
 
 
 def two_people(by: str, witness: str) -> tuple[str, str]:
-    """Two people's names. Raises TableError `name_missing`, or `witness_missing` where both names are one person's.
-
-    Names are compared by their letters and digits alone: `Ann` and `ann.` are one person.
-    """
+    """Two accounts. Raises TableError `name_missing`, or `not_two_people` where both are one."""
     first, second = name(by), name(witness)
-    if same_name(first, second):
-        raise TableError(
-            "witness_missing",
-            f"{first!r} and {second!r} are one person, and this decision needs two.",
-            "Let a second person look at this decision, and give that person's name with --witness.",
-        )
+    if first == second:
+        raise not_two_people(first)
     return first, second
+
+
+def not_two_people(account: str) -> TableError:
+    """The error that one account wants to be two people."""
+    return TableError(
+        "not_two_people",
+        f"The account {account} has decided on this already, and this decision needs another person.",
+        "Let another person decide, from that person's own account.",
+    )
+
+
+def both(by: str, witness: str | None) -> str:
+    """The accounts of a decision, for people."""
+    return by if witness is None else f"{by}, witness {witness}"
 
 
 def reason(text: str) -> str:

@@ -59,7 +59,7 @@ class Session:
 
     def refuse_if_taken_over(self) -> None:
         """Raises TableError where this pit does not run on the ledger any more."""
-        self._db.refuse_if_taken_over(self._token)
+        self._db.refuse_if_taken_over(self.token)
 
     def note_head(self, table: str, state_of: Adoption, head_seq: int, known: bool) -> bool:
         """Note the number of a table's last event, which the table's state names. True where it is lower than before.
@@ -127,7 +127,7 @@ class Session:
         `ledger_behind_acks`, `tables_unheard`. `heard` are the adoptions that hold, by table."""
         self.refuse_if_taken_over()
         if not self._db.leads:
-            self._db.refuse_unserved(self._token())
+            self._db.refuse_unserved(self.token())
         if behind := self._db.execute("SELECT table_id, epoch, seq FROM said_before ORDER BY table_id").fetchall():
             acked = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
             raise TableError(
@@ -159,7 +159,17 @@ class Session:
             return f"{table} (no event of this table ever came)"
         return f"{table} (last event {table}/{row[0]}/{row[1]}, {time_of(row[2])})"
 
-    def _token(self) -> str | None:
+    def refuse_unless(self, token: str) -> None:
+        """Raises TableError `leadership_lost` where another pit has begun a session than the pit with this token."""
+        if self.token() != token:
+            raise TableError(
+                "leadership_lost",
+                "Another pit leads on this ledger since, and this pit takes no decision any more.",
+                "Decide at the pit that leads: its machine has the control socket of that pit.",
+            )
+
+    def token(self) -> str | None:
+        """The token of the pit that runs, or ran last; None before the first."""
         row = self._db.execute("SELECT token FROM session").fetchone()
         return None if row is None else str(row[0])
 
@@ -172,7 +182,4 @@ class Session:
 
 
 _MOST_NAMED = 20
-_GONE = (
-    "Where a table is gone for good, two people can say so: retire --ledger FILE TABLE --by NAME --witness NAME"
-    " --reason TEXT."
-)
+_GONE = "Where a table is gone for good, two people can say so: retire TABLE --reason TEXT."

@@ -21,6 +21,9 @@ form = "W-2G"
 since = 2026-01-01
 times_the_wager = 300
 at_least_cents = 200000
+
+[roles]
+accounting = ["pit-accounting"]
 """
 
 from __future__ import annotations
@@ -35,13 +38,14 @@ from types import MappingProxyType
 from typing import Any
 from zoneinfo import available_timezones
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError, convert, field
 
 from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.contract.bounds import MOST_CENTS, MOST_WAGER_CENTS, NAME, is_count
 from controller.pit.reference.house_rules import HouseRules, TaxRule
 from controller.pit.reference.meters import Terms, share_of
+from controller.pit.reference.roles import OF_THE_PACKAGE, ROLES, Groups
 
 MOST_VOIDS_IN_A_SHOE = 2
 """A shoe of a table with more voided rounds than this is an alarm, where the settings name no other number. Only rounds
@@ -49,8 +53,8 @@ with a progressive wager count."""
 
 
 class Settings(Struct, frozen=True):
-    """The terms of every meter by its name, and what the house watches: how many rounds of a shoe may be voided without
-    an alarm, and the least edge of a progressive bet."""
+    """The terms of every meter by its name, what the house watches (how many rounds of a shoe may be voided without
+    an alarm, and the least edge of a progressive bet), and the groups that give the roles of the pit's people."""
 
     meters: Mapping[str, Terms]
     most_voids_in_a_shoe: int = MOST_VOIDS_IN_A_SHOE
@@ -58,6 +62,7 @@ class Settings(Struct, frozen=True):
     """The least part of its price that a progressive bet keeps in the long run. `tablectl check` refuses less."""
 
     house: HouseRules = HouseRules()
+    roles: Groups = field(default_factory=lambda: OF_THE_PACKAGE)
 
     prices_cents: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """By meter the prices at which a wager may feed the meter. A meter that is not here takes each price."""
@@ -65,9 +70,11 @@ class Settings(Struct, frozen=True):
 
 _MOST_VOIDS = 100
 _MOST_TIMES = 1_000_000
-_SECTIONS = {"meters", "tables", "house", "tax"}
+_SECTIONS = {"meters", "tables", "house", "tax", "roles"}
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
+_LONGEST_GROUP = 32
+_MOST_GROUP = 2**32 - 2
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents", "prices_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
@@ -88,6 +95,7 @@ def load(path: Path) -> Settings:
         watched.get("most_voids_in_a_shoe", MOST_VOIDS_IN_A_SHOE),
         share_of(watched.get("least_edge", "0:1")),
         house=convert({**values.get("house", {}), "tax": values.get("tax", ())}, HouseRules),
+        roles=OF_THE_PACKAGE | {role: tuple(groups) for role, groups in values.get("roles", {}).items()},
         prices_cents={
             name: tuple(meter["prices_cents"]) for name, meter in values["meters"].items() if "prices_cents" in meter
         },
@@ -116,10 +124,11 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
     """What is wrong in the file, a line each."""
     if values.keys() - _SECTIONS:
         unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
-        yield f"{unknown} is no key of the file, which holds [meters.NAME], [tables], [house] and [[tax]] alone"
+        yield f"{unknown} is no key of the file, which holds [meters.NAME], [tables], [house], [[tax]], [roles] alone"
     yield from _wrong_tables(values.get("tables", {}))
     yield from _wrong_house(values.get("house", {}))
     yield from _wrong_tax(values.get("tax", []))
+    yield from _wrong_roles(values.get("roles", {}))
     meters = values.get("meters")
     if not isinstance(meters, dict) or not meters:
         yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
@@ -181,6 +190,23 @@ def _wrong_tax(rules: Any) -> Iterator[str]:
             yield f"tax, rule {place}: times_the_wager or at_least_cents is out of bounds"
         if not _FORM.fullmatch(read.form):
             yield f"tax, rule {place}: {_shown(read.form)} is no name of a form, such as W-2G"
+
+
+def _wrong_roles(roles: Any) -> Iterator[str]:
+    if not isinstance(roles, dict):
+        yield "roles: write [roles] and its keys below it"
+        return
+    for role, groups in roles.items():
+        if role not in ROLES:
+            yield f"roles.{role!r}: is no role; the roles are {', '.join(ROLES)}"
+        elif not isinstance(groups, list) or not all(map(_is_group, groups)):
+            yield f'roles.{role}: write a list of groups of this machine, such as ["pit-{role}"]'
+
+
+def _is_group(group: object) -> bool:
+    if isinstance(group, str):
+        return 0 < len(group) <= _LONGEST_GROUP and group.isprintable()
+    return is_count(group, 0, _MOST_GROUP)
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:

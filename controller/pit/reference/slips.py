@@ -16,9 +16,11 @@ from msgspec import Struct, convert
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
 from controller.contract.old_events import as_now
-from controller.pit.reference import decisions, house_rules
-from controller.pit.reference.awards import Award, Awards
+from controller.pit.reference import house_rules
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Awards
 from controller.pit.reference.clock import now_text
+from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.meters import money
 from controller.pit.reference.people import name
 from controller.pit.reference.store import Store
@@ -105,9 +107,10 @@ class ToPrint(Struct, frozen=True):
 class Slips:
     """The slips in a ledger. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: Store, awards: Awards) -> None:
+    def __init__(self, db: Store, awards: Awards, decisions: Decisions) -> None:
         self._db = db
         self._awards = awards
+        self._decisions = decisions
 
     def print_one(self, id_: str, by: str) -> ToPrint:
         """Print the slip of an award, or one more copy of the slip, and keep that `by` did so.
@@ -133,7 +136,8 @@ class Slips:
             " SELECT ?, (SELECT count(*) + 1 FROM slip_print WHERE slip = ?), ?, ?",
             (number, number, by, at),
         )
-        decisions.note(self._db, "slip", number, award.cents)
+        told = {"slip": number, "of_award": award.id, "cents": award.cents}
+        self._decisions.note("slip", number, by, None, told, award.cents)
         return self._to_print(number, award, before)
 
     def _number(self, award: Award, at: str) -> tuple[int, int | None]:
@@ -205,7 +209,7 @@ def refuse_unmarked(db: Store, id_: str) -> None:
             "award_reportable",
             f"Award {id_} of {money(cents)} on a wager of {money(wager_cents)} is to be reported: {form}."
             " Its slip does not say so yet.",
-            f"Print its slip: pitctl slip {id_} -o FILE --by NAME. Fill in the form with the winner. Then pay.",
+            f"Print its slip: pitctl slip {id_} -o FILE. Fill in the form with the winner. Then pay.",
         )
 
 

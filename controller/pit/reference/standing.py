@@ -14,7 +14,8 @@ from controller.pit.reference import alarms
 from controller.pit.reference.account import Account, draw_up
 from controller.pit.reference.adoptions import Adoption, Adoptions
 from controller.pit.reference.alarms import KeptAlarm
-from controller.pit.reference.awards import Award, Awards
+from controller.pit.reference.award import Award
+from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.opening import Place, read_only
 from controller.pit.reference.session import Session

@@ -31,6 +31,7 @@ class Strangers:
     def __init__(self, db: Store, adoptions: Adoptions) -> None:
         self._db = db
         self._adoptions = adoptions
+        self.control: str | None = None  # the pit's own control socket, where it is another than the package's
         self.shown: list[tuple[str, str, bytes]] = []  # table, epoch and key of states, not kept yet
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
@@ -124,7 +125,7 @@ class Strangers:
             f"Table {table} speaks in the epoch {epoch} with the key {fingerprint(key)}. The epoch was adopted with"
             f" the key {adopted_key}.",
             "Find out which machine speaks for the table: `tablectl status` at the table shows its key. If the adopted"
-            f" key is another, take the adoption back: {unadopt} --by NAME --reason TEXT",
+            f" key is another, take the adoption back: {unadopt} --reason TEXT",
         )
 
     def keys_seen(self, table: str, epoch: str) -> list[bytes]:
@@ -132,12 +133,11 @@ class Strangers:
         return [*self._adoptions.keys_seen(table, epoch), *(key for *of, key in self.shown if of == [table, epoch])]
 
     def _command(self, act: str, *words: str) -> str:
-        """A whole command for a person to type: `sudo pitctl ...` for the package's pit, else this program's path."""
+        """A whole command for a person to type: `pitctl ...` for the package's pit, else this program's path."""
         program = Path(sys.executable).with_name("pitctl")
         installed = _INSTALLED.resolve() == program.resolve()
-        return shlex.join(
-            (*(("sudo", "pitctl") if installed else (str(program),)), act, "--ledger", str(self._db), *words)
-        )
+        desk = () if self.control is None else ("--control", self.control)
+        return shlex.join(("pitctl" if installed else str(program), act, *desk, *words))
 
 
 class ShownState(Struct, frozen=True):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from controller.pit.reference.account import Account, MeterAccount
-from controller.pit.reference.awards import Award, Step, Telling
-from controller.pit.reference.commands.options import add_json, add_ledger, add_person, existing, print_json
+from controller.pit.reference.asked import award_lines
+from controller.pit.reference.commands import asking
+from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
 from controller.pit.reference.meters import money
 
 
@@ -22,78 +24,65 @@ def add_list(parser: ArgumentParser) -> None:
 def list_awards(options: Namespace) -> int:
     with existing(options.ledger) as ledger:
         awards = ledger.awards()
-    shown = [award for award in awards if options.all or award.held or award.step in ("pending", "verified")]
+    shown = [award for award in awards if options.all or award.open]
     if options.json:
         print_json(shown)
         return 0
     for award in shown:
-        print(_award_line(award))
-        if award.house_cents:
-            print(f"    the house added {money(award.house_cents)}: the table told another amount than this ledger had")
-        for telling in award.tellings:
-            print(f"    told by the table: {telling}, {_became(telling)}")
-        for doubt in award.doubts:
-            print(f"    ? {doubt}")
-        if award.more:
-            print(f"    the table has yet to tell of {award.more} more winning wagers of this round")
-        for alarm in award.alarms:
-            print(f"    ! {alarm}")
+        print("\n".join(award_lines(award)))
     if not shown:
         print("no awards" if options.all else "no awards are open")
     return 0
 
 
-def add_decision(step: Step) -> Callable[[ArgumentParser], None]:
-    """The arguments of `pitctl award verify`, `pay` and `reject`, each of which takes one step."""
+def add_decision(do: str) -> Callable[[ArgumentParser], None]:
+    """The arguments of the decisions on an award, which the pit knows as `do`."""
 
     def add(parser: ArgumentParser) -> None:
-        _add_award(parser, "who decides this")
-        parser.set_defaults(step=step, despite_doubts=False, witness=None)
-        if step != "rejected":
+        add_control(parser)
+        parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl desk` names it")
+        parser.set_defaults(decision=do, despite_doubts=False)
+        if do in ("verify", "pay"):
             what = "the table doubts the round, and two people looked into it: decide all the same"
             parser.add_argument("--despite-doubts", action="store_true", help=what)
-            parser.add_argument("--witness", metavar="NAME", help="the second person, who looked into the doubts too")
 
     return add
 
 
-def _add_award(parser: ArgumentParser, who: str) -> None:
-    add_ledger(parser)
-    add_person(parser, "--by", who)
-    parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
-
-
 def decide(options: Namespace) -> int:
+    doubts = {"despite_doubts": True} if options.despite_doubts else {}
+    return asking.decide(options, {"do": options.decision, "award": options.award, **doubts})
+
+
+def change_terms(options: Namespace) -> int:
+    return asking.decide(options, {"do": "terms"})
+
+
+def add_decisions(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl decisions`."""
+    add_ledger(parser)
+    parser.add_argument("--refused", action="store_true", help="what was refused, and to whom, in the place of these")
+    add_json(parser, "everything, as one JSON list")
+
+
+def decisions(options: Namespace) -> int:
+    """Show what people decided, or what they were refused."""
     with existing(options.ledger) as ledger:
-        witness = (options.witness or "") if options.despite_doubts else None
-        award = ledger.take_step(options.award, options.step, options.by, witness)
-    print(_award_line(award))
+        found: Sequence[object] = ledger.refused() if options.refused else ledger.decided()
+    if options.json:
+        print_json(found)
+        return 0
+    for each in found:
+        print(_decision_line(each) if isinstance(each, dict) else each)
     return 0
 
 
-def add_recall(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl award recall`."""
-    _add_award(parser, "who has seen that the steps are true")
-
-
-def recall(options: Namespace) -> int:
-    with existing(options.ledger) as ledger:
-        award = ledger.recall(options.award, options.by)
-    print(_award_line(award))
-    return 0
-
-
-def add_dismiss(parser: ArgumentParser) -> None:
-    """The arguments of `pitctl award dismiss`."""
-    _add_award(parser, "who has seen that the steps are false")
-    add_person(parser, "--witness", "the second person")
-
-
-def dismiss(options: Namespace) -> int:
-    with existing(options.ledger) as ledger:
-        award = ledger.dismiss(options.award, options.by, options.witness)
-    print(_award_line(award))
-    return 0
+def _decision_line(decided: dict[str, Any]) -> str:
+    """A decision for people. What an earlier version noted names nobody."""
+    own = ("decision", "before", "at", "after", "by", "witness", "signature")
+    told = ", ".join(f"{name} {value}" for name, value in decided.items() if name not in own)
+    people = [" ".join(each.values()).strip() for each in (decided.get("by"), decided.get("witness")) if each]
+    return f"{decided.get('at', 'at no known time')}  {' and '.join(people) or 'nobody named'}  {told}"
 
 
 def add_account(parser: ArgumentParser) -> None:
@@ -142,15 +131,3 @@ def _print_meter(meter: MeterAccount) -> None:
         print(f"    {what:<26}{money(cents):>18}")
     print(f"    qualifying wagers         {meter.wagers:>18,}  together {money(meter.wagered_cents)}")
     print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")
-
-
-def _award_line(award: Award) -> str:
-    won = award.meter or "fixed"
-    where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
-    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
-
-
-def _became(telling: Telling) -> str:
-    if telling.dismissed_by is not None:
-        return f"dismissed as false by {telling.dismissed_by}, witness {telling.dismissed_witness}"
-    return "to be recalled or dismissed" if telling.recalled_by is None else f"recalled by {telling.recalled_by}"

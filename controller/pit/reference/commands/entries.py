@@ -6,7 +6,8 @@ from argparse import Namespace
 
 from controller.basics.command import Command, Program
 from controller.basics.manual import add_completion, manual
-from controller.pit.reference.commands import copies, day, deciding, running, slips, tables
+from controller.pit.reference.commands import asking, copies, day, deciding, running, slips, tables
+from controller.pit.reference.commands.options import add_control
 
 _RUN, _TABLES, _AWARDS, _RECORD = "The pit itself", "Tables", "Awards and the account", "The record"
 
@@ -22,9 +23,11 @@ PROGRAM = Program(
     ),
     notes=(
         "Without --ledger: the ledger in the variable LEDGER, or /var/lib/table-pit/ledger, the package's.",
-        "The package's command becomes the account table-pit first, whose the ledger is: sudo pitctl COMMAND.",
+        "Commands that only read the ledger run as the account table-pit, whose the ledger is: sudo pitctl COMMAND.",
+        "Commands that decide ask the running pit, at the socket in the variable CONTROL, or /run/table-pit/control,",
+        "the package's: from your own account, without sudo. The account's groups give its roles.",
     ),
-    families={"award": ("see the awards, and decide on them; also while the pit runs", "ACT")},
+    families={"award": ("see the awards, and decide on them", "ACT")},
 )
 
 
@@ -36,7 +39,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "adopt",
         _TABLES,
-        "hear a table in this epoch from now on; also while the pit runs",
+        "hear a table in this epoch from now on; a second person confirms",
         "royal9-01 EPOCH KEY",
         tables.adopt,
         tables.add_adopt,
@@ -44,16 +47,16 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "unadopt",
         _TABLES,
-        "take back a wrong adoption of which no award is paid: what came under the adoption counts no more",
-        "royal9-01 EPOCH --by Smith --reason 'wrong key'",
+        "take back a wrong adoption of which no award is paid, so that it counts no more; a second person confirms",
+        "royal9-01 EPOCH --reason 'wrong key'",
         tables.unadopt,
         tables.add_unadopt,
     ),
     Command(
         "retire",
         _TABLES,
-        "a table is gone for good: neither wait for the table nor hear it, until somebody adopts it again",
-        "royal9-01 --by Smith --witness Jones --reason sold",
+        "a table is gone for good: wait for it no more, until somebody adopts it again; a second person confirms",
+        "royal9-01 --reason sold",
         tables.retire,
         tables.add_retire,
     ),
@@ -77,47 +80,72 @@ COMMANDS: tuple[Command, ...] = (
         "award verify",
         _AWARDS,
         "the hit is true: the cards, the seat and the amount were checked",
-        "AWARD --by Smith",
+        "AWARD",
         deciding.decide,
-        deciding.add_decision("verified"),
+        deciding.add_decision("verify"),
     ),
     Command(
         "award pay",
         _AWARDS,
-        "a verified award is paid",
-        "AWARD --by Smith",
+        "a verified award is paid, by another person than the person who verified it",
+        "AWARD",
         deciding.decide,
-        deciding.add_decision("paid"),
+        deciding.add_decision("pay"),
     ),
     Command(
         "award reject",
         _AWARDS,
-        "the hit is not true: the amount goes back on the meter",
-        "AWARD --by Smith",
+        "the hit is not true: the amount goes back on the meter; a second person confirms",
+        "AWARD",
         deciding.decide,
-        deciding.add_decision("rejected"),
+        deciding.add_decision("reject"),
     ),
     Command(
         "award recall",
         _AWARDS,
-        "this ledger is an older copy: take over the steps that the table told of the award",
-        "AWARD --by Smith",
-        deciding.recall,
-        deciding.add_recall,
+        "this ledger is an older copy: take over the steps that the table told of the award; a second person confirms",
+        "AWARD",
+        deciding.decide,
+        deciding.add_decision("recall"),
     ),
     Command(
         "award dismiss",
         _AWARDS,
-        "nobody took the steps that the table told of the award: two people dismiss what the table told",
-        "AWARD --by Smith --witness Jones",
-        deciding.dismiss,
-        deciding.add_dismiss,
+        "nobody took the steps that the table told of the award; a second person confirms",
+        "AWARD",
+        deciding.decide,
+        deciding.add_decision("dismiss"),
+    ),
+    Command("desk", _AWARDS, "what waits for a decision, and who you are to the pit", "", asking.desk, asking.add_desk),
+    Command(
+        "confirm",
+        _AWARDS,
+        "be the second person of what another person proposed",
+        "7",
+        asking.confirm,
+        asking.add_confirm,
+    ),
+    Command(
+        "terms",
+        _AWARDS,
+        "give the meters the terms of the pit's settings file as it is now; a second person confirms",
+        "",
+        deciding.change_terms,
+        add_control,
+    ),
+    Command(
+        "decisions",
+        _RECORD,
+        "print who decided what, and when; with --refused, who was refused what",
+        "--refused",
+        deciding.decisions,
+        deciding.add_decisions,
     ),
     Command(
         "slip",
         _AWARDS,
         "print the numbered slip by which a verified award is paid; each later print is marked as a copy",
-        "AWARD -o slip.html --by Smith",
+        "AWARD -o slip.html",
         slips.slip,
         slips.add_slip,
     ),

@@ -17,6 +17,8 @@ from controller.pit.reference.opening import Place
 OF_THE_PACKAGE = Path("/var/lib/table-pit/ledger")
 """The ledger of the pit that the package runs as a service, where the variable LEDGER names no other."""
 OF_THE_PACKAGE_KEY = OF_THE_PACKAGE.with_name("ledger.key")
+OF_THE_PACKAGE_CONTROL = Path("/run/table-pit/control")
+"""The control socket of that pit, where the variable CONTROL names no other."""
 
 
 def add_ledger(parser: ArgumentParser, what: str = "") -> None:
@@ -26,9 +28,13 @@ def add_ledger(parser: ArgumentParser, what: str = "") -> None:
     parser.add_argument("--ledger", type=place, default=default, metavar="FILE|URL", help=says)
 
 
-def add_person(parser: ArgumentParser, option: str, who: str) -> None:
-    """Ask for a person's name, which is kept with what the person decides."""
-    parser.add_argument(option, required=True, metavar="NAME", help=who)
+def add_control(parser: ArgumentParser) -> None:
+    """Let the command line name the pit's control socket; without the option it is the package's."""
+    default = Path(os.environ.get("CONTROL") or OF_THE_PACKAGE_CONTROL)
+    what = "the running pit's control socket; without this option the package's"
+    parser.add_argument("--control", type=Path, default=default, metavar="FILE", help=what)
+    parser.add_argument("--as", dest="practised_by", metavar="NAME", help="at a pit for practice alone: who you are")
+    parser.add_argument("--with", dest="practised_with", metavar="NAME", help="and the second person, who confirms")
 
 
 def add_reason(parser: ArgumentParser) -> None:

@@ -17,9 +17,19 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key, rotate_key, rotations_of
 from controller.contract.wire.broker_options import add_broker, tls_files
 from controller.contract.wire.mqtt_tls import TlsFiles
-from controller.pit.reference.commands.options import add_key, add_ledger, existing, key_file, place
+from controller.pit.reference.commands.options import (
+    OF_THE_PACKAGE_CONTROL,
+    add_key,
+    add_ledger,
+    existing,
+    key_file,
+    place,
+)
+from controller.pit.reference.desk import Desk
+from controller.pit.reference.desk_socket import open_desk
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.machines import NAMES, write_files
+from controller.pit.reference.opening import Place
 from controller.pit.reference.service import Pit, say
 from controller.pit.reference.settings import Settings, default, load
 from controller.pit.reference.store import locked, missing, unusable
@@ -50,6 +60,15 @@ def add_run(parser: ArgumentParser) -> None:
         help="the meters' terms from now on; without this option a ledger keeps its terms, and a new ledger gets those"
         " of config/pit.toml",
     )
+    parser.add_argument(
+        "--control",
+        type=Path,
+        metavar="FILE",
+        help="the socket at which people decide; without this option LEDGER.control beside a ledger in a file, and"
+        f" with PostgreSQL {OF_THE_PACKAGE_CONTROL}",
+    )
+    what = "believe whoever decides under which name (`--as`): for demos and tests; the record tells"
+    parser.add_argument("--practice", action="store_true", help=what)
     add_key(parser)
 
 
@@ -95,18 +114,42 @@ def _lead(
     ledger.allow_prices((settings or Settings({})).prices_cents)
     if options.settings is not None:
         ledger.name_settings(options.settings)
+    key = load_or_make_key(key_at)
+    ledger.sign_by(key)
     if settings is not None and (changed := ledger.set_house_rules(settings.house)):
         say(changed)
-    for change in ledger.set_terms((settings and settings.meters) or ledger.terms() or default().meters):
-        say(change)
-    key = load_or_make_key(key_at)
+    _set_terms(ledger, settings)
     say(f"the pit's key has the fingerprint {fingerprint(key.public)}")
     rotations = rotations_of(key_at, key.public)
     host, port = options.broker
     pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
     gc.freeze()  # what the start made stays: no collection goes through it while tables wait
-    notify("READY=1")
-    pit.run()
+    control = _control(options)
+    if control != OF_THE_PACKAGE_CONTROL:
+        ledger.name_desk(control)
+    groups = (settings or default()).roles
+    desk = Desk(options.ledger, ledger.session(), key, groups, options.settings, options.practice)
+    with open_desk(control, desk):
+        notify("READY=1")
+        pit.run()
+
+
+def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
+    """Begin the meters that are new. Terms of known meters wait until two people have changed them."""
+    known = ledger.terms()
+    wanted = (settings and settings.meters) or known or default().meters
+    for change in ledger.set_terms({**wanted, **{name: terms for name, terms in known.items() if name in wanted}}):
+        say(change)
+    if waiting := ledger.changes(wanted):
+        say(f"these terms do not hold before two people have changed them (`pitctl terms`): {'; '.join(waiting)}")
+
+
+def _control(options: Namespace) -> Path:
+    """Where people decide."""
+    if options.control is not None:
+        return Path(options.control)
+    ledger: Place = options.ledger
+    return ledger.with_name(f"{ledger.name}.control") if isinstance(ledger, Path) else OF_THE_PACKAGE_CONTROL
 
 
 def add_key_of_ledger(parser: ArgumentParser) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from msgspec.json import decode
+
 from controller.basics.errors import TableError
 from controller.pit.paper.slip_page import slip_page
-from controller.pit.reference.commands.options import add_json, add_ledger, add_person, existing, print_json
+from controller.pit.reference.commands import asking
+from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
 from controller.pit.reference.meters import money
-from controller.pit.reference.slips import Slip
+from controller.pit.reference.slips import Slip, ToPrint
 
 
 def add_slip(parser: ArgumentParser) -> None:
     """The arguments of `pitctl slip`."""
-    add_ledger(parser)
+    add_control(parser)
     parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
-    add_person(parser, "--by", "who prints the slip")
     what = "the page to print; no existing file is replaced"
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=what)
 
@@ -24,10 +26,12 @@ def add_slip(parser: ArgumentParser) -> None:
 def slip(options: Namespace) -> int:
     """Print a slip into a file. The print is kept first: no page is made of which the ledger does not know."""
     to: Path = options.output
+    asked = {"award": options.award}
     try:
-        with existing(options.ledger) as ledger, to.open("x", encoding="utf-8") as file:
+        with to.open("x", encoding="utf-8") as file:
             try:
-                paper = ledger.print_slip(options.award, options.by)
+                answer = asking.ask(options.control, asking.said_by(options.practised_by, {"do": "slip", **asked}))
+                paper = decode(answer.told, type=ToPrint)
             except BaseException:
                 to.unlink()
                 raise

@@ -7,16 +7,15 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from controller.basics.errors import TableError
-from controller.contract.keys import load_or_make_key
+from controller.contract.keys import load_or_make_key, rotations_of
 from controller.pit.reference import house_log
-from controller.pit.reference.adoptions import Adoption
+from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import (
+    add_control,
     add_json,
     add_key,
     add_ledger,
-    add_person,
     add_reason,
-    existing,
     key_file,
     print_json,
 )
@@ -27,11 +26,10 @@ _FOLLOW_S = 1.0
 
 def add_adopt(parser: ArgumentParser) -> None:
     """The arguments of `pitctl adopt`."""
-    add_ledger(parser)
+    add_control(parser)
     _add_table_and_epoch(parser)
     what = "the table's public key, or its fingerprint as `tablectl status` shows it"
     parser.add_argument("key", metavar="KEY", help=what)
-    parser.add_argument("--yes", action="store_true", help="do not ask: for scripts that have compared the key")
 
 
 def _add_table_and_epoch(parser: ArgumentParser) -> None:
@@ -40,65 +38,31 @@ def _add_table_and_epoch(parser: ArgumentParser) -> None:
 
 
 def adopt(options: Namespace) -> int:
-    with existing(options.ledger) as ledger:
-        offered = ledger.offered(options.table, options.epoch, options.key)
-        if not options.yes:
-            _confirm_adoption(options.table, offered)
-        adopted = ledger.adopt(options.table, options.epoch, offered.public_key.hex())
-    print(f"table {options.table} is now heard in the epoch {options.epoch}, under the key {adopted.fingerprint}")
-    return 0
-
-
-def _confirm_adoption(table: str, offered: Adoption) -> None:
-    """Let a person compare the key. Raises TableError `nobody_to_ask` or `adoption_declined`."""
-    print(f"table   {table}\nepoch   {offered.epoch}\nkey     {offered.fingerprint}")
-    if not sys.stdin.isatty():
-        raise TableError(
-            "nobody_to_ask",
-            "An adoption is a person's decision, and standard input is no terminal.",
-            "Compare the key with `tablectl status` at the table; then run this on a terminal, or with --yes.",
-        )
-    print("Compare the key with `tablectl status` at the table: a thief's machine has another key.")
-    try:
-        answer = input("Adopt this key? Write the whole word yes, or no: ")
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() != "yes":
-        do = "Where the keys are the same, write the whole word yes. Where they differ, find out whose key this is."
-        raise TableError("adoption_declined", f"Table {table} was not adopted.", do)
+    about = {"table": options.table, "epoch": options.epoch, "key": options.key}
+    return asking.decide(options, {"do": "adopt", **about})
 
 
 def add_unadopt(parser: ArgumentParser) -> None:
     """The arguments of `pitctl unadopt`."""
-    add_ledger(parser)
+    add_control(parser)
     _add_table_and_epoch(parser)
-    add_person(parser, "--by", "who takes the adoption back")
     add_reason(parser)
 
 
 def unadopt(options: Namespace) -> int:
-    with existing(options.ledger) as ledger:
-        set_aside_as = ledger.unadopt(options.table, options.epoch, options.by, options.reason)
-    print(f"table {options.table} is not heard in the epoch {options.epoch} any more; its events there count no more")
-    print(f"those events are kept for the audit: events --epoch {set_aside_as}")
-    return 0
+    about = {"table": options.table, "epoch": options.epoch, "reason": options.reason}
+    return asking.decide(options, {"do": "unadopt", **about})
 
 
 def add_retire(parser: ArgumentParser) -> None:
     """The arguments of `pitctl retire`."""
-    add_ledger(parser)
+    add_control(parser)
     parser.add_argument("table", metavar="TABLE", help="the table's name")
-    add_person(parser, "--by", "who says so")
-    add_person(parser, "--witness", "a second person who has seen it")
     add_reason(parser)
 
 
 def retire(options: Namespace) -> int:
-    with existing(options.ledger) as ledger:
-        ledger.retire(options.table, options.by, options.witness, options.reason)
-    print(f"table {options.table} is not heard any more, until somebody adopts it again")
-    print("people can decide on its awards without what the table knows: see that none of these awards was paid")
-    return 0
+    return asking.decide(options, {"do": "retire", "table": options.table, "reason": options.reason})
 
 
 def add_events(parser: ArgumentParser) -> None:
@@ -149,7 +113,7 @@ def statement(options: Namespace) -> int:
     if not key_at.is_file():
         raise TableError("signing_key_missing", f"There is no key {key_at}.", "Name the pit's key: --signing-key.")
     key = load_or_make_key(key_at)
-    print(house_log.statement(options.ledger, key, key.public).decode())
+    print(house_log.statement(options.ledger, key, key.public, rotations_of(key_at, key.public)).decode())
     return 0
 
 

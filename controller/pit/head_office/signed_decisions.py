@@ -1,0 +1,129 @@
+"""Whether the decisions of a house are those that its pit signed, in the order in which it signed them, by two people.
+
+Each signed decision has its number, and the SHA-256 of the decision before it, both under the signature. So none can be
+changed, taken out, put in or moved. Decisions at the end of the list can be missing: head office remembers how many it
+has seen (`remembered`), and each table tells of its own awards. The pit's key may be rotated: a former key signed its
+successor, and signs no decision after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from controller.contract.canonical import canonical
+from controller.contract.keys import signature_holds
+from controller.contract.pit_words import Rotation
+
+_PRACTICE = "practice:"
+
+
+class _Person(Struct, frozen=True):
+    account: str
+
+
+class _Terms(Struct, frozen=True):
+    meter: str
+
+
+class _Signed(Struct, frozen=True):
+    """What is looked at of a decision that its pit signed."""
+
+    decision: int
+    before: str
+    at: str
+    by: _Person
+    witness: _Person | None
+    award: str | None = None
+    step: str | None = None
+    terms: _Terms | None = None
+    set_aside_as: str | None = None
+    retired: str | None = None
+    dismissed: str | None = None
+
+    def __str__(self) -> str:
+        return f"decision {self.decision} of {self.at:.40}"
+
+    @property
+    def accounts(self) -> set[str]:
+        """The accounts of the people who decided."""
+        return {person.account for person in (self.by, self.witness) if person is not None}
+
+    @property
+    def takes_two(self) -> bool:
+        """Whether the contract of a house asks two people for it, whatever came before."""
+        return self.step == "rejected" or any((self.set_aside_as, self.retired, self.dismissed))
+
+
+class _Stated(Struct, frozen=True):
+    """What is looked at of a statement."""
+
+    public_key: str
+    rotations: list[dict[str, Any]]
+    decisions: list[dict[str, Any]]
+
+
+def findings(statement: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the decisions of a statement. Raises ValueError for nonsense."""
+    try:
+        stated = convert(statement, _Stated)
+        unsigned = next((place for place, each in enumerate(stated.decisions) if "signature" in each), None)
+        place = len(stated.decisions) if unsigned is None else unsigned
+        read = [convert(each, _Signed) for each in stated.decisions[place:]]
+    except ValidationError as error:
+        raise ValueError(str(error)) from None
+    yield from _chain(stated, place, read)
+    yield from _people(read)
+
+
+def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[str]:
+    """What is wrong with the order and the signatures."""
+    keys = _keys(stated)
+    if keys is None:
+        yield "the statement's rotations do not lead to the pit's key"
+        keys = [bytes.fromhex(stated.public_key)]
+    before = sha256(canonical({"decisions": stated.decisions[:unsigned]})).hexdigest()
+    of_key = 0
+    for place, (bare, each) in enumerate(zip(stated.decisions[unsigned:], read, strict=True), unsigned + 1):
+        if (each.decision, each.before) != (place, before):
+            yield f"{each} does not follow the decision before it: one was taken out, put in, moved or changed"
+        signed_by = next((number for number in range(of_key, len(keys)) if signature_holds(bare, keys[number])), None)
+        if signed_by is None:
+            yield f"{each} is not signed by the pit's key"
+        else:
+            of_key = signed_by
+        before = sha256(canonical(bare)).hexdigest()
+
+
+def _keys(stated: _Stated) -> list[bytes] | None:
+    """The pit's keys, the first one first; None where the rotations do not hold."""
+    rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]
+    holds = (
+        len(rotations) == len(stated.rotations)
+        and all(one.public_key == other.former for one, other in pairwise(rotations))
+        and all(signature_holds(to_builtins(each), bytes.fromhex(each.former)) for each in rotations)
+        and (not rotations or rotations[-1].public_key == stated.public_key)
+    )
+    return [bytes.fromhex(key) for key in (*(each.former for each in rotations), stated.public_key)] if holds else None
+
+
+def _people(decisions: Sequence[_Signed]) -> Iterator[str]:
+    """Decisions by one person that need two, and decisions at a pit for practice."""
+    verified: dict[str | None, set[str]] = {}
+    meters: set[str] = set()
+    for each in decisions:
+        if any(account.startswith(_PRACTICE) for account in each.accounts):
+            yield f"{each} was taken at a pit for practice, where nobody is known"
+        if each.step == "verified":
+            verified[each.award] = each.accounts
+        if each.step == "paid" and each.by.account in verified.get(each.award, ()):
+            yield f"{each}: {each.by.account} verified and paid award {each.award}"
+        changes_terms = each.terms is not None and each.terms.meter in meters
+        if each.terms is not None:
+            meters.add(each.terms.meter)
+        if (each.takes_two or changes_terms) and len(each.accounts) < 2:
+            yield f"{each} was one person's, and takes two"

@@ -1,0 +1,260 @@
+"""What people ask for at the pit's desk: each decision, who may take it, and whether it needs two of them.
+
+A request is one JSON object in a line, for example `{"do": "verify", "award": "royal9-01.1"}`. A new decision is one
+type here, and its entry in `Asked`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from msgspec import DecodeError, Struct, ValidationError
+from msgspec.json import decode, encode
+
+from controller.basics.errors import TableError
+from controller.pit.reference import people
+from controller.pit.reference.award import Award
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import money
+from controller.pit.reference.roles import ROLES, Role
+from controller.pit.reference.settings import load
+
+
+class Decision(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
+    """Something that people decide. `by` and `witness` are accounts; a decision that needs two has both."""
+
+    may: ClassVar[tuple[Role, ...]]
+    """The roles that may decide so, and confirm so."""
+
+    @property
+    def needs_two(self) -> bool:
+        """Whether a second person has to confirm."""
+        return True
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        """What people are shown of it, as the ledger stands. Raises TableError where nothing is to be decided."""
+        raise NotImplementedError
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        """Decide so. Returns what to tell the person. Raises TableError as the ledger does."""
+        raise NotImplementedError
+
+
+class _OfAward(Decision, frozen=True, forbid_unknown_fields=True):
+    award: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        return "\n".join(award_lines(ledger.award(self.award)))
+
+
+class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
+    """The hit is true."""
+
+    may = ("attendant", "supervisor")
+    despite_doubts: bool = False
+
+    @property
+    def needs_two(self) -> bool:
+        return self.despite_doubts
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return award_line(ledger.take_step(self.award, "verified", by, witness))
+
+
+class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
+    """A verified award is paid, by another person than those who verified it."""
+
+    may = ("accounting", "supervisor")
+    despite_doubts: bool = False
+
+    @property
+    def needs_two(self) -> bool:
+        return self.despite_doubts
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return award_line(ledger.take_step(self.award, "paid", by, witness))
+
+
+class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
+    """The hit is not true."""
+
+    may = ("attendant", "supervisor", "accounting")
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return award_line(ledger.take_step(self.award, "rejected", by, witness))
+
+
+class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
+    """The slip of an award is printed. What is told is the slip, for the program that makes its page."""
+
+    may = ("attendant", "supervisor", "accounting")
+
+    @property
+    def needs_two(self) -> bool:
+        return False
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return encode(ledger.print_slip(self.award, by)).decode()
+
+
+class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
+    """What the table told of the award is true."""
+
+    may = ("supervisor", "accounting")
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return award_line(ledger.recall(self.award, by, witness))
+
+
+class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
+    """What the table told of the award is false."""
+
+    may = ("supervisor", "accounting")
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return award_line(ledger.dismiss(self.award, by, witness or ""))
+
+
+class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
+    """A table is heard in this epoch, under this key."""
+
+    may = ("engineer", "supervisor")
+    table: str
+    epoch: str
+    key: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        offered, heard = ledger.offered(self.table, self.epoch, self.key), ledger.adoption(self.table)
+        now = "is not heard" if heard is None else f"is heard in the epoch {heard.epoch}, key {heard.fingerprint}"
+        return f"adopt table {self.table}\nepoch {offered.epoch}\nkey   {offered.fingerprint}\nnow   the table {now}"
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        adopted = ledger.adopt(self.table, self.epoch, self.key, by, witness)
+        return f"table {self.table} is now heard in the epoch {self.epoch}, under the key {adopted.fingerprint}"
+
+
+class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
+    """An adoption was wrong."""
+
+    may = ("engineer", "supervisor")
+    table: str
+    epoch: str
+    reason: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        of_stream = [award for award in ledger.awards() if award.hit.startswith(f"{self.table}/{self.epoch}/")]
+        lines = [
+            f"take back the adoption of table {self.table} in the epoch {self.epoch}: {people.reason(self.reason)}"
+        ]
+        return "\n".join([*lines, *(f"rejects {award_line(award)}" for award in of_stream if award.step != "rejected")])
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        set_aside_as = ledger.unadopt(self.table, self.epoch, by, self.reason, witness)
+        return (
+            f"table {self.table} is not heard in the epoch {self.epoch} any more; its events there count no more\n"
+            f"those events are kept for the audit: events --epoch {set_aside_as}"
+        )
+
+
+class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
+    """A table is gone for good."""
+
+    may = ("engineer", "supervisor")
+    table: str
+    reason: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        waiting = [
+            each for each in ledger.awards() if each.table == self.table and each.step in ("pending", "verified")
+        ]
+        lines = [f"retire table {self.table}: {people.reason(self.reason)}"]
+        return "\n".join([*lines, *(f"waits {award_line(award)}" for award in waiting)])
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        ledger.retire(self.table, by, witness or "", self.reason)
+        return (
+            f"table {self.table} is not heard any more, until somebody adopts it again\n"
+            "people can decide on its awards without what the table knows: see that none of these awards was paid"
+        )
+
+
+class ChangeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
+    """The meters get the terms of the pit's settings file, as the file is now."""
+
+    may = ("supervisor", "accounting")
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        changes = ledger.changes(load(_named(settings)).meters)
+        if not changes:
+            what = f"The meters have the terms of {settings} already."
+            raise TableError("terms_unchanged", what, "Write the new terms into that file first.")
+        return "\n".join(changes)
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return "\n".join(ledger.set_terms(load(_named(settings)).meters, by, witness))
+
+
+class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
+    """A second person confirms what waits under this number, with the digest of what that person was shown."""
+
+    proposal: int
+    digest: str
+
+
+class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="look"):
+    """What waits, and who the caller is to the pit."""
+
+
+Asked = (
+    Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ChangeTerms | Confirm | Look
+)  # fmt: skip
+
+
+def parse(line: bytes | str) -> Asked:
+    """What a line asks for. Raises TableError `bad_request`."""
+    try:
+        asked: Asked = decode(line, type=Asked)
+    except (DecodeError, ValidationError, RecursionError, UnicodeError) as error:
+        raise TableError(
+            "bad_request", f"The pit does not know this request: {error}.", "Let `pitctl` make the request."
+        ) from error
+    return asked
+
+
+def written(decision: Decision) -> str:
+    """The decision's request, as a proposal keeps it."""
+    return encode(decision).decode()
+
+
+def may_look(roles: tuple[Role, ...]) -> bool:
+    """Whether somebody with these roles sees what waits."""
+    return bool({*roles} & {*ROLES})
+
+
+def award_line(award: Award) -> str:
+    """An award for people, in a line."""
+    won = award.meter or "fixed"
+    where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
+    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
+
+
+def award_lines(award: Award) -> list[str]:
+    """An award for people, with all that is to be known before a decision on it."""
+    lines = [award_line(award)]
+    if award.house_cents:
+        lines.append(
+            f"    the house added {money(award.house_cents)}: the table told another amount than this ledger had"
+        )
+    lines += [f"    told by the table: {telling}, {telling.became}" for telling in award.tellings]
+    lines += [f"    ? {doubt}" for doubt in award.doubts]
+    if award.more:
+        lines.append(f"    the table has yet to tell of {award.more} more winning wagers of this round")
+    return lines + [f"    ! {alarm}" for alarm in award.alarms]
+
+
+def _named(settings: Path | None) -> Path:
+    if settings is None:
+        what = "This pit was started without --settings, so there is no file with new terms."
+        raise TableError("settings_unnamed", what, "Start the pit with --settings FILE.")
+    return settings

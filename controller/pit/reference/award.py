@@ -1,0 +1,113 @@
+"""An award as people see it, what its table told of it, and what is said where nobody may decide on it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from controller.basics.errors import TableError
+from controller.pit.reference.doubts import Doubt
+from controller.pit.reference.meters import money
+
+
+class Telling(Struct, frozen=True):
+    """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
+
+    award: str
+    step: str
+    cents: int
+    by: str
+    event: str
+    recalled_by: str | None
+    dismissed_by: str | None
+    dismissed_witness: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether people have yet to recall the award or to dismiss this telling."""
+        return self.recalled_by is None and self.dismissed_by is None
+
+    @property
+    def became(self) -> str:
+        """What people made of it, for people."""
+        if self.dismissed_by is not None:
+            return f"dismissed as false by {self.dismissed_by}, witness {self.dismissed_witness}"
+        return "to be recalled or dismissed" if self.recalled_by is None else f"recalled by {self.recalled_by}"
+
+    def __str__(self) -> str:
+        return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
+
+
+class Award(Struct, frozen=True):
+    """An award in its present step.
+
+    `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
+
+    A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
+    house added, or below 0 what the house kept.
+    """
+
+    number: int
+    id: str
+    table: str
+    hit: str
+    shoe: int
+    round: int
+    spot: str
+    seat: int
+    tier: str
+    meter: str | None
+    lock: int | None
+    cents: int
+    house_cents: int
+    step: str
+    more: int
+    alarms: tuple[str, ...] = ()
+    tellings: tuple[Telling, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether a telling of this award is still to be recalled or dismissed."""
+        return any(telling.holds for telling in self.tellings)
+
+    @property
+    def open(self) -> bool:
+        """Whether people have yet to decide on it."""
+        return self.held or self.step in ("pending", "verified")
+
+    @property
+    def doubted(self) -> bool:
+        """Whether its table doubts the round, and no two people have decided despite that."""
+        return self.step in ("pending", "verified") and any(doubt.stands for doubt in self.doubts)
+
+
+def to_recall(telling: Telling) -> TableError:
+    """The error that what a table told is to be recalled or dismissed first."""
+    return TableError(
+        "award_told",
+        f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
+        "Pay nothing twice. If the step is true, two people let the ledger take the step over: award recall"
+        f" {telling.award}. If nobody took the step, two people dismiss what the table told: award dismiss"
+        f" {telling.award}.",
+    )
+
+
+def disputed(table: str, award: str, cents: int) -> TableError:
+    """The error that a table does not believe an amount."""
+    return TableError(
+        "award_disputed",
+        f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
+        "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
+        f" tablectl accept-award {award} {cents} --by NAME. If not, two people reject the award: award reject {award}.",
+    )
+
+
+def what_to_do(id_: str, stands: str, holds: bool) -> str:
+    """What people do about a step that a table tells of. `holds`: the award can still take the step."""
+    if not holds:
+        return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
+    return (
+        "The ledger is an older copy. Look at `award list`. If the step is true, two people let the ledger take the"
+        f" step over: `award recall {id_}`. If nobody took the step, two people dismiss what the table told:"
+        f" `award dismiss {id_}`."
+    )

@@ -1,0 +1,122 @@
+"""`pitctl` asks the running pit: people decide at its control socket, each from an own account."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from msgspec import DecodeError
+from msgspec.json import decode, encode
+
+from controller.basics.errors import TableError
+from controller.pit.reference.commands.options import add_control, add_json, print_json
+from controller.pit.reference.desk import Answer, Waits
+
+_ANSWERS_WITHIN_S = 60.0  # a decision waits for the ledger's disk, in a database for its replica too
+
+
+def ask(control: Path, request: dict[str, Any]) -> Answer:
+    """The pit's answer. Raises TableError: the pit's refusal, or `pit_not_running` where no pit takes decisions."""
+    try:
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.settimeout(_ANSWERS_WITHIN_S)
+            channel.connect(str(control))
+            channel.sendall(encode(request) + b"\n")
+            answer: Answer = decode(channel.makefile("rb").readline(), type=Answer)
+    except (OSError, DecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TableError(
+            "pit_not_running",
+            f"No pit takes decisions at {control}: {why}.",
+            "People decide at a running pit alone. Start the pit (`run`), or name its socket with --control. Of pits on"
+            " several machines, the one that leads has it.",
+        ) from error
+    if not answer.ok:
+        raise TableError(answer.code, answer.what, answer.do)
+    return answer
+
+
+def decide(options: Namespace, request: dict[str, Any]) -> int:
+    """Ask the pit for a decision, and print what became of it."""
+    answer = ask(options.control, said_by(options.practised_by, request))
+    if options.practised_with is not None:
+        for waits in answer.waits:
+            answer = ask(options.control, said_by(options.practised_with, _confirmation(waits)))
+    if answer.told:
+        print(answer.told)
+    for waits in answer.waits:
+        print(waits.shown)
+        print(f"This waits for a second person, for {waits.left_s // 60} minutes: pitctl confirm {waits.number}")
+    return 0
+
+
+def add_confirm(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl confirm`."""
+    add_control(parser)
+    parser.add_argument("proposal", type=int, metavar="NUMBER", help="what waits, as `pitctl desk` numbers it")
+    parser.add_argument("--yes", action="store_true", help="do not ask: for scripts that have looked")
+
+
+def confirm(options: Namespace) -> int:
+    looked = ask(options.control, said_by(options.practised_by, {"do": "look"}))
+    waits = next((each for each in looked.waits if each.number == options.proposal), None)
+    if waits is None:
+        what = f"No proposal {options.proposal} waits (any more)."
+        raise TableError("no_proposal", what, "See what waits: `pitctl desk`.")
+    _print_waits(waits)
+    if not options.yes:
+        _ask_for_yes()
+    return decide(options, _confirmation(waits))
+
+
+def _ask_for_yes() -> None:
+    """Let the second person look. Raises TableError `nobody_to_ask` or `not_confirmed`."""
+    if not sys.stdin.isatty():
+        what = "A confirmation is a person's decision, and standard input is no terminal."
+        raise TableError("nobody_to_ask", what, "Run this on a terminal, or with --yes once you have looked.")
+    print("Compare an adoption's key with `tablectl status` at the table: a thief's machine has another key.")
+    try:
+        said = input("Confirm this? Write the whole word yes, or no: ")
+    except EOFError:
+        said = ""
+    if said.strip().lower() != "yes":
+        do = "Where it is right, write the whole word yes. Where it is wrong, find out who proposed it, and why."
+        raise TableError("not_confirmed", "Nothing was decided.", do)
+
+
+def add_desk(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl desk`."""
+    add_control(parser)
+    add_json(parser, "the pit's answer, as one JSON object")
+
+
+def desk(options: Namespace) -> int:
+    """Show what waits, and who the caller is to the pit."""
+    looked = ask(options.control, said_by(options.practised_by, {"do": "look"}))
+    if options.json:
+        print_json(looked)
+        return 0
+    print(f"you are {looked.account}: {', '.join(looked.roles)}")
+    print(looked.told or "no awards are open")
+    for waits in looked.waits:
+        _print_waits(waits)
+    return 0
+
+
+def _print_waits(waits: Waits) -> None:
+    who = f"{waits.account} ({waits.name})" if waits.name else waits.account
+    print(f"{waits.number}: proposed by {who}, waits for {waits.left_s} s")
+    for line in waits.shown.splitlines():
+        print(f"    {line}")
+
+
+def _confirmation(waits: Waits) -> dict[str, Any]:
+    return {"do": "confirm", "proposal": waits.number, "digest": waits.digest}
+
+
+def said_by(name: str | None, request: dict[str, Any]) -> dict[str, Any]:
+    """The request, at a pit for practice with the name of who asks."""
+    return request if name is None else {**request, "as": name}

@@ -1,0 +1,217 @@
+"""The pit's desk: decisions of people, each from that person's own account, and none from a typed name.
+
+The kernel names the account of the process that asks, and its groups give its roles. Verifying and paying an award are
+two people's. Every other decision is proposed by one person and confirmed by another. What is refused is kept too.
+
+A person who becomes another account, by `su` or `sudo`, decides nothing: the kernel keeps by which account that person
+logged in. Nothing tells one person with two logins from two people, and root can make the kernel say anything.
+
+At a pit that was started with --practice a request names who asks: `"as": "Lee"`. The record of such a pit says so.
+
+Each request opens the ledger for itself, as a person's command always did. So a request that fails holds up neither
+the tables nor the next request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from controller.basics.errors import TableError
+from controller.contract.signing import Signer
+from controller.contract.wire.callers import Peer
+from controller.pit.reference import proposals
+from controller.pit.reference.asked import Asked, Confirm, Decision, Look, award_lines, may_look, parse, written
+from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.opening import Place
+from controller.pit.reference.people import account_of
+from controller.pit.reference.roles import ROLES, Groups, Role, roles_of
+
+_LONGEST_TOLD = 200
+_COUNTED_EVERY_S = 60.0
+
+
+_SOMEBODY = "a second person"
+_LONGEST_NAME = 40
+
+PRACTICE = "practice:"
+"""How the account of a decision begins that was taken at a pit for practice."""
+
+
+class _TriedError(Exception):
+    """What was tried would have been done, and is undone."""
+
+
+class Waits(Struct, frozen=True):
+    """A proposal as people see it."""
+
+    number: int
+    digest: str
+    account: str
+    name: str
+    shown: str
+    left_s: int
+
+
+class Answer(Struct, frozen=True, omit_defaults=True):
+    """The answer to a request: what was done, what waits, or why nothing was done."""
+
+    ok: bool
+    told: str = ""
+    waits: tuple[Waits, ...] = ()
+    account: str = ""
+    roles: tuple[str, ...] = ()
+    code: str = ""
+    what: str = ""
+    do: str = ""
+
+
+class Desk:
+    """The desk of one pit's session: `session` is that session's token, and `key` signs what is decided."""
+
+    def __init__(
+        self,
+        at: Place,
+        session: str,
+        key: Signer,
+        groups: Groups,
+        settings: Path | None = None,
+        practice: bool = False,
+        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self._at = at
+        self._session = session
+        self._key = key
+        self._groups = groups
+        self._settings = settings
+        self._practice = practice
+        self._clock_ms = clock_ms
+        self._uncounted: Counter[str] = Counter()
+        self._counted_s: dict[str, float] = {}  # by account: when its refusals last went to the disk
+
+    def answer(self, peer: Peer, line: bytes) -> Answer:
+        """What becomes of a request."""
+        who, asked = account_of(peer.uid), line.decode("utf-8", "replace").strip()
+        try:
+            if self._practice:
+                who, line = _named_in(line, who)
+                return self._decide(who, ROLES, parse(line))
+            who = _own_account(peer)
+            return self._decide(who, roles_of(peer.groups, self._groups), parse(line))
+        except TableError as refusal:
+            self._keep_refused(who, asked, refusal)
+            return Answer(ok=False, account=who, code=refusal.code, what=refusal.what, do=refusal.do)
+
+    def _decide(self, who: str, roles: tuple[Role, ...], asked: Asked) -> Answer:
+        with closing(Ledger(self._at, begin=False)) as ledger:
+            ledger.sign_by(self._key)
+            ledger.decide_for(self._session)
+            match asked:
+                case Look():
+                    return self._look(ledger, who, roles)
+                case Confirm(number, digest):
+                    return self._confirm(ledger, who, roles, number, digest)
+                case decision:
+                    _refuse_without(roles, decision)
+                    if decision.needs_two:
+                        return self._propose(ledger, who, decision)
+                    return Answer(ok=True, told=decision.done(ledger, self._settings, who, None))
+
+    def _look(self, ledger: Ledger, who: str, roles: tuple[Role, ...]) -> Answer:
+        if not may_look(roles):
+            raise _not_allowed(roles, "see what waits at the pit", ())
+        lines = [line for award in ledger.awards() if award.open for line in award_lines(award)]
+        now_ms = self._clock_ms()
+        waits = tuple(_waits(each, now_ms) for each in ledger.waiting(now_ms))
+        return Answer(ok=True, told="\n".join(lines), waits=waits, account=who, roles=roles)
+
+    def _propose(self, ledger: Ledger, who: str, decision: Decision) -> Answer:
+        now_ms = self._clock_ms()
+        with suppress(_TriedError), ledger.at_once():  # what would be refused then is told now
+            decision.done(ledger, self._settings, who, _SOMEBODY)
+            raise _TriedError
+        with ledger.at_once():
+            proposal = ledger.propose(who, written(decision), decision.shown(ledger, self._settings), now_ms)
+        return Answer(ok=True, waits=(_waits(proposal, now_ms),))
+
+    def _confirm(self, ledger: Ledger, who: str, roles: tuple[Role, ...], number: int, digest: str) -> Answer:
+        with ledger.at_once():
+            proposal = ledger.proposal(number, digest, self._clock_ms())
+            decision = parse(proposal.request)
+            assert isinstance(decision, Decision), "nothing else is proposed"
+            _refuse_without(roles, decision)
+            if proposal.account == who:
+                raise TableError(
+                    "not_two_people",
+                    f"The account {who} proposed this, and cannot confirm it.",
+                    "Let another person confirm it, from that person's own account.",
+                )
+            if decision.shown(ledger, self._settings) != proposal.shown:
+                raise proposals.changed(number)
+            told = decision.done(ledger, self._settings, proposal.account, who)
+            ledger.proposal_over(number)
+        return Answer(ok=True, told=told)
+
+    def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
+        """Keep what was refused. Of an account without room left, the disk gets a number once a minute."""
+        request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
+        self._uncounted[who] += 1
+        now_s = time.monotonic()
+        if now_s - self._counted_s.get(who, -_COUNTED_EVERY_S) < _COUNTED_EVERY_S:
+            return
+        count = self._uncounted.pop(who)
+        with suppress(TableError), closing(Ledger(self._at, begin=False)) as ledger:
+            if not ledger.keep_refused(who, request, refusal.code, refusal.what, count):
+                self._counted_s[who] = now_s
+
+
+def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:
+    """Who practises, by the request's own word, and the request without that word."""
+    with suppress(DecodeError, UnicodeError):
+        request = decode(line)
+        if isinstance(request, dict) and isinstance(said := request.pop("as", otherwise), str):
+            return f"{PRACTICE}{said[:_LONGEST_NAME]}", encode(request)
+    return f"{PRACTICE}{otherwise}", line
+
+
+def _own_account(peer: Peer) -> str:
+    """The account that asks. Raises TableError `login_unknown` or `not_own_account`."""
+    account = account_of(peer.uid)
+    try:
+        login = peer.login()
+    except ProcessLookupError:
+        raise TableError(
+            "login_unknown",
+            f"The pit cannot see by which account the person logged in whose process asks as {account}.",
+            "Let the process wait for the answer. The pit's service must see other processes: ProtectProc=default.",
+        ) from None
+    if login not in (None, peer.uid):
+        raise TableError(
+            "not_own_account",
+            f"Somebody who logged in as {account_of(login)} asks as {account}.",
+            "Decide from your own account: without sudo, and without su.",
+        )
+    return account
+
+
+def _refuse_without(roles: tuple[Role, ...], decision: Decision) -> None:
+    if not {*roles} & {*decision.may}:
+        raise _not_allowed(roles, f"decide so ({type(decision).__name__.lower()})", decision.may)
+
+
+def _not_allowed(roles: tuple[Role, ...], what: str, may: tuple[Role, ...]) -> TableError:
+    has = f"the roles {', '.join(roles)}" if roles else "no role at the pit"
+    need = f" This is for {' or '.join(may)}." if may else ""
+    do = "Let an account that may do so ask. Root puts an account into a role's group ([roles] of the pit's settings)."
+    return TableError("not_allowed", f"This account has {has}, and may not {what}.{need}", do)
+
+
+def _waits(proposal: proposals.Proposal, now_ms: int) -> Waits:
+    left_s = (proposal.until_ms - now_ms) // 1000
+    return Waits(proposal.number, proposal.digest, proposal.account, proposal.name, proposal.shown, left_s)

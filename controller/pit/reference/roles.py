@@ -1,0 +1,31 @@
+"""Who may decide what at the pit: groups of this machine give roles, and a role may take decisions."""
+
+from __future__ import annotations
+
+import grp
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, get_args
+
+Role = Literal["attendant", "supervisor", "accounting", "engineer"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+Groups = Mapping[Role, Sequence[str | int]]
+"""By role the groups that give it, each by its name or its number."""
+
+OF_THE_PACKAGE: dict[Role, Sequence[str | int]] = {role: (f"pit-{role}",) for role in ROLES}
+"""The groups that the package makes. Nobody is in them until root puts somebody there."""
+
+
+def roles_of(groups: Collection[int], given_by: Groups) -> tuple[Role, ...]:
+    """The roles of an account that is in these groups."""
+    return tuple(role for role in ROLES if any(_number(each) in groups for each in given_by.get(role, ())))
+
+
+def _number(group: str | int) -> int | None:
+    """The number of a group; None where this machine has no such group, so that nobody is in it."""
+    if isinstance(group, int):
+        return group
+    try:
+        return grp.getgrnam(group).gr_gid
+    except KeyError:
+        return None
