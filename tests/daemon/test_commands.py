@@ -90,6 +90,25 @@ def test_the_only_table_of_a_machine_need_not_be_named(
     assert f"No table listens at {there / 'table.sock'}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("backup {folder}/royal9-01.backup --move --by Smith", "journal_missing: "),
+        ("check --pit-settings {folder}/pit.toml", "settings_invalid: "),
+        ("status --language en", "table_not_running: "),
+        ("rounds --json --archive {folder}", "journal_missing: "),
+        ("rounds --json {folder}/other.journal", "journal_missing: There is no journal at {folder}/other.journal"),
+        ("verify --against {folder}/log", "journal_missing: "),
+    ],
+)
+def test_a_path_that_is_no_tables_leaves_the_default(
+    words: str, error: str, configuration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulated_table(configuration, 1)
+    assert main(words.format(folder=tmp_path).split()) == 1
+    assert capsys.readouterr().err.startswith(error.format(folder=tmp_path))
+
+
 def test_a_journals_reader_takes_the_default_journal_beside_its_other_words(
     configuration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

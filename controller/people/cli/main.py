@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from controller.basics.colours import painted
@@ -35,6 +35,10 @@ STAYS_WRONG = frozenset(
 )
 """Errors that keep a table from starting until a person corrects the cause: a restart changes nothing. Errors of a disk
 or of another process are not here, since they may pass."""
+
+
+_OTHER_PATHS = ("backup", "deal")
+"""Commands of a table that take another path too: a table that is named there ends in .toml."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,34 +91,32 @@ def _parsed(words: list[str]) -> Namespace:
 def _with_file(command: Command, words: list[str]) -> list[str]:
     """The words, with the default file where the command needs a file and the words name no file."""
     name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
+    given = _positionals(command, rest)
     match command.file:
-        case File.TABLE if not any(
-            word.endswith(".toml") or _is_other_table(command, word) for word in _named_by(rest)
-        ):
+        case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in given):
             return [*name, str(default_table(command.name)), *rest]
-        case File.JOURNAL if _positionals(rest) < 1 + (command.name == "replay"):
+        case File.JOURNAL if len(given) < 1 + (command.name == "replay"):
             return [*name, str(default_journal(command.name)), *rest]
         case _:
             return words
 
 
-def _named_by(words: list[str]) -> list[str]:
-    """The words without a passphrase's file, which is no table's."""
-    return [word for place, word in enumerate(words) if not (place and words[place - 1] == "--passphrase-file")]
+def _positionals(command: Command, words: list[str]) -> list[str]:
+    """The words that are neither options nor the values of options."""
+    own = ArgumentParser(add_help=False)
+    command.add(own)
+    valued = {option for action in own._actions if action.nargs != 0 for option in action.option_strings}
+    return [
+        word
+        for place, word in enumerate(words)
+        if not word.startswith("-") and not (place and words[place - 1] in valued)
+    ]
 
 
 def _is_other_table(command: Command, word: str) -> bool:
     """Whether the word can only be the path of the table's file, under a name that does not end in .toml."""
     is_path = word.startswith(("/", "./", "../")) or ("/" in word and Path(word).is_file())
-    return command.name != "deal" and is_path
-
-
-def _positionals(words: list[str]) -> int:
-    """How many of the words are neither options nor options' values. Each option of a journal's reader has a value."""
-    return sum(
-        not word.startswith("-") and not (place and words[place - 1].startswith("--") and "=" not in words[place - 1])
-        for place, word in enumerate(words)
-    )
+    return command.name not in _OTHER_PATHS and is_path
 
 
 if __name__ == "__main__":
