@@ -28,6 +28,7 @@ from drivers.line.wire import Piece, lines_of, read_record
 from drivers.sim.line import PtyLine, SerialLine
 
 _HEARD_POLL_S, _READ_WITHIN_S = 0.02, 2.0
+_READ_POLLS = 5  # the kernel hands bytes on to the program's end a moment after they were said
 
 
 def record(of: str, file: Path, baud: int, seconds: float | None, most_bytes: int) -> int:
@@ -107,8 +108,10 @@ def _await_reader(pty: Path) -> None:
     with suppress(OSError):
         near = os.open(pty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         try:
+            empty = 0
             for _ in range(int(_READ_WITHIN_S / _HEARD_POLL_S)):
-                if fcntl.ioctl(near, termios.FIONREAD, bytes(4)) == bytes(4):
+                empty = empty + 1 if fcntl.ioctl(near, termios.FIONREAD, bytes(4)) == bytes(4) else 0
+                if empty == _READ_POLLS:
                     return
                 time.sleep(_HEARD_POLL_S)
         finally:
