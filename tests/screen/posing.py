@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from unittest.mock import patch
 
 from controller.contract.face.feed import Rounds
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import Status
-from controller.people.screen import web
+from controller.contract.face.table import Public
+from controller.people.screen import audience, web
 from controller.people.screen.hands import hand_view, meters_view
 from controller.people.screen.placards import placard_view
 from controller.people.screen.server import Screen, Sockets, application
@@ -42,18 +44,20 @@ def served() -> Iterator[str]:
     thread = Thread(target=loop.run_until_complete, args=[web.serve(app, listening, (), until_over())])
     thread.start()
     try:
-        yield address
+        with patch.object(audience, "BEAT_S", 3600):  # what the page hears, and when, is the test's
+            yield address
     finally:
         loop.call_soon_threadsafe(over.set)
         thread.join()
         loop.close()
 
 
-def parts(table: TableUnderTest, cents: dict[str, int] | None = None, name: str = "Table 1") -> dict[str, Any]:
-    """Everything that the page is told of this table, part by part. `cents` are the meters' levels."""
-    said: Placard = read_back(placard(table.table.rules, name))
-    burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(table.face, HEALTHY).items()}
-    status: Status = healthy(table.face, lamps=burning, pit={"meters": cents or {}})
+def parts(table: TableUnderTest, cents: dict[str, int] | None = None, face: Public | None = None) -> dict[str, Any]:
+    """Everything that the page is told of this table, part by part. `cents` are the meters' levels, and `face` stands
+    for the table's own."""
+    said: Placard = read_back(placard(table.table.rules, "Table 1"))
+    burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(face or table.face, HEALTHY).items()}
+    status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}})
     rounds: Rounds = read_back(Rounds(table.table.shoes_opened, public_rounds(table.table)))
     return {
         "link": {"live": True},
@@ -68,9 +72,13 @@ class Page:
     """One page in a browser."""
 
     def __init__(self, browser: Browser, url: str) -> None:
-        self.browser = browser
-        browser.run(f"location.href = '{url}'")
-        browser.until("document.readyState === 'complete' && document.fonts.status === 'loaded'")
+        self.browser, self._url = browser, url
+        self.load()
+
+    def load(self) -> None:
+        """Load the page anew."""
+        self.browser.run(f"location.href = '{self._url}'")
+        self.browser.until("typeof known === 'object' && known.link && document.fonts.status === 'loaded'")
 
     def speak(self, language: str) -> None:
         """Show this language from now on; "both": two side by side."""

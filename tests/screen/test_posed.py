@@ -7,11 +7,14 @@ from itertools import cycle
 
 import pytest
 
+from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
+from controller.rules.roads.marks import Roads, Round
 from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
 from tests.support.tables import ROYAL9, TABLES, TableUnderTest
+from tests.support.told import but
 
 pytestmark = needs_a_browser
 
@@ -45,9 +48,10 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
     for size, language in every_pose():
         page.browser.size(size)
         page.speak(language)
+        page.pose(parts(table))
         sizes = []
         for cents in AMOUNTS:
-            page.pose(parts(table, dict.fromkeys(meters, cents)))
+            page.pose({"meters": {"fresh": True, "cents": dict.fromkeys(meters, cents)}})
             assert page.browser.unfit() == [], f"{cents} at {size}, {language}"
             sizes.append(page.browser.read(_LETTERS))
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
@@ -65,3 +69,139 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             page.speak(language)
             page.pose(parts(table))
             assert page.browser.unfit() == [], f"{size}, {language}"
+
+
+# Hits.
+
+_LATER = "window.setTimeout = (next) => { window.later = next; return 1; }"
+"""Nothing that waits happens by itself: `later()` is when the wait is over."""
+
+
+def _hit(seat: int, tier: str = "player_personal", meter: str | None = "player_personal") -> PublicHit:
+    cents = 1_000_160 if meter else None
+    return PublicHit(1, 1, "royal9", seat, tier, meter, "1:1", cents, "pending", cents)
+
+
+def _seven(page: Page, *hits: PublicHit) -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+    page.pose(parts(table, face=but(table.face, hits=hits)))
+
+
+def test_every_hit_of_a_round_has_the_screen_once_seat_by_seat_and_not_again_on_a_page_loaded_anew(page: Page) -> None:
+    hits = [_hit(seat) for seat in (7, 6, 5, 4, 3, 2, 1)] + [_hit(3, "banker_personal", "banker_personal")]
+    page.browser.size("monitor")
+    page.load()
+    page.browser.run(_LATER)
+    _seven(page, *hits)
+    seen = []
+    while not page.browser.read("document.getElementById('hit').hidden"):
+        seen.append(
+            (
+                page.browser.text("#hit .who [lang=en]"),
+                page.browser.read("document.querySelectorAll('#hit .one').length"),
+            )
+        )
+        assert page.browser.unfit() == []
+        if len(seen) == 2:
+            page.load()  # while seat 2 has the screen
+            page.browser.run(_LATER)
+            _seven(page, *hits)
+        else:
+            page.browser.run("later()")
+    assert seen == [("Seat 1", 1), ("Seat 2", 1), *((f"Seat {seat}", 2 if seat == 3 else 1) for seat in range(2, 8))]
+    page.load()
+    _seven(page, *hits)
+    assert page.browser.read("document.getElementById('hit').hidden")
+
+
+def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None:
+    page.load()
+    for size in ("monitor", "portrait", "phone"):
+        page.browser.size(size)
+        _seven(page, *(_hit(seat, "any_royal", None) for seat in range(1, 8)))
+        assert page.browser.read("document.getElementById('hit').hidden")
+        assert page.browser.text(".seat[data-seat='4'] .award") == "$25Royal 9"
+        assert page.browser.unfit() == []
+
+
+# Roads.
+
+_SHOWN = """[...document.querySelectorAll('.others .road')].filter(road => {
+  const [mark, box] = [road.querySelector('.newest')?.getBoundingClientRect(), road.getBoundingClientRect()];
+  return !mark || (mark.left < box.left || mark.right > box.right);
+}).map(road => road.id)"""
+
+
+def test_the_newest_mark_of_each_road_is_in_its_window(page: Page) -> None:
+    """Found with a chop of 24: a derived road's long run stood at the window's end, and what came after it was left of
+    the window."""
+    page.browser.size("monitor")
+    letters = "PB" * 24 + "BBBPPBBB"
+    roads = Roads([Round("player" if letter == "P" else "banker") for letter in letters])
+    told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H"))
+    told["shoe"] |= {
+        "circles": [[*circle.place, circle.winner, circle.ties] for circle in roads.circles],
+        "derived": {name: [[*mark.place, mark.color] for mark in road.marks] for name, road in roads.derived.items()},
+    }
+    page.pose(told)
+    assert max(column for column, _, _ in told["shoe"]["derived"]["small_road"]) > 16, "the road is long"
+    assert page.browser.read(_SHOWN) == []
+
+
+def test_whoever_sees_no_colours_tells_the_derived_roads_red_from_their_blue(page: Page) -> None:
+    page.browser.size("monitor")
+    colors = page.browser.read(
+        "['--red', '--blue', '--paper'].map(name => getComputedStyle(document.documentElement).getPropertyValue(name))"
+    )
+    red, blue, paper = (_light(color.strip()) for color in colors)
+    assert (red + 0.05) / (blue + 0.05) >= 2
+    assert (paper + 0.05) / (red + 0.05) >= 3
+    shapes = page.browser.read(
+        "Object.values(DERIVED).map(mark => ['red', 'blue'].map(color =>"
+        " mark(color).outerHTML.replaceAll(`-${color}`, '')))"
+    )
+    assert all(one != other for one, other in shapes)
+
+
+def _light(color: str) -> float:
+    parts_ = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts_]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+# Silence.
+
+
+def test_what_is_old_is_said_to_be_old_and_no_amount_of_it_stays(page: Page) -> None:
+    page.browser.size("monitor")
+    page.load()
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+    told = parts(table, {"player_personal": 1_000_160})
+    page.browser.run(
+        "window.late = 0; const now = performance.now.bind(performance); performance.now = () => now() + late"
+    )
+    page.pose(told)
+    amounts = "[...document.querySelectorAll('.meter .cents')].map(each => each.textContent).join(' ')"
+    assert "$10,001.60" in page.browser.read(amounts)
+    page.browser.run("late = 2000; standing()")
+    assert not page.browser.read("document.getElementById('screen-away').checkVisibility()")
+    page.browser.run("late = 4000; standing()")
+    assert page.browser.read("document.getElementById('screen-away').checkVisibility()")
+    assert page.browser.read("getComputedStyle(document.getElementById('roads')).filter") == "grayscale(1)"
+    page.browser.run("late = 34000; standing()")
+    assert page.browser.read(amounts) == "– – –"
+    page.pose({"link": {"live": True}})
+    assert "$10,001.60" in page.browser.read(amounts)
+    page.pose({"link": {"live": False}})
+    assert page.browser.read("document.getElementById('away').checkVisibility()")
+
+
+def test_cards_have_names_and_what_has_the_keyboard_has_a_ring(page: Page) -> None:
+    page.browser.size("monitor")
+    page.pose(parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C TD 5D")))
+    names = page.browser.read("[...document.querySelectorAll('.card')].map(each => each.getAttribute('aria-label'))")
+    assert names == ["K hearts", "10 diamonds", "2 clubs", "5 diamonds"]
+    nameless = page.browser.read("[...document.querySelectorAll('[role=img]')].filter(each => !each.ariaLabel).length")
+    assert nameless == 0
+    page.browser.run("help.focus({ focusVisible: true })")
+    assert page.browser.read("parseFloat(getComputedStyle(help).outlineWidth)") >= 3

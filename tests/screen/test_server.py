@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from controller.contract.face.feed import FeedLine
 from controller.daemon.control.lines import line
+from controller.people.screen import audience as audience_
 from controller.people.screen import feed as feed_
 from controller.people.screen import server, web
-from controller.people.screen.audience import Audience
+from controller.people.screen.audience import Audience, Kiosks
+from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.server import Screen, Sockets, application
 from tests.support.tables import TableUnderTest
@@ -40,7 +47,9 @@ def a_screen(key: str | None = None) -> ASGIApp:
     return web.Headed(application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key))
 
 
-def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> tuple[int, dict[str, str], str]:
+def answered(
+    app: ASGIApp, path: str, method: str = "GET", query: str = "", headers: Sequence[tuple[bytes, bytes]] = ()
+) -> tuple[int, dict[str, str], str]:
     """The answer's status, headers and text."""
     sent: list[Any] = []
 
@@ -50,7 +59,13 @@ def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> t
     async def receive() -> Any:
         return await asyncio.Future()  # whoever asks goes on listening
 
-    asked = {"path": path, "raw_path": path.encode(), "query_string": query.encode(), "method": method, "headers": []}
+    asked = {
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "method": method,
+        "headers": headers,
+    }
     where = {"type": "http", "http_version": "1.1", "scheme": "http", "server": ("here", 80), "root_path": ""}
 
     async def ask() -> None:
@@ -58,8 +73,8 @@ def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> t
             await app(asked | where, receive, send)
 
     asyncio.run(ask())
-    headers = {name.decode(): said.decode() for name, said in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]).decode(errors="replace")
+    told = {name.decode(): said.decode() for name, said in sent[0]["headers"]}
+    return sent[0]["status"], told, b"".join(each.get("body", b"") for each in sent[1:]).decode(errors="replace")
 
 
 @pytest.mark.parametrize("path", [*_PAGES, *(f"/pages/{file.name}" for file in _FILES)])
@@ -154,3 +169,60 @@ async def test_a_table_of_another_version_is_told_once_and_heard_again_when_it_s
         "ValidationError: Expected `object`, got `array`)",
     ]
     assert all("different versions" in each for each in told)
+
+
+async def test_a_place_takes_no_more_streams_than_its_own_and_a_kiosk_always_has_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(audience_, "MOST_OF_A_PLACE", 3)
+    audience = Audience()
+    audience.show("hand", 0)
+    crowd = [audience.events(b"here") for _ in range(3)]
+    for stream in crowd:
+        await anext(stream)
+    assert (audience.has_room(b"here"), audience.has_room(b"elsewhere")) == (False, True)
+    await crowd[0].aclose()
+    assert audience.has_room(b"here")
+
+
+async def test_where_a_machine_has_all_its_streams_its_kiosk_still_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audience_, "MOST_OF_A_PLACE", 1)
+    screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
+    at = {"type": "http", "client": ("127.0.0.1", 1), "headers": []}
+    screen.kiosks.age_s(place_of(("127.0.0.1", 2)), "secret")
+
+    async def status(query: bytes) -> int:
+        (events,) = (
+            route.endpoint
+            for route in cast(Starlette, application(screen)).routes
+            if isinstance(route, Route) and route.path == "/events"
+        )
+        response: Response = await events(Request({**at, "query_string": query}))
+        if isinstance(response, StreamingResponse):
+            streams.append(response.body_iterator)
+            await anext(aiter(response.body_iterator))
+        return response.status_code
+
+    streams: list[Any] = []
+    assert [await status(query) for query in (b"", b"", b"kiosk=made-up", b"kiosk=secret")] == [200, 503, 503, 200]
+    for stream in streams:
+        await stream.aclose()
+
+
+def test_what_is_sent_is_packed() -> None:
+    _, headers, _ = answered(a_screen(), "/pages/players.js", headers=[(b"accept-encoding", b"gzip")])
+    assert headers["content-encoding"] == "gzip"
+
+
+def test_nobody_elsewhere_speaks_for_a_kiosk_or_crowds_it_out() -> None:
+    kiosks = Kiosks()
+    assert kiosks.age_s(b"here", "secret") is None
+    kiosks.painted(b"elsewhere", "secret")
+    assert kiosks.age_s(b"here", "secret") is None, "another place's word"
+    kiosks.painted(b"here", "secret")
+    for number in range(100):
+        kiosks.painted(b"here", f"made up {number}")
+        kiosks.age_s(b"elsewhere", f"made up {number}")
+    age_s = kiosks.age_s(b"here", "secret")
+    assert age_s is not None
+    assert age_s < 60

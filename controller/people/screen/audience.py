@@ -5,30 +5,47 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator
 
-BEAT_S = 5.0
-"""A page that hears nothing for twice this time says so, and connects again."""
+BEAT_S = 1.0
+"""A page that hears nothing for three times as long says so."""
+
+MOST_OF_A_PLACE = 64
+"""The most streams of a page that one place has at once. A kiosk's own stream is not counted, and always has room."""
 
 _MOST_KIOSKS = 20
 
 
 class Kiosks:
-    """When each attached monitor's page last painted, by the name with which its browser was started."""
+    """When each attached monitor's page last painted, by the name with which its browser was started.
+
+    The program that starts the browser asks for the page's age all the time, and makes the name known so. A name counts
+    only at the place it was asked for from, so nobody elsewhere can speak for a kiosk, nor crowd it out.
+    """
 
     def __init__(self) -> None:
-        self._painted_s: dict[str, float] = {}
+        self._painted_s: dict[bytes, dict[str, float | None]] = {}
 
-    def painted(self, name: str) -> None:
-        """The page has just painted. Where there are too many names, the name heard longest ago is forgotten."""
-        self._painted_s.pop(name, None)
-        self._painted_s[name] = time.monotonic()
+    def knows(self, place: bytes, name: str) -> bool:
+        """Whether a program at this place has asked for this page."""
+        return name in self._painted_s.get(place, {})
+
+    def painted(self, place: bytes, name: str) -> None:
+        """Note that the page has just painted, where the name is known."""
+        if self.knows(place, name):
+            self._painted_s[place][name] = time.monotonic()
+
+    def age_s(self, place: bytes, name: str) -> float | None:
+        """How long ago the page painted; None where it has not. Where a place has too many names, the name asked for
+        longest ago is forgotten; of too many places, the one that asked longest ago."""
+        named = self._painted_s.pop(place, {})
+        self._painted_s[place] = named
+        named[name] = painted_s = named.pop(name, None)
+        if len(named) > _MOST_KIOSKS:
+            del named[next(iter(named))]
         if len(self._painted_s) > _MOST_KIOSKS:
             del self._painted_s[next(iter(self._painted_s))]
-
-    def age_s(self, name: str) -> float | None:
-        """How long ago the page painted; None for an unknown name."""
-        painted_s = self._painted_s.get(name)
         return None if painted_s is None else time.monotonic() - painted_s
 
 
@@ -38,7 +55,16 @@ class Audience:
     def __init__(self) -> None:
         self._parts: dict[str, str] = {}
         self._news = asyncio.Event()
-        self.browsers = 0
+        self._of_place: Counter[bytes] = Counter()
+
+    @property
+    def browsers(self) -> int:
+        """How many browsers are on the page."""
+        return self._of_place.total()
+
+    def has_room(self, place: bytes) -> bool:
+        """Whether one more browser of this place may come."""
+        return self._of_place[place] < MOST_OF_A_PLACE
 
     def show(self, part: str, content: object) -> None:
         """The part has this text from now on."""
@@ -48,9 +74,9 @@ class Audience:
             news, self._news = self._news, asyncio.Event()
             news.set()
 
-    async def events(self) -> AsyncGenerator[str, None]:
+    async def events(self, place: bytes = b"") -> AsyncGenerator[str, None]:
         """Every part now, then each new part, and a beat while nothing is new. A slow browser skips what is old."""
-        self.browsers += 1
+        self._of_place[place] += 1
         sent: dict[str, str] = {}
         try:
             while True:
@@ -65,4 +91,4 @@ class Audience:
                 except TimeoutError:
                     yield "event: beat\ndata: {}\n\n"
         finally:
-            self.browsers -= 1
+            self._of_place[place] -= 1

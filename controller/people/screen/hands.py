@@ -47,7 +47,7 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "waits": waits(face),
         "stop": _stop(face.fault),
         "seats": {seat: _seat(seat, placard, face, status.lamps) for seat in face.seats},
-        "hits": [_hit(hit, placard, face) for hit in face.hits],
+        "hits": [_hit(hit, placard, face, status.pit.epoch) for hit in face.hits],
     }
 
 
@@ -162,12 +162,14 @@ def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
 
 def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> dict[str, Any]:
     sign = _SIGNS.get(lamps.get(f"seat_{seat}", "dark"))
-    steps = [hit.step for hit in face.hits if hit.seat == seat]
+    hits = [hit for hit in face.hits if hit.seat == seat]
+    steps = [hit.step for hit in hits]
     settled = face.settled.get(str(seat))
     role = next((role for role, active in face.actives.items() if active == seat), None)
     return {
         "sign": sign,
         "says": say("hit_waits", min(steps, key=_LONGEST_WAIT.index)) if steps else say("sign", sign) if sign else None,
+        "award": _award(hits, placard) if hits else None,
         "role": role,
         "turns": [hand for hand, holder in face.squeezing.items() if holder == seat],
         "result": settled and _settled(settled, placard),
@@ -175,18 +177,36 @@ def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> d
     }
 
 
-def _hit(hit: PublicHit, placard: Placard, face: Public) -> dict[str, Any]:
+def _cents(hit: PublicHit, placard: Placard) -> int | None:
+    """What the hit wins, as far as that is known."""
     cents = hit.cents if hit.cents is not None else hit.shown_cents
-    cents = cents if cents is not None else award_cents(placard, hit.tier)
+    return cents if cents is not None else award_cents(placard, hit.tier)
+
+
+def _award(hits: list[PublicHit], placard: Placard) -> dict[str, Any]:
+    """What a seat has won by its hits: "$5,000 +1" tells the largest, and counts the others. A progressive needs no
+    name there, since it has the screen."""
+    most = max(hits, key=lambda hit: _cents(hit, placard) or 0)
+    cents = _cents(most, placard)
+    amount = dollars(cents) if cents is not None else ""
+    more = f"+{len(hits) - 1}" if len(hits) > 1 else ""
+    name = None if most.meter else award_name(placard, most.spot, most.tier)
+    return {"amount": f"{amount} {more}".strip(), "name": name}
+
+
+def _hit(hit: PublicHit, placard: Placard, face: Public, epoch: str) -> dict[str, Any]:
+    cents = _cents(hit, placard)
     shoe, round_, tier = hit.shoe, hit.round, hit.tier
     shown = (shoe, round_) == (face.shoe, face.round)
     return {
-        "key": f"{shoe} {round_} {hit.seat} {hit.spot} {tier}",
+        "key": f"{epoch} {shoe} {round_} {hit.seat} {hit.spot} {tier}",
+        "at": [shoe, round_, hit.seat],
         "title": say("hit", "title" if hit.meter else "award"),
         "seat": say("label", "seat", seat=hit.seat),
         "tier": award_name(placard, hit.spot, tier),
         "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
         "amount": dollars(cents) if cents is not None else "",
+        "cents": cents,
         "waits": say("step", hit.step),
         "progressive": bool(hit.meter),
     }

@@ -56,6 +56,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _shown_once(url: str, command: Sequence[str], first_s: float, silent_s: float) -> str:
     """Run the browser until it ends or must be ended, and say why. No process of it stays behind."""
     name = secrets.token_hex(4)
+    _painted(f"{url}alive/{name}/age")  # the server believes no page of which nobody has asked
     try:
         browser = subprocess.Popen([*command, f"{url}?kiosk={name}"], start_new_session=True)
     except OSError as error:

@@ -27,6 +27,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "game": placard.game,
         "seat_hands": placard.seat_hands,
         "names": {name: say("label", name) for name in _NAMES},
+        "cards": {"--": say("label", "face_down"), **{suit: say("when", suit) for suit in SUIT_SIGNS}},
         "limits": _limits(placard),
         "seats": [{"seat": seat.seat, "k9": (seat.k9 or "").split()} for seat in placard.seats],
         "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],

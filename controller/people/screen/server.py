@@ -21,6 +21,8 @@ from typing import Any, TypeVarTuple
 import msgspec
 from msgspec import Struct, to_builtins
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -31,6 +33,7 @@ from controller.contract.face.answers import Answer
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
+from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.figures import past_view, rounds_of
 from controller.people.screen.hand_page import hand_page
@@ -132,6 +135,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
     hands are asked for at the socket `control`."""
     pages, technician = _Pages(screen), _TechniciansPages(screen, control, key)
     return Starlette(
+        middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
         routes=[
             Route("/", pages.page),
             Route("/events", pages.events),
@@ -142,8 +146,19 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/alive/{kiosk}/age", pages.age),
             Route("/favicon.ico", pages.icon),
             Mount("/pages", StaticFiles(directory=_PAGES)),
-        ]
+        ],
     )
+
+
+def _place(request: Request) -> bytes:
+    return place_of((request.client.host, request.client.port) if request.client else None)
+
+
+def _stream(audience: Audience, place: bytes) -> Response:
+    """The stream of a page, where the place has not too many of them already."""
+    if not audience.has_room(place):
+        return PlainTextResponse("This address has too many streams of this page open.\n", 503)
+    return StreamingResponse(audience.events(place), media_type="text/event-stream")
 
 
 class _Pages:
@@ -155,15 +170,18 @@ class _Pages:
     async def page(self, _request: Request) -> Response:
         return HTMLResponse(_PLAYERS)
 
-    async def events(self, _request: Request) -> Response:
-        return StreamingResponse(self._screen.players.events(), media_type="text/event-stream")
+    async def events(self, request: Request) -> Response:
+        place, players = _place(request), self._screen.players
+        if self._screen.kiosks.knows(place, request.query_params.get("kiosk", "")):
+            return _stream(players, b"a kiosk's own")
+        return _stream(players, place)
 
     async def alive(self, request: Request) -> Response:
-        self._screen.kiosks.painted(request.path_params["kiosk"])
+        self._screen.kiosks.painted(_place(request), request.path_params["kiosk"])
         return Response(status_code=204)
 
     async def age(self, request: Request) -> Response:
-        return JSONResponse({"age_s": self._screen.kiosks.age_s(request.path_params["kiosk"])})
+        return JSONResponse({"age_s": self._screen.kiosks.age_s(_place(request), request.path_params["kiosk"])})
 
     async def metrics(self, _request: Request) -> Response:
         return PlainTextResponse(self._screen.metrics(), media_type=CONTENT_TYPE)
@@ -209,8 +227,8 @@ class _TechniciansPages:
     async def _page(self, _request: Request) -> Response:
         return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
 
-    async def _events(self, _request: Request) -> Response:
-        return StreamingResponse(self._screen.technicians.events(), media_type="text/event-stream")
+    async def _events(self, request: Request) -> Response:
+        return _stream(self._screen.technicians, _place(request))
 
     async def _rounds(self, request: Request) -> Response:
         await self._screen.look_back()

@@ -1,11 +1,12 @@
 "use strict";
 // The players' page: draws what the server sends, and asks it for nothing else. A part comes whole, each time it changes.
 
-const HIT_MS = 10000;
 const TURN_MS = 9000; // how long the long lists stand in one language
-const SILENT_MS = 11000; // the server says something every five seconds
+const SILENT_MS = 3000; // the server says something every second
+const STALE_MS = 30000; // amounts of so long ago are shown no more
 const ROLL_MS = 900;
 const KIOSK_MS = 4000;
+const SHORT_AMOUNT = 7; // letters of an amount that is told at a seat on a phone
 const LONG = 20; // letters of a limit that is told in a sentence
 const SHORT = 19; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -52,8 +53,15 @@ const SUITS = {
   C: "M16 2a6.5 6.5 0 0 1 5.4 10.1A6.6 6.6 0 1 1 18 22l2 8h-8l2-8a6.6 6.6 0 1 1-3.4-9.9A6.5 6.5 0 0 1 16 2z",
 };
 
+function cardName(text) {
+  const { cards } = known.placard;
+  const named = cards[text === "--" ? "--" : text[1]] ?? {};
+  const said = named[page.lang] ?? named.en ?? "";
+  return text === "--" ? said : `${text[0] === "T" ? "10" : text[0]} ${said}`;
+}
+
 function card(text, third) {
-  const drawn = svg("svg", { viewBox: "0 0 100 140", class: third ? "card third" : "card", "data-card": text, role: "img" });
+  const drawn = svg("svg", { viewBox: "0 0 100 140", class: third ? "card third" : "card", "data-card": text, role: "img", "aria-label": cardName(text) });
   if (text === "--") {
     drawn.append(
       svg("rect", { width: 100, height: 140, rx: 9, fill: "#fbf7ec" }),
@@ -198,14 +206,19 @@ function drawSeats() {
     const held = turns.length ? turns : now.role ? [now.role] : [];
     const before = turns.length ? names.turns : settled ? names.next : null; // a finished round's roles may have moved on
     if (held.length) told.push(el("div", "held turns", ...(before ? words(before) : []), ...held.map((hand) => el("span", `role is-${hand}`, ...words(names[hand])))));
-    const result = now.sign === "hit" ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
+    const hit = now.sign === "hit";
+    if (hit && now.award) {
+      const { amount, name } = now.award;
+      told.push(el("div", amount.length > SHORT_AMOUNT ? "award long" : "award", el("b", "", amount), name && el("span", "turns", ...words(name))));
+    }
+    const result = hit ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
     if (result) {
       told.push(el("div", `result turns ${result.mark}`, ...words(result.says)));
       told.at(-1).style.setProperty("--letters", Math.max(...Object.values(result.says).map((each) => each.length)));
     }
     const number = el("div", "n", String(seat));
     if (SIGNS[now.sign]) {
-      const icon = svg("svg", { viewBox: "0 0 32 32", class: "icon", role: "img", "aria-label": now.says.en });
+      const icon = svg("svg", { viewBox: "0 0 32 32", class: "icon", role: "img", "aria-label": Object.values(now.says).join(" / ") });
       icon.append(svg("path", { d: SIGNS[now.sign] }));
       number.append(icon);
     }
@@ -255,7 +268,7 @@ function drawMeters() {
     if (!here) box.append(here = el("div", "meter", el("div", "label turns"), el("div", "cents")));
     here.dataset.meter = meter;
     say(here.firstChild, label);
-    if (cents[meter] === null) here.lastChild.textContent = "–";
+    if (cents[meter] === null || document.body.classList.contains("stale")) here.lastChild.textContent = "–";
     else roll(here.lastChild, meter, cents[meter]);
   });
 }
@@ -353,7 +366,8 @@ function road(id, marks, draw) {
   const wide = Math.max(60, (width / Math.max(height, 1)) * 60);
   const columns = Math.floor(wide / 10);
   const last = marks.reduce((most, [column]) => Math.max(most, column), 0);
-  const first = Math.max(0, last + 2 - columns);
+  const newest = marks.length ? marks.at(-1)[0] : 0; // left of the end where an earlier run was long
+  const first = Math.max(0, Math.min(last + 2 - columns, newest - Math.floor(columns / 2)));
   where.setAttribute("viewBox", `0 0 ${wide} 60`);
   where.setAttribute("preserveAspectRatio", "xMinYMid meet");
   where.replaceChildren();
@@ -385,10 +399,17 @@ function drawCircle(where, [winner, ties]) {
   if (ties > 1) where.append(svg("text", { x: 8.2, y: 9.7, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
 }
 
+// Red is whole, blue has a gap: whoever sees no colours tells them apart.
+const GAP = { red: {}, blue: { pathLength: 12, "stroke-dasharray": "4 2" } };
 const DERIVED = {
-  big_eye_boy: (color) => svg("circle", { cx: 5, cy: 5, r: 3.5, class: `ring-${color}`, "stroke-width": 1.7 }),
-  small_road: (color) => svg("circle", { cx: 5, cy: 5, r: 4.1, class: `fill-${color}` }),
-  cockroach_pig: (color) => svg("line", { x1: 1.5, y1: 8.5, x2: 8.5, y2: 1.5, class: `ring-${color}`, "stroke-width": 2.1, "stroke-linecap": "round" }),
+  big_eye_boy: (color) => svg("circle", { cx: 5, cy: 5, r: 3.5, class: `ring-${color}`, "stroke-width": 1.7, ...GAP[color] }),
+  small_road: (color) => {
+    const mark = svg("g", {});
+    mark.append(svg("circle", { cx: 5, cy: 5, r: 4.1, class: `fill-${color}` }));
+    if (color === "blue") mark.append(svg("circle", { cx: 5, cy: 5, r: 1.3, class: "hole" }));
+    return mark;
+  },
+  cockroach_pig: (color) => svg("path", { d: color === "red" ? "M1.5 8.5L8.5 1.5" : "M1.5 8.5L4 6M6 4L8.5 1.5", class: `ring-${color}`, "stroke-width": 2.1, "stroke-linecap": color === "red" ? "round" : "butt" }),
 };
 
 function drawAsk(side) {
@@ -414,47 +435,6 @@ function drawShoe() {
   drawAsk("banker");
 }
 
-// A hit is shown large for a while, each of them once; those of one hand together.
-
-const celebrated = new Map(); // each hit that stands, as it is now
-const queue = [];
-const shown = new Map(); // those that are large now
-
-function noteHits() {
-  const now = new Set();
-  for (const hit of known.hand.hits) {
-    let key = hit.key;
-    while (now.has(key)) key += " again";
-    now.add(key);
-    if (!celebrated.has(key)) queue.push(key);
-    celebrated.set(key, hit);
-  }
-  for (const key of celebrated.keys()) if (!now.has(key)) celebrated.delete(key);
-  if (!shown.size && queue.length) celebrate();
-  else drawHits();
-}
-
-function celebrate() {
-  shown.clear();
-  for (const key of queue.splice(0).filter((each) => celebrated.has(each)).slice(0, 4)) shown.set(key, celebrated.get(key));
-  $("hit").hidden = !shown.size;
-  drawHits();
-  if (shown.size) setTimeout(celebrate, HIT_MS);
-}
-
-function drawHits() {
-  for (const key of shown.keys()) if (celebrated.has(key)) shown.set(key, celebrated.get(key)); // its step may be another
-  const hits = [...shown.values()];
-  if (!hits.length) return;
-  const alike = hits.every((hit) => hit.progressive === hits[0].progressive);
-  const small = (said) => (said ? el("div", "tier turns", ...words(said)) : null);
-  $("hit").replaceChildren(
-    ...(alike ? [el("div", "what", ...words(hits[0].title))] : []),
-    el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
-      alike ? null : el("div", "kind turns", ...words(hit.title)),
-      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, ...[hit.tier, hit.waits, hit.earlier].map(small)))));
-}
-
 // What the server says.
 
 const DRAW = {
@@ -471,15 +451,23 @@ const DRAW = {
   shoe: drawShoe,
 };
 
-let heardMs = performance.now();
+let heardMs = performance.now(); // the server
+let liveMs = performance.now(); // the table, through the server
 
 function standing() {
-  const away = performance.now() - heardMs > SILENT_MS;
+  const now = performance.now();
+  const away = now - heardMs > SILENT_MS;
   const silent = away || !(known.link && known.link.live);
+  if (!silent) liveMs = now;
+  const wasSilent = document.body.classList.contains("silent");
   document.body.classList.toggle("silent", silent);
   $("screen-away").hidden = !away;
   $("away").hidden = away || !silent;
-  if (known.hand) drawSays();
+  const stale = now - liveMs > STALE_MS;
+  const wasStale = document.body.classList.contains("stale");
+  document.body.classList.toggle("stale", stale);
+  if (stale !== wasStale && known.meters) drawMeters();
+  if (silent !== wasSilent && known.hand) drawSays();
 }
 
 function heard(part, said) {
@@ -496,7 +484,7 @@ function heard(part, said) {
 }
 
 function connect() {
-  const source = new EventSource("/events");
+  const source = new EventSource(asked.get("kiosk") ? `/events?kiosk=${encodeURIComponent(asked.get("kiosk"))}` : "/events");
   for (const part of ["link", "placard", "shoe", "hand", "meters"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
   source.addEventListener("beat", () => { heardMs = performance.now(); standing(); });
   source.onerror = () => {
@@ -515,7 +503,7 @@ setInterval(() => {
   page.dataset.turn = turns % 2 ? "vi" : "en";
   if (sheets.length > 1) turnSheet();
 }, TURN_MS);
-setInterval(standing, 1000);
+setInterval(standing, 250);
 // On an attached monitor: what starts the browser is told that a frame was painted, or starts it again.
 if (asked.get("kiosk")) {
   document.body.classList.add("kiosk");
