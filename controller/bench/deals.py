@@ -123,7 +123,7 @@ def deals(
     rounds = st.lists(
         st.builds(
             _Planned,
-            cards=st.tuples(*[card] * _MOST_CARDS),
+            cards=st.lists(card, max_size=_MOST_CARDS).map(_filled),
             seats=st.lists(st.integers(1, seats), max_size=seats, unique=True).map(lambda of: tuple(sorted(of))),
             misread=st.none() | st.tuples(place, st.sampled_from(misreads)) if misreads else st.none(),
             unplugged_before=st.none() | place if plugs else st.none(),
@@ -166,6 +166,11 @@ def _steps_of(planned: _Planned, cards: Sequence[str]) -> Iterator[Step]:
         else:
             yield Step("draw", card)
     yield from (Step("uncover", str(seat)) for seat in planned.seats)
+
+
+def _filled(cards: Sequence[str]) -> tuple[str, ...]:
+    """Six cards: these, and low ones. So a deal shrinks by whole cards."""
+    return (*cards, *[CARDS[0]] * (_MOST_CARDS - len(cards)))
 
 
 def _taken(left: Counter[str], card: str) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import find, given, settings
 
 from controller.bench.daemon import Table
-from controller.bench.deals import Deal, Step, deals
+from controller.bench.deals import Deal, DealtRound, Step, deals
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
@@ -54,11 +54,10 @@ def test_a_second_brand_misreads_in_its_own_way(deal: Deal) -> None:
 
 
 def test_a_deal_is_played_at_the_bench(table: Table, shoe: FarShoe, pins: Pins, eventually: Eventually) -> None:
-    deal = find(
-        deals(most_rounds=1, seats=2, misreads=()),
-        lambda deal: any(of.seats == (2,) for of in deal.rounds),
-        settings=_AGAIN,
-    )
+    begins = [Step("press", "new_shoe"), Step("new_shoe"), Step("draw", "AD"), Step("draw", "KH")]
+    dealt = [Step("draw", card) for card in ("KS", "2D", "9S", "3C")]
+    steps = (*begins, Step("cover", "2"), Step("press", "deal"), *dealt, Step("uncover", "2"))
+    deal = Deal(steps, (DealtRound(("KS", "9S"), ("2D", "3C"), "player", (2,)),))
 
     def answered(step: Step) -> bool:
         return table.phase == {"new_shoe": "first_card_due", "deal": "wagers_locked"}[step.what]
