@@ -225,7 +225,7 @@ class MqttBroker:
         listener.broker_answered(token, reason_code)
 
     def own_topic(self, listener: BrokerListener, ours: bool) -> None:
-        """A message on our own topic: of this run, or of another client."""
+        """A message came on our own topic. This run has published it, or another client."""
         if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
             listener.broker_id_taken()
 

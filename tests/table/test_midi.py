@@ -320,7 +320,7 @@ def test_at_hand_end_what_goes_wrong_with_the_fifth_card_does_not_tell_whose_it_
 
 
 def _result(card: Card) -> tuple[ShoeResult, bool, bool]:
-    """A result and its pairs, which differ with the card."""
+    """A shoe's result with its two pairs. Which result and which pairs they are depends on the card."""
     return (ShoeResult.TIE if card.points else ShoeResult.PLAYER, card.points > 4, card.points % 2 == 0)
 
 

@@ -49,7 +49,7 @@ class _OfAward(Decision, frozen=True, forbid_unknown_fields=True):
 
 
 class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
-    """The hit is true."""
+    """People decide that an award's hit is true."""
 
     may = ("attendant", "supervisor")
     despite_doubts: bool = False
@@ -63,7 +63,7 @@ class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
 
 
 class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
-    """A verified award is paid, by another person than those who verified it."""
+    """A verified award is paid. Whoever verified it may not pay it."""
 
     may = ("accounting", "supervisor")
     despite_doubts: bool = False
@@ -77,7 +77,7 @@ class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
 
 
 class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
-    """The hit is not true."""
+    """People decide that an award's hit is not true."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -86,7 +86,7 @@ class Reject(_OfAward, frozen=True, forbid_unknown_fields=True, tag="reject"):
 
 
 class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
-    """The slip of an award is printed. What is told is the slip, for the program that makes its page."""
+    """A person prints the slip of an award. The answer is the slip, for the program that makes its page."""
 
     may = ("attendant", "supervisor", "accounting")
 
@@ -99,7 +99,7 @@ class PrintSlip(_OfAward, frozen=True, forbid_unknown_fields=True, tag="slip"):
 
 
 class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
-    """What the table told of the award is true."""
+    """People decide that what the table told of the award is true."""
 
     may = ("supervisor", "accounting")
 
@@ -108,7 +108,7 @@ class Recall(_OfAward, frozen=True, forbid_unknown_fields=True, tag="recall"):
 
 
 class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
-    """What the table told of the award is false."""
+    """People decide that what the table told of the award is false."""
 
     may = ("supervisor", "accounting")
 
@@ -117,7 +117,7 @@ class Dismiss(_OfAward, frozen=True, forbid_unknown_fields=True, tag="dismiss"):
 
 
 class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
-    """A table is heard in this epoch, under this key."""
+    """The pit hears a table from now on, in this epoch and under this key."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -135,7 +135,7 @@ class Adopt(Decision, frozen=True, forbid_unknown_fields=True, tag="adopt"):
 
 
 class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
-    """An adoption was wrong."""
+    """People take back an adoption that was wrong."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -158,7 +158,7 @@ class Unadopt(Decision, frozen=True, forbid_unknown_fields=True, tag="unadopt"):
 
 
 class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
-    """A table is gone for good."""
+    """The pit hears a table no more, since it is gone for good."""
 
     may = ("engineer", "supervisor")
     table: str
@@ -203,7 +203,7 @@ class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", t
 
 
 class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="look"):
-    """What waits, and who the caller is to the pit."""
+    """The caller asks which decisions wait, and which roles the pit sees in the caller."""
 
 
 Asked = (
