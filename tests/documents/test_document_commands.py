@@ -16,8 +16,11 @@ from pathlib import Path
 import pytest
 
 from controller.basics.manual import parsers
-from controller.people.cli.command import File, parser_of
+from controller.people.cli.command import parser_of
 from controller.people.cli.commands import every_command
+from controller.people.cli.files import VARIABLE
+from controller.people.cli.main import parsed
+from controller.people.cli.programs import EXAMPLE_TABLE
 from controller.people.pit_page.__main__ import parser as pit_page_parser
 from controller.pit.conformance.main import parser as conformance_parser
 from controller.pit.head_office.main import parser as head_office_parser
@@ -128,7 +131,7 @@ def _wrong_with(words: list[str]) -> str:
     """Why these words cannot be a command; "" where they can."""
     match words:
         case [program, *arguments] if Path(program).name == "tablectl":
-            return _parses(_TABLECTL, _with_file(arguments))
+            return _as_typed(arguments)
         case [python, "-m", module, *arguments] | [python, "-I", "-m", module, *arguments] if module in _MODULES:
             return _parses(_MODULES[module](), arguments)
         case [python, "-m", "pytest", *paths] if Path(python).name == "python":
@@ -153,17 +156,19 @@ def _parses(parser: ArgumentParser, arguments: list[str]) -> str:
     return ""
 
 
-def _with_file(arguments: list[str]) -> list[str]:
-    """The arguments with the table's file or journal, which may be left out on a table's own machine."""
-    command = next((each for each in every_command() if arguments[: len(each.name.split())] == each.name.split()), None)
-    if command is None or command.file is None or "--help" in arguments:
-        return arguments
-    place = len(command.name.split())
-    said = arguments[place:]
-    endings = (".toml", ".journal", ".backup") if command.file is File.JOURNAL else (".toml", ".journal")
-    if any(word.endswith(endings) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
-        return arguments
-    return [*arguments[:place], "TABLE.toml", *said]
+def _as_typed(arguments: list[str]) -> str:
+    """Why `tablectl` itself refuses these words on a machine whose table need not be named; "" where it takes them."""
+    try:
+        parsed(arguments)
+    except SystemExit as told:
+        return "" if told.code == 0 else f"its parser refuses {shlex.join(arguments)}"
+    return ""
+
+
+@pytest.fixture(autouse=True)
+def _own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command is read as on a machine whose table is the example."""
+    monkeypatch.setenv(VARIABLE, str(EXAMPLE_TABLE))
 
 
 def _wrong_with_make(target: str, variables: list[str]) -> str:

@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     starts = words[:1] == ["run"]
     try:
-        options = _parsed(words)
+        options = parsed(words)
         if options.command.file is not None:
             check_kind(options.command, getattr(options, options.command.file.name.lower()))
         code: int = options.command.run(options)
@@ -73,8 +73,8 @@ def _print(error: TableError) -> None:
     print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
 
 
-def _parsed(words: list[str]) -> Namespace:
-    """The options of a command line, with the default table where no table is named."""
+def parsed(words: list[str]) -> Namespace:
+    """The options of a command line, with the default table where no table is named. Raises TableError, SystemExit."""
     # `dark` must not wait while the acts load, and no command waits for the parsers of all others.
     command = named(words, COMMANDS) or named(words, every_command())
     parser = parser_of((command,) if command is not None else every_command())
