@@ -172,7 +172,7 @@ def test_check_refuses_terms_that_give_money_away(tmp_path: Path, capsys: pytest
 
 def test_the_par_sheet_tells_the_long_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
-    words = ["--pit-settings", str(PIT), "--rounds-an-hour", "50", "--page", str(page)]
+    words = ["--pit-settings", str(PIT), "--rounds-an-hour", "50", "--html", str(page)]
     assert main(["par", str(ROYAL9), *words]) == 0
     out = capsys.readouterr().out
     for line in (

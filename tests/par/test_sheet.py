@@ -160,7 +160,7 @@ def test_csv_has_every_outcome_with_the_figures_of_json(capsys: pytest.CaptureFi
 
 def test_a_page_to_print_says_what_was_counted_and_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "par.html"
-    assert main(["par", str(GAMES / "ez_baccarat.toml"), "--page", str(page)]) == 0
+    assert main(["par", str(GAMES / "ez_baccarat.toml"), "--html", str(page)]) == 0
     text, of = page.read_text("utf-8"), subject(GAMES / "ez_baccarat.toml")
     told = "winner banker, banker (total 7, cards 3)"
     for said in (of.sheet, of.digest, told, "2,292,252,566,437,888", "1.01830%", "without replacement"):
@@ -204,7 +204,7 @@ def test_a_level_of_no_meter_is_refused(level: str, capsys: pytest.CaptureFixtur
 
 
 def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["par", str(GAMES / "royal9.toml"), "--page", str(tmp_path)]) == 1
+    assert main(["par", str(GAMES / "royal9.toml"), "--html", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("page_unwritable: ")
 
 

@@ -15,21 +15,29 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TypeVar
 
 import msgspec
 
 from controller.basics.digest import digest, program_digest
 from controller.people.par.odds import Odds
 from controller.people.par.sheet import Hands, Par, Subject, par
+from controller.people.par.together import Together, together
 
+_T = TypeVar("_T", bound="_Kept")
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _MOST_BYTES = 10_000_000
 
 
 class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A par sheet without its subject, and the digest under which it was counted."""
+    """What was counted, and the digest under which it was."""
 
     of: str
+
+
+class _Sheet(_Kept, frozen=True, forbid_unknown_fields=True):
+    """A par sheet without its subject."""
+
     cards: int
     bets: tuple[Odds, ...]
     hands: tuple[Hands, ...]
@@ -38,14 +46,29 @@ class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left_out: tuple[str, ...]
 
 
+class _Together(_Kept, frozen=True, forbid_unknown_fields=True):
+    """The count of all bets together."""
+
+    together: Together
+
+
 def counted(of: Subject) -> Par:
     """The par sheet with the cards of a fresh shoe. Raises TableError as `par` does."""
     key = digest(program_digest(), of.digest)
-    if (kept := _read(key)) is None:
+    if (kept := _read(key, _Sheet)) is None:
         sheet = par(of)
-        kept = _Kept(key, sheet.cards, sheet.bets, sheet.hands, sheet.play, sheet.method, sheet.left_out)
+        kept = _Sheet(key, sheet.cards, sheet.bets, sheet.hands, sheet.play, sheet.method, sheet.left_out)
         _keep(kept)
     return Par(of, kept.cards, kept.bets, kept.hands, kept.play, kept.method, kept.left_out)
+
+
+def counted_together(of: Subject) -> Together:
+    """The count of all bets together, with the cards of a fresh shoe."""
+    key = digest(program_digest(), of.digest)
+    if (kept := _read(key, _Together)) is None:
+        kept = _Together(key, together(of))
+        _keep(kept)
+    return kept.together
 
 
 def _folder() -> Path | None:
@@ -55,13 +78,17 @@ def _folder() -> Path | None:
     return None
 
 
-def _read(key: str) -> _Kept | None:
+def _name(key: str, type_: type[_Kept]) -> str:
+    return f"{key}.{type_.__name__.strip('_').lower()}"
+
+
+def _read(key: str, type_: type[_T]) -> _T | None:
     """What was kept under this digest; None where nothing is, or nothing that counts."""
     if (folder := _folder()) is None:
         return None
     try:
         own = _is_own(folder.stat())
-        file = os.open(folder / f"{key}.par", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(folder / _name(key, type_), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
     with os.fdopen(file, "rb") as opened:
@@ -71,7 +98,7 @@ def _read(key: str) -> _Kept | None:
     if whole != hashlib.sha256(text).hexdigest().encode():
         return None
     try:
-        kept = msgspec.json.decode(text, type=_Kept, dec_hook=lambda _, value: Fraction(value))
+        kept = msgspec.json.decode(text, type=type_, dec_hook=lambda _, value: Fraction(value))
     except (msgspec.MsgspecError, ValueError, ZeroDivisionError):  # of another program
         return None
     return kept if kept.of == key else None
@@ -92,4 +119,4 @@ def _keep(kept: _Kept) -> None:
             return
         with NamedTemporaryFile(dir=folder, delete=False) as new:
             new.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
-        Path(new.name).replace(folder / f"{kept.of}.par")
+        Path(new.name).replace(folder / _name(kept.of, type(kept)))

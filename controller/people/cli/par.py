@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.daemon.config import load
-from controller.people.cli.counted import counted
+from controller.people.cli.counted import counted, counted_together
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
 from controller.people.cli.told import waited_for
 from controller.people.par.odds import Levels
 from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
+from controller.people.par.page_together import sensitivity_lines, together_json, together_lines
+from controller.people.par.sensitivity import by_cut_card, by_decks
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.settings import load as load_settings
 
@@ -30,36 +32,46 @@ def par_sheet(
     pit: Path | None = None,
     rounds_an_hour: int = 100,
     as_csv: bool = False,
+    sensitivity: bool = False,
 ) -> int:
     """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
-    `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS. `pit`: the
-    pit's settings, whose seeds are the levels of the meters that `meters` leave out.
-
-    Raises TableError.
+    `composition`: with the open shoe's unseen cards. `meters`: NAME=CENTS. `pit`: the pit's settings, whose seeds are
+    the levels of the other meters. `sensitivity`: also how the figures move with the shoe. Raises TableError.
     """
-    levels = dict(map(_level, meters))
+    levels: Levels = dict(map(_level, meters))
     if composition:
         return _composition(file, levels, as_json)
     sheet, on_terms = counted_of(file), OnTerms(rounds_an_hour=rounds_an_hour)
-    known = {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
-    if unknown := sorted(levels.keys() - known):
+    if unknown := sorted(levels.keys() - _meters(sheet)):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
     if pit is not None:
-        terms = load_settings(pit)
-        levels = {name: meter.seed_cents for name, meter in terms.meters.items() if name in known} | levels
-        on_terms = OnTerms(long_runs(sheet, terms), rounds_an_hour)
+        levels, on_terms = _by_the_pit(sheet, pit, levels, rounds_an_hour)
+    count = counted_together(sheet.subject)
+    moved = sensitivity_lines(sheet, by_decks(sheet.subject), [*by_cut_card(sheet)], levels) if sensitivity else ()
+    beside = [*together_lines(sheet, count, levels), *moved]
     if page is not None:
         with writing(page):
-            page.write_text(html(sheet, levels, on_terms), "utf-8")
+            page.write_text(html(sheet, levels, on_terms, beside), "utf-8")
     if against is not None:
         _print_differences(sheet, counted_of(against), levels, as_json)
     elif as_json:
-        print(json.dumps(json_of(sheet, levels, on_terms), indent=2))
-    elif as_csv:
-        print(csv_of(sheet, levels, on_terms), end="")
+        told = json_of(sheet, levels, on_terms) | {"together": together_json(sheet, count, levels)}
+        print(json.dumps(told, indent=2))
     else:
-        print("\n".join(lines(sheet, levels, on_terms)))
+        text = csv_of(sheet, levels, on_terms) if as_csv else "\n".join((*lines(sheet, levels, on_terms, beside), ""))
+        print(text, end="")
     return 0
+
+
+def _meters(sheet: Par) -> set[str]:
+    return {meter for bet in sheet.bets for meter in bet.edge_by_meter()}
+
+
+def _by_the_pit(sheet: Par, pit: Path, levels: Levels, rounds_an_hour: int) -> tuple[Levels, OnTerms]:
+    """The levels, with the seed of each meter that has none, and the bets on the pit's terms."""
+    terms = load_settings(pit)
+    seeds = {name: meter.seed_cents for name, meter in terms.meters.items() if name in _meters(sheet)}
+    return {**seeds, **levels}, OnTerms(long_runs(sheet, terms), rounds_an_hour)
 
 
 def counted_of(file: Path) -> Par:

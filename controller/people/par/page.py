@@ -33,8 +33,8 @@ class OnTerms(Struct, frozen=True):
 NO_TERMS = OnTerms()
 
 
-def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str]:
-    """The lines for a terminal."""
+def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> Iterator[str]:
+    """The lines for a terminal. `beside`: what is told of all bets together."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
@@ -54,6 +54,7 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> Iterator[str
     yield ""
     yield from of.play
     yield from _hands(of)
+    yield from beside
     yield _left_out(of)
     yield of.method
 
@@ -208,9 +209,9 @@ def _capped_json(of: Par, odds: Odds) -> dict[str, Any]:
 
 def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
     if (found := _capped(of, odds)) is not None:
-        in_full = f"a wager up to {_dollars(found.in_full_to_cents)} is paid in full"
-        yield f"a wager wins at most {_dollars(found.pays_at_most_cents)}: {in_full}"
-        yield f"at the greatest wager, {_dollars(found.greatest_cents)}, the house edge is {percent(found.edge)}"
+        in_full = f"a wager up to {dollars(found.in_full_to_cents)} is paid in full"
+        yield f"a wager wins at most {dollars(found.pays_at_most_cents)}: {in_full}"
+        yield f"at the greatest wager, {dollars(found.greatest_cents)}, the house edge is {percent(found.edge)}"
 
 
 def _run_json(run: LongRun) -> dict[str, Any]:
@@ -224,8 +225,8 @@ def _run_json(run: LongRun) -> dict[str, Any]:
     }
 
 
-def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> str:
-    """A page to print."""
+def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> str:
+    """A page to print. `beside`: what is told of all bets together."""
     bets = "\n".join(_bet_html(of, bet, levels, on_terms) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(name_of(bet))}<td>{escape(_edge(bet, levels))}"
@@ -254,6 +255,7 @@ section {{ break-inside: avoid; }}
 <table><tr><th>bet<th>house edge<th class="number">standard deviation<th class="number">wins{rows}</table>
 {_list("The best play", of.play)}
 {_list("Rounds", _hands(of))}
+{_list("Together", beside)}
 <p>{escape(_left_out(of))}</p>
 {bets}
 </html>
@@ -314,7 +316,7 @@ def _meters_of(bet: Odds, levels: Levels) -> str:
         return ""
     if not any(levels.get(meter) for meter in meters):
         return " with empty meters"
-    return " with " + ", ".join(f"{meter} at {_dollars(levels.get(meter, 0))}" for meter in meters)
+    return " with " + ", ".join(f"{meter} at {dollars(levels.get(meter, 0))}" for meter in meters)
 
 
 def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
@@ -348,10 +350,11 @@ def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
     beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
     if cents <= 0:
         return f"the house has no edge even while the meter is empty, {beside}"
-    return f"the house has no edge from {_dollars(cents)} on, {beside}"
+    return f"the house has no edge from {dollars(cents)} on, {beside}"
 
 
-def _dollars(cents: Fraction | int) -> str:
+def dollars(cents: Fraction | int) -> str:
+    """An amount for people."""
     return f"${float(cents) / 100:,.2f}"
 
 

@@ -20,6 +20,7 @@ from controller.people.par.shoe import Shoe, fresh
 from controller.rules.game.bets import Bet
 from controller.rules.game.cards import DECK
 from controller.rules.game.games import Game
+from controller.rules.game.settlement import Rounding
 from controller.rules.game.wagers import WagerRules
 from controller.table.rules import Seat, ShoeRules
 from controller.table.shoe_life import cards_to_burn
@@ -39,6 +40,7 @@ class Subject(Struct, frozen=True):
     play: Game
     wagers: WagerRules
     bets: tuple[Bet, ...]
+    rounding: Rounding
     left_out: tuple[tuple[str, str], ...]
     """The keys that are the same in every shipped game, and the value of each that holds here."""
 
@@ -96,12 +98,15 @@ def subject(path: Path) -> Subject:
     if is_game_file(path):
         game, digest = load_game(path)
         named = game.name, game.sheet, digest
-        return Subject(*named, (), game.most_seats, game.shoe, play_of(game), game.wagers, game.bets, left_out(game))
+        shoe, play, rounding = game.shoe, play_of(game), game.rounding
+        return Subject(*named, (), game.most_seats, shoe, play, game.wagers, game.bets, rounding, left_out(game))
     config = load(path)
     rules = config.rules
     seats = rules.seats
     named = rules.game, config.game.sheet, config.digest
-    return Subject(*named, seats, len(seats), rules.shoe, rules.play, rules.wagers, rules.bets, left_out(config.game))
+    shoe, play, rounding = rules.shoe, rules.play, rules.rounding
+    left = left_out(config.game)
+    return Subject(*named, seats, len(seats), shoe, play, rules.wagers, rules.bets, rounding, left)
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
@@ -158,6 +163,11 @@ _METHOD = (
 
 def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealers: Fraction) -> Hands:
     mean = dealers + (seats or 1) * sum((cards * often for cards, often in by_cards.items()), Fraction())
+    return rounds_in_a_shoe(of, seats, by_cards, mean)
+
+
+def rounds_in_a_shoe(of: Subject, seats: int | None, by_cards: dict[int, Fraction], mean: Fraction) -> Hands:
+    """How many rounds the shoe has, where a round takes `mean` cards on average."""
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
     least, dealt, most = (
         52 * of.shoe.decks - many - of.shoe.cut_card_from_end

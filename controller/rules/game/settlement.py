@@ -130,8 +130,8 @@ def settle(
             most = wager.cents if bet.unequal_stakes == "house_covers" else min(stakes)
             return [_stake(rounding, bet, wager, most if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
         if bet.each_hand:
-            return [_by_row(rounding, bet, wager, deciding(bet, one), one.number) for one in seen]
-        return [_by_row(rounding, bet, wager, deciding_of(bet, seen))]
+            return [settled_by_row(rounding, bet, wager, deciding(bet, one), one.number) for one in seen]
+        return [settled_by_row(rounding, bet, wager, deciding_of(bet, seen))]
 
     return _settlement(bets, (one for wager in wagers for one in settled(wager)))
 
@@ -148,7 +148,7 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
-def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
+def settled_by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
     """Settle a wager by the row that decides it. An award is the whole pay, and the pit pays what a meter awards."""
     result = result_of(row)
     if row is not None and row.award is not None:
@@ -177,7 +177,7 @@ def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: R
     """Settle an active seat's stake, of which `played_cents` play. The rest goes back."""
     if not played_cents:
         return Settled(wager, None, Result.RETURNED, wager.cents, 0)
-    played = _by_row(rounding, bet, replace(wager, cents=played_cents), row)
+    played = settled_by_row(rounding, bet, replace(wager, cents=played_cents), row)
     return replace(played, wager=wager, stake_back_cents=played.stake_back_cents + wager.cents - played_cents)
 
 

@@ -91,7 +91,9 @@ def _add_par(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="every figure, as one JSON object")
     form.add_argument("--csv", action="store_true", help="a line for each outcome of each bet, for a spreadsheet")
-    parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print too")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page to print too")
+    shoe = "also each edge by the number of decks, and the rounds of a shoe by the place of the cut card"
+    parser.add_argument("--sensitivity", action="store_true", help=shoe)
 
 
 def _par(options: Namespace) -> int:
@@ -99,7 +101,7 @@ def _par(options: Namespace) -> int:
 
     return par_sheet(
         *(options.file, options.against, options.composition, options.meter),
-        *(options.json, options.page, options.pit_settings, options.rounds_an_hour, options.csv),
+        *(options.json, options.html, options.pit_settings, options.rounds_an_hour, options.csv, options.sensitivity),
     )
 
 

@@ -1,0 +1,78 @@
+"""What a round's bets do together, and how the figures move with the shoe: for a terminal, a page, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from controller.people.par.odds import Levels
+from controller.people.par.page import dollars, name_of, percent
+from controller.people.par.sensitivity import ByDecks
+from controller.people.par.sheet import Hands, Par
+from controller.people.par.together import Liability, Pair, Together, liability, pairs
+
+
+def together_lines(sheet: Par, count: Together, levels: Levels) -> Iterator[str]:
+    """The most that one round costs, and the correlation of each two bets that one bettor may make."""
+    if (most := liability(sheet.subject, count, levels)) is not None:
+        yield _liability(most)
+    if count.left_out:
+        yield f"Not counted together with other bets: {', '.join(count.left_out)}. {_why(sheet)}"
+        yield from _awards_beside(sheet, count)
+    elif sheet.subject.play.tableau is None:
+        yield "No correlation is told, since it depends on what people choose."
+    for pair in pairs(sheet, count, levels):
+        one, other = pair.spots
+        yield f"{one} and {other}: correlation {pair.correlation:+.5f}, covariance exactly {pair.covariance}"
+
+
+def _liability(most: Liability) -> str:
+    each = ", ".join(f"{dollars(wager.cents)} on {wager.spot}" for wager in most.wagers) or "nothing"
+    beside = f", and the meters {', '.join(most.meters)}" if most.meters else ""
+    seats = f"{most.seats} seats" if most.seats != 1 else "one seat"
+    return f"The most that the house pays in one round is {dollars(most.cents)}: {seats} with {each}{beside}."
+
+
+def _awards_beside(sheet: Par, count: Together) -> Iterator[str]:
+    for bet in sheet.subject.bets:
+        if bet.spot in count.left_out and bet.progressive:
+            greatest = max((row.cents or 0 for row in bet.rows), default=0)
+            yield f"Each wager on {bet.spot} can win up to {dollars(greatest)} more, or a meter."
+
+
+def _why(sheet: Par) -> str:
+    play = sheet.subject.play
+    if play.seats_play:
+        return "Every seat has a hand of its own."
+    return "The active seats play each other." if play.roles_play else "What is printed at a seat decides them."
+
+
+def together_json(sheet: Par, count: Together, levels: Levels) -> dict[str, Any]:
+    """The same figures. Covariances are exact fractions."""
+    most = liability(sheet.subject, count, levels)
+    return {
+        "largest_liability_cents": None if most is None else most.cents,
+        "not_counted_together": list(count.left_out),
+        "pairs": [_pair_json(pair) for pair in pairs(sheet, count, levels)],
+    }
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    return {"spots": list(pair.spots), "covariance": str(pair.covariance), "correlation": pair.correlation}
+
+
+def sensitivity_lines(
+    sheet: Par, decks: Iterable[ByDecks], cut_cards: Sequence[tuple[int, Hands]], levels: Levels
+) -> Iterator[str]:
+    """Each bet's edge by the number of decks, and the rounds of a shoe by the place of the cut card."""
+    of_decks = {each.decks: each.sheet for each in decks} | {sheet.subject.shoe.decks: sheet}
+    sheets = sorted(of_decks.items(), key=lambda of: of[0])
+    for place, bet in enumerate(sheet.bets):
+        if bet.outcomes:
+            edges = (f"{many} decks {percent(of.bets[place].edge(levels))}" for many, of in sheets)
+            yield f"{name_of(bet)}: house edge with {', '.join(edges)}"
+    for behind, hands in cut_cards:
+        rounds = f"about {hands.about:.0f} rounds in a shoe, from {hands.fewest} to {hands.most}"
+        yield f"{behind} cards behind the cut card: {rounds}"
+    if cut_cards:
+        yield "The place of the cut card changes no edge."

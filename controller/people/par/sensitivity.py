@@ -1,0 +1,43 @@
+"""How far the figures move with the shoe: each bet's edge by the number of decks, and the rounds of a shoe by the place
+of the cut card.
+
+The cut card moves no edge. A round later in the shoe has the same odds, as long as nobody knows the cards that are
+gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from controller.people.par.sheet import Hands, Par, Subject, par, rounds_in_a_shoe
+
+_DECKS = (1, 2, 4, 6, 7, 8, 9, 10, 12)
+_BEHIND = (7, 14, 26, 52, 104)
+
+
+class ByDecks(Struct, frozen=True):
+    """The par sheet with so many decks in place of the file's."""
+
+    decks: int
+    sheet: Par
+
+
+def by_decks(of: Subject) -> Iterator[ByDecks]:
+    """With the nearest usual numbers of decks below and above the file's."""
+    here = of.shoe.decks
+    below, above = [many for many in _DECKS if many < here], [many for many in _DECKS if many > here]
+    for decks in (*below[-2:], *above[:2]):
+        yield ByDecks(decks, par(replace(of, shoe=replace(of.shoe, decks=decks))))
+
+
+def by_cut_card(sheet: Par) -> Iterator[tuple[int, Hands]]:
+    """By the number of cards behind the cut card, how many rounds the shoe has; with the most seats in play."""
+    of = sheet.subject
+    for behind in sorted({*_BEHIND, of.shoe.cut_card_from_end}):
+        if sheet.hands and behind < 52 * of.shoe.decks // 2:
+            hands = sheet.hands[-1]
+            moved = replace(of, shoe=replace(of.shoe, cut_card_from_end=behind))
+            yield behind, rounds_in_a_shoe(moved, hands.seats, hands.by_cards, hands.cards_a_hand)
