@@ -31,6 +31,7 @@ from controller.table.requests import ByTwo
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
+from tests.documents.account_schema import ACCOUNT_SCHEMA, account_schema
 from tests.documents.bench_page import bench_page
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
@@ -456,7 +457,8 @@ def _pitctl() -> str:
         "`pitctl COMMAND --help` tells of every argument, and `pitctl manual | man -l -` is the manual page of all",
         "commands. `pitctl manual --completion bash` is what the shell completes them with; `zsh` and `fish` have",
         "their own.",
-        "With `--json` a program reads what `alarms`, `award list`, `account` and `verify` report.",
+        "With `--json` a program reads what `alarms`, `award list`, `account` and `verify` report. The schema of the",
+        "account is `account.schema.json` in `controller/pit/reference`.",
         "",
         *_commands(of_pitctl.PROGRAM, of_pitctl.COMMANDS, {}),
     )
@@ -505,6 +507,7 @@ def main() -> int:
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")
+    ACCOUNT_SCHEMA.write_text(account_schema(), "utf-8")
     DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")

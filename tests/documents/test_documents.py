@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.documents.account_schema import ACCOUNT_SCHEMA, account_schema
 from tests.documents.blocks import ROOT, blocks
 from tests.documents.face_page import SCHEMA, face_schema
 from tests.documents.pages import DOCS, SENTENCES, pages, sentences
@@ -22,6 +23,10 @@ def test_the_contract_has_the_sentences_that_people_are_told() -> None:
 
 def test_the_faces_schema_is_that_of_its_types() -> None:
     assert SCHEMA.read_text("utf-8") == face_schema(), "controller/contract/face/face.schema.json: run `make pages`"
+
+
+def test_the_accounts_schema_is_that_of_its_types() -> None:
+    assert ACCOUNT_SCHEMA.read_text("utf-8") == account_schema(), f"{ACCOUNT_SCHEMA.name} is stale: run `make pages`"
 
 
 def test_the_page_for_another_daemon_has_the_very_files_that_run_at_the_bench() -> None:
