@@ -170,6 +170,7 @@ def test_an_award_in_doubt_is_verified_by_two_and_paid_by_a_third(pit: Pit) -> N
 
 def test_what_has_changed_since_it_was_shown_is_not_confirmed(pit: Pit, award: str) -> None:
     confirm = pit.proposed(ANN, "reject", award=award)
+    assert pit.code(BEN, "confirm", **confirm | {"digest": "0" * 16}) == "proposal_changed", "nobody showed that"
     assert pit.ask(BEN, "verify", award=award)["ok"], "it was shown as pending"
     assert pit.code(BEN, "confirm", **confirm) == "proposal_changed"
     assert pit.code(BEN, "confirm", **confirm | {"digest": "0" * 16}) == "proposal_changed"

@@ -19,6 +19,7 @@ from controller.people.pit_page.look import Look
 from controller.people.pit_page.metrics import pit_metrics
 from controller.people.pit_page.subscriber import HeardState, Subscriber
 from controller.people.pit_page.view import parts
+from controller.pit.reference.__main__ import main as pitctl
 from controller.pit.reference.standing import HeardTable, Standing
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, chromium, needs_a_browser
@@ -102,6 +103,11 @@ def test_the_page_shows_what_waits_until_people_have_decided(
         browser.size(size)
         assert browser.read("document.documentElement.scrollWidth <= innerWidth"), size
 
+    proposes = ["award", "reject", "royal9-01.1", "--control", str(scene.house.control), "--as", "Ann"]
+    assert pitctl(proposes) == 0, capsys.readouterr().err
+    browser.until("document.querySelectorAll('#proposals li').length === 1")
+    waits = browser.text("#proposals li")
+    assert ("practice:Ann" in waits, "royal9-01.1  pending" in waits) == (True, True), waits
     for step, by in (("verify", "Ann"), ("pay", "Cas")):
         assert scene.house.decide("award", step, "royal9-01.1", by=by) == 0, capsys.readouterr().err
     browser.until("document.querySelectorAll('#hits li').length === 0")

@@ -26,6 +26,7 @@ def parts(look: Look) -> dict[str, object]:
         "tables": tables,
         "meters": [] if look.standing is None else _meters(look.standing),
         "hits": [] if look.standing is None else [_hit(each) for each in look.standing.waiting],
+        "proposals": [] if look.standing is None else _proposals(look.standing),
         "alarms": [] if look.standing is None else _alarms(look.standing),
         "account": _account(look),
     }
@@ -119,6 +120,14 @@ def _hit(waiting: Waiting) -> dict[str, object]:
 
 def _doubt(code: str) -> Text:
     return {each: language(each).name("doubt", code) for each in LANGUAGES}
+
+
+def _proposals(standing: Standing) -> list[dict[str, object]]:
+    """What waits for a second person: who proposed it, and what that person was shown."""
+    return [
+        {"number": each.number, "who": f"{each.account} {each.name}".strip(), "shown": each.shown.splitlines()}
+        for each in standing.proposals
+    ]
 
 
 def _alarms(standing: Standing) -> list[dict[str, object]]:

@@ -92,5 +92,10 @@ class Moments:
         return Stamp(now_ms, True).text(), Stamp(said_ms, True).text(), (said_ms - now_ms) // 1000
 
 
+def now_ms() -> int:
+    """Now, in milliseconds since 1970."""
+    return _now_ms()
+
+
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000

@@ -28,6 +28,7 @@ from controller.contract.signing import Signer
 from controller.contract.wire.callers import Peer
 from controller.pit.reference import proposals
 from controller.pit.reference.asked import Asked, Confirm, Decision, Look, award_lines, may_look, parse, written
+from controller.pit.reference.clock import now_ms
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
 from controller.pit.reference.people import account_of
@@ -83,7 +84,7 @@ class Desk:
         groups: Groups,
         settings: Path | None = None,
         practice: bool = False,
-        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock_ms: Callable[[], int] = now_ms,
     ) -> None:
         self._at = at
         self._session = session
@@ -127,18 +128,18 @@ class Desk:
         if not may_look(roles):
             raise _not_allowed(roles, "see what waits at the pit", ())
         lines = [line for award in ledger.awards() if award.open for line in award_lines(award)]
-        now_ms = self._clock_ms()
-        waits = tuple(_waits(each, now_ms) for each in ledger.waiting(now_ms))
+        at_ms = self._clock_ms()
+        waits = tuple(_waits(each, at_ms) for each in ledger.waiting(at_ms))
         return Answer(ok=True, told="\n".join(lines), waits=waits, account=who, roles=roles)
 
     def _propose(self, ledger: Ledger, who: str, decision: Decision) -> Answer:
-        now_ms = self._clock_ms()
+        at_ms = self._clock_ms()
         with suppress(_TriedError), ledger.at_once():  # what would be refused then is told now
             decision.done(ledger, self._settings, who, _SOMEBODY)
             raise _TriedError
         with ledger.at_once():
-            proposal = ledger.propose(who, written(decision), decision.shown(ledger, self._settings), now_ms)
-        return Answer(ok=True, waits=(_waits(proposal, now_ms),))
+            proposal = ledger.propose(who, written(decision), decision.shown(ledger, self._settings), at_ms)
+        return Answer(ok=True, waits=(_waits(proposal, at_ms),))
 
     def _confirm(self, ledger: Ledger, who: str, roles: tuple[Role, ...], number: int, digest: str) -> Answer:
         with ledger.at_once():
@@ -212,6 +213,6 @@ def _not_allowed(roles: tuple[Role, ...], what: str, may: tuple[Role, ...]) -> T
     return TableError("not_allowed", f"This account has {has}, and may not {what}.{need}", do)
 
 
-def _waits(proposal: proposals.Proposal, now_ms: int) -> Waits:
-    left_s = (proposal.until_ms - now_ms) // 1000
+def _waits(proposal: proposals.Proposal, at_ms: int) -> Waits:
+    left_s = (proposal.until_ms - at_ms) // 1000
     return Waits(proposal.number, proposal.digest, proposal.account, proposal.name, proposal.shown, left_s)

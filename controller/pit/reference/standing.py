@@ -17,7 +17,9 @@ from controller.pit.reference.alarms import KeptAlarm
 from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
+from controller.pit.reference.clock import now_ms
 from controller.pit.reference.opening import Place, read_only
+from controller.pit.reference.proposals import Proposal, Proposals
 from controller.pit.reference.session import Session
 from controller.pit.reference.store import Store
 
@@ -57,6 +59,8 @@ class Standing(Struct, frozen=True):
     paid_cents: int
     alarms: tuple[KeptAlarm, ...]
     alarms_by_code: dict[str, int]
+    proposals: tuple[Proposal, ...] = ()
+    """What waits for a second person."""
 
 
 def read_standing(at: Place) -> Standing:
@@ -96,6 +100,7 @@ def read_standing(at: Place) -> Standing:
             funds.get("paid", 0),
             tuple(alarms.kept(db, _MOST_ALARMS)),
             alarms.by_code(db),
+            tuple(Proposals(db).waiting(now_ms())),
         )
 
 
