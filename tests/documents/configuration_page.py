@@ -57,7 +57,7 @@ which is 5%. A file's name is written as a whole path, but for `game`."""
 
 _LIMITS = "The house's limits, and what back bettors may bet."
 
-_PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed"}
+_PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed", "limit_cents": "no limit"}
 """Where a table's and a game's types have a default, the pit's settings say it in the reading (`settings.py`)."""
 
 

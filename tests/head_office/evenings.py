@@ -74,9 +74,11 @@ def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Evening:
-    """Two tables and people, who do whatever a house can do. `did` counts what was done."""
+    """Two tables and people, who do whatever a house can do. `did` counts what was done. With `limits` a meter may have
+    one, which no ledger of an earlier form could have."""
 
-    def __init__(self, seed: int, path: Path, steps: int = 40) -> None:
+    def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
+        self._limits = limits
         self._random = random.Random(seed)
         self._path = path
         self._ledger = pits_ledger(path)
@@ -197,7 +199,11 @@ class Evening:
         name = self._random.choice(["big", "small", "new"])
         contribution, reserve = (Fraction(self._draw(0, 9), self._draw(10, 20)) for _ in range(2))
         seed_cents = self._draw(0, 1_500)
-        self._terms[name] = Terms(seed_cents, contribution, reserve, seed_cents + self._draw(0, 200))
+        most_cents = seed_cents + self._draw(0, 200)
+        least_cents = max(most_cents, self._ledger.levels().get(name, 0))
+        limited = self._limits and self._draw(0, 1)
+        limit_cents = least_cents + self._draw(0, 900) if limited else None
+        self._terms[name] = Terms(seed_cents, contribution, reserve, most_cents, limit_cents)
         self._ledger.set_terms(self._terms, "Ann", "Bob")
 
     def _set_aside(self) -> None:
@@ -254,4 +260,5 @@ def as_form_6(path: Path) -> None:
             "ack_time",
         ):
             db.execute(f"DROP TABLE {since}")
+        db.execute("ALTER TABLE terms DROP COLUMN limit_cents")
         db.execute("PRAGMA user_version = 6")

@@ -60,6 +60,8 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND.replace("5", "5.0"), "meters.a.seed_cents: 5.0"),
         (SOUND.replace("5", "true"), "meters.a.seed_cents: True"),
         (SOUND.replace("5", "9" * 30), "is no amount"),
+        (SOUND + "limit_cents = 4\n", "meters.a.limit_cents: is below the level"),
+        (SOUND + "limit_cents = -4\n", "meters.a.limit_cents: -4"),
         (SOUND + "prices_cents = 500\n", "meters.a.prices_cents: 500"),
         (SOUND + "prices_cents = [5, 0]\n", "meters.a.prices_cents: [5, 0]"),
         (SOUND.replace("12:100", "12%"), "meters.a.contribution: '12%'"),

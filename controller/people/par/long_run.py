@@ -3,6 +3,9 @@
 Whatever goes on a meter, or into its reserve, is paid to bettors in the end. So each wager costs the house its fixed
 pays, what the wager gives to meters and reserves, and the part of new seeds that the reserves do not hold.
 
+A meter's limit changes nothing here. What comes at the limit goes into the overflow, and on the next level: it is paid
+to bettors all the same, and a seed costs what it costs without a limit.
+
 Each bet is counted by itself, with one wager a round. More wagers in a round, or other bets on the same meter, only
 share the cost of a seed. So the house never keeps less than this.
 """

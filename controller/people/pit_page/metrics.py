@@ -41,6 +41,7 @@ def _of_ledger(metrics: Exposition, look: Look, standing: Standing) -> None:
     )
     metrics.add("pit_meter_cents", "gauge", "A meter's level.", _by("meter", standing.levels))
     metrics.add("pit_reserve_cents", "gauge", "What a meter's reserve holds.", _by("meter", standing.reserves))
+    metrics.add("pit_overflow_cents", "gauge", "What came at a meter's limit.", _by("meter", standing.overflows))
     metrics.add("pit_awards_owed_cents", "gauge", "Awards that are pending or verified.", standing.owed_cents)
     metrics.add("pit_awards_paid_cents", "gauge", "Awards that were paid, since the ledger began.", standing.paid_cents)
     waiting = {step: [each for each in standing.waiting if each.award.step == step] for step in STEPS}

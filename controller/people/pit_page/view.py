@@ -96,7 +96,12 @@ def _plays(state: dict[str, Any]) -> Text | None:
 
 def _meters(standing: Standing) -> list[dict[str, object]]:
     return [
-        {"meter": say("award", name), "level": dollars(cents), "reserve": dollars(standing.reserves.get(name, 0))}
+        {
+            "meter": say("award", name),
+            "level": dollars(cents),
+            "reserve": dollars(standing.reserves.get(name, 0)),
+            "overflow": dollars(over) if (over := standing.overflows.get(name, 0)) else None,
+        }
         for name, cents in standing.levels.items()
     ]
 

@@ -41,9 +41,12 @@ def load(files: Sequence[Path]) -> dict[str, list[Terms]]:
 def _terms(name: str, section: dict[str, Any]) -> Terms:
     seed_cents = section["seed_cents"]
     most_cents = section.get("reseed_at_most_cents", seed_cents)
-    if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in (seed_cents, most_cents))):
-        raise ValueError(f"the seed of {name!r:.70} is no amount in whole cents")
-    return Terms(seed_cents, _share(section["contribution"]), _share(section.get("reserve", "0:1")), most_cents)
+    limit_cents = section.get("limit_cents")
+    amounts = (seed_cents, most_cents, most_cents if limit_cents is None else limit_cents)
+    if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in amounts)):
+        raise ValueError(f"the seed or the limit of {name!r:.70} is no amount in whole cents")
+    shares = _share(section["contribution"]), _share(section.get("reserve", "0:1"))
+    return Terms(seed_cents, *shares, most_cents, limit_cents)
 
 
 def _share(text: str) -> Fraction:

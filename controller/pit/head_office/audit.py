@@ -381,6 +381,7 @@ def _stated(award: dict[str, Any]) -> str:
 _FIGURES = {
     "level_cents": "the level",
     "reserve_cents": "the reserve",
+    "overflow_cents": "the overflow",
     "seeds_cents": "what the house put in",
     "contributions_cents": "what wagers gave",
     "from_reserve_cents": "what came from the reserve",
@@ -404,7 +405,8 @@ def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
         until = f" to {meter.place}" if meter.place else ""
         for key, stands in meter.figures().items():
             shown = money(stands) if key.endswith("cents") else str(stands)
-            pits = _money(said[name][key]) if key.endswith("cents") else _text(said[name][key])
+            stated_as = said[name].get(key, 0)  # a pit without limits states no overflow
+            pits = _money(stated_as) if key.endswith("cents") else _text(stated_as)
             if shown != pits:
                 _find(house, f"{name}: {_FIGURES[key]} is {shown}, played again{until}; the pit says {pits}")
 

@@ -38,7 +38,9 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
             case {"terms": {"meter": str(meter), **said}}:
                 seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
                 before = had.setdefault(meter, [])
-                before.append(Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most))
+                limit = said.get("limit_cents")
+                limit = None if limit is None else whole(limit, 0, MOST_CENTS)
+                before.append(Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most, limit))
                 if len(before) > _MOST_TERMS:
                     raise ValueError(f"{meter!r:.70} had other terms more than {_MOST_TERMS} times")
                 may = (approved or {}).get(meter, ())

@@ -7,6 +7,7 @@ from what was wagered under each terms, from the levels that were won and stand,
 - A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
   them won; odd cents go to the first hits. After the whole is won, the meter begins again: with its reserve up to a
   limit, and with what the house adds up to the seed.
+- A meter stops at its limit. What comes then is its overflow, which goes on the next level.
 - A voided wager takes its parts back, less what was won of them since.
 - A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
   the meter. The last levels of a meter of which no award stands were never won, and what they began with goes back.
@@ -35,10 +36,12 @@ class Terms(NamedTuple):
     contribution: Fraction
     reserve: Fraction
     reseed_at_most_cents: int
+    limit_cents: int | None = None
 
     def __str__(self) -> str:
+        limit = "" if self.limit_cents is None else f", limit {money(self.limit_cents)}"
         parts = f"seed {money(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
-        return f"{parts}, at most {money(self.reseed_at_most_cents)} to begin again"
+        return f"{parts}, at most {money(self.reseed_at_most_cents)} to begin again{limit}"
 
 
 class Place(NamedTuple):
@@ -144,13 +147,17 @@ class Meter(Struct, eq=False):
         seeds = self.terms[0].seed_cents + sum(won.from_house_cents for won in standing)
         from_reserve = sum(won.from_reserve_cents for won in standing)
         contributions = floor(on_meter)
+        holds = seeds + contributions + from_reserve - self.given_cents + self.returned_cents
+        limit_cents = self.terms[-1].limit_cents
+        level = holds if limit_cents is None else min(holds, limit_cents)
         return {
             "seeds_cents": seeds,
             "contributions_cents": contributions,
             "from_reserve_cents": from_reserve,
             "awards_cents": self.given_cents,
             "returned_cents": self.returned_cents,
-            "level_cents": seeds + contributions + from_reserve - self.given_cents + self.returned_cents,
+            "level_cents": level,
+            "overflow_cents": holds - level,
             "carried": on_meter - contributions,
             "reserve_cents": floor(in_reserve) - from_reserve,
             "reserve_carried": in_reserve - floor(in_reserve),

@@ -22,7 +22,8 @@ from controller.pit.reference.store import Store
 
 
 class MeterAccount(Struct, frozen=True):
-    """How a meter came to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
+    """How a meter came to its level, in cents: level + overflow = seeds + contributions
+    + from_reserve - awards + returned.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
     rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried` and
@@ -43,12 +44,14 @@ class MeterAccount(Struct, frozen=True):
     """How many qualifying wagers fed the meter and were not voided, at whatever level; `wagered_cents` is their sum."""
 
     wagered_cents: int = 0
+    overflow_cents: int = 0
+    """What came at the meter's limit: it goes on the next level."""
 
     @property
     def balances(self) -> bool:
         """Whether the level is the sum of what went in less what went out."""
         inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
-        return self.level_cents == inwards - self.awards_cents
+        return self.level_cents + self.overflow_cents == inwards - self.awards_cents
 
 
 class AwardCount(Struct, frozen=True):
@@ -138,6 +141,7 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
         reserve_carried=reserve_carried,
         wagers=wagers,
         wagered_cents=wagered_cents,
+        overflow_cents=funds.get(f"overflow:{name}", (0, Fraction(0)))[0],
     )
 
 
@@ -161,11 +165,16 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
             yield f"{account} says {balance} cents, and its entries make {sums.get(account, 0)}"
         if not 0 <= carried < 1:
             yield f"{account} carries {carried} of a cent"
+    limits = dict(db.execute("SELECT name, limit_cents FROM meter JOIN terms ON terms.number = meter.terms"))
     for meter in meters:
+        limit = limits[meter.meter]
+        if (meter.overflow_cents and meter.level_cents != limit) or (limit is not None and meter.level_cents > limit):
+            over = f"{meter.level_cents} cents and {meter.overflow_cents} in its overflow"
+            yield f"{meter.meter} has {over}, and its limit is {limit}"
         if not meter.balances:
             yield f"the level of {meter.meter} does not follow from its seeds, contributions and awards"
-        if meter.level_cents < 0 or meter.reserve_cents < 0:
-            yield f"{meter.meter} or its reserve is below zero"
+        if min(meter.level_cents, meter.reserve_cents, meter.overflow_cents) < 0:
+            yield f"{meter.meter}, its reserve or its overflow is below zero"
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:

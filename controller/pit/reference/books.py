@@ -2,13 +2,18 @@
 
 Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
 is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
-has added), `meter:NAME` and `reserve:NAME`, `awards` (what is owed) and `paid`. Each posting sums to zero.
+has added), `meter:NAME`, `reserve:NAME` and `overflow:NAME`, `awards` (what is owed) and `paid`. Each posting sums to
+zero.
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
 **Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
 that share. A meter that was won whole begins again at its seed. Of a meter that was won in part, the rest stays on the
 meter. A meter's generation counts its locks that are not undone.
+
+**Limits.** A meter shows no more than its limit, and no more can be won. What it holds above is its overflow: each
+posting that moves the meter is followed by one that brings the two into this order. So what comes at the limit goes
+into the overflow, and the overflow goes on the next level once the meter was won: players gave that money.
 
 **Voids.** What a wager gave is taken off the meter again, except for the share that has been won since. The house bears
 that share. For example: a wager gave 100 cents, then a tenth of the meter was won, then the wager was voided. The meter
@@ -32,7 +37,7 @@ from msgspec import Struct, field
 from controller.basics.errors import TableError
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.decisions import Decisions, terms_told
-from controller.pit.reference.meters import Fund, Reseed, Terms, left_after, reseed
+from controller.pit.reference.meters import Fund, Reseed, Terms, left_after, money, reseed
 from controller.pit.reference.store import Store, marks
 
 SCHEMA = """
@@ -43,7 +48,8 @@ CREATE TABLE terms ( -- every set of terms that a meter ever had
     seed_cents INTEGER NOT NULL,
     contribution TEXT NOT NULL,
     reserve TEXT NOT NULL,
-    reseed_at_most_cents INTEGER NOT NULL
+    reseed_at_most_cents INTEGER NOT NULL,
+    limit_cents INTEGER -- NULL: no limit
 ) STRICT;
 CREATE TABLE meter (
     name TEXT PRIMARY KEY,
@@ -112,6 +118,7 @@ CREATE TABLE lock ( -- a share of a level that a round won, and what the meter b
 ) STRICT;
 """
 
+FROM_FORM_10 = "ALTER TABLE terms ADD COLUMN limit_cents INTEGER"
 FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
 
 _SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
@@ -180,7 +187,8 @@ class Books:
         """By meter, a line for people: what these terms would change, in the order of the settings.
 
         Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
-        must not vanish because a file does not name the meter.
+        must not vanish because a file does not name the meter; and `limit_below_level` where a new limit would lower
+        what a meter shows.
         """
         left_out = sorted({name for (name,) in self._db.execute("SELECT name FROM meter")} - meters.keys())
         if left_out:
@@ -190,6 +198,13 @@ class Books:
                 "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
             )
         known = self.terms()
+        for name, level in self.levels().items():
+            if level > meters[name].level(level) and meters[name] != known[name]:
+                raise TableError(
+                    "limit_below_level",
+                    f"The meter {name} shows {money(level)}, and its new limit is {money(meters[name].level(level))}.",
+                    "No meter is lowered but by a win: keep the limit until the meter was won, or write a higher one.",
+                )
         return {
             name: f"meter {name}: {terms.changes_from(known.get(name))}"
             for name, terms in meters.items()
@@ -205,10 +220,10 @@ class Books:
         for name in changes:
             terms = meters[name]
             (number,) = self._db.execute(
-                "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
-                " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
+                "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
                 (name, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
-                 terms.reseed_at_most_cents),
+                 terms.reseed_at_most_cents, terms.limit_cents),
             ).fetchone()  # fmt: skip
             self._db.execute(
                 "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
@@ -217,6 +232,8 @@ class Books:
             self._decisions.note("terms", number, by, witness, terms_told(self._db, number))
             if name not in known:
                 self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
+            else:
+                self._stop_at_limit(f"meter:{name}", None, None, None)  # a higher limit takes its overflow
         return tuple(changes.values())
 
     def levels(self) -> dict[str, int]:
@@ -444,6 +461,18 @@ class Books:
                 (why, event, award, adoption),
             ).fetchone()
             self._gather("entry", [(number, *row) for row in rows])
+        for account in (*amounts, against) if why != "overflow" else ():
+            if account.startswith("meter:"):
+                self._stop_at_limit(account, event, award, adoption)
+
+    def _stop_at_limit(self, account: str, event: int | None, award: int | None, adoption: int | None) -> None:
+        """Bring a meter and its overflow into their order: the meter has all up to its limit."""
+        name = account.removeprefix("meter:")
+        overflow = f"overflow:{name}"
+        meter, over = self._funds([account, overflow]).values()
+        level = self._meters()[name].terms.level(meter.cents + over.cents)
+        if level != meter.cents:
+            self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
         """What each account gets of this amount of the stake's wagers; below 0, what each account gives back."""
@@ -500,11 +529,11 @@ class Books:
         if known:
             return known
         rows = self._db.execute(
-            "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
-            " JOIN terms ON terms.number = meter.terms ORDER BY name"
+            "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents"
+            " FROM meter JOIN terms ON terms.number = meter.terms ORDER BY name"
         )
-        for name, number, generation, seed_cents, contribution, reserve, most_cents in rows:
-            terms = Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents)
+        for name, number, generation, seed_cents, contribution, reserve, most_cents, limit_cents in rows:
+            terms = Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents, limit_cents)
             known[name] = _Meter(number, generation, terms)
         return known
 

@@ -36,7 +36,7 @@ CREATE TABLE day ( -- where each gaming day began
 ) STRICT;
 CREATE TABLE reading ( -- of each meter at the beginning of a gaming day
     day INTEGER NOT NULL REFERENCES day,
-    account TEXT NOT NULL, -- meter:NAME or reserve:NAME
+    account TEXT NOT NULL, -- meter:NAME, reserve:NAME or overflow:NAME
     cents INTEGER NOT NULL,
     remainder TEXT NOT NULL,
     PRIMARY KEY (day, account)
@@ -116,7 +116,8 @@ class Days:
         ).fetchone()
         self._db.execute(
             "INSERT INTO reading SELECT ?, account, cents, remainder FROM fund"
-            " WHERE substr(account, 1, 6) = 'meter:' OR substr(account, 1, 8) = 'reserve:'",
+            " WHERE substr(account, 1, 6) = 'meter:' OR substr(account, 1, 8) = 'reserve:'"
+            " OR substr(account, 1, 9) = 'overflow:'",
             (number,),
         )
 

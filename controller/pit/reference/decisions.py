@@ -72,7 +72,7 @@ CREATE TABLE decided ( -- a decision as the pit signed it
 ) STRICT;
 """
 
-_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents")
+_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents", "limit_cents")
 
 
 class Decisions:
@@ -134,7 +134,8 @@ class Decisions:
 def terms_told(db: Store, number: int) -> dict[str, object]:
     """A meter's terms by their number, as a decision tells them."""
     row = db.execute(f"SELECT {', '.join(_TERMS)} FROM terms WHERE number = ?", (number,)).fetchone()
-    return {"terms": dict(zip(_TERMS, row, strict=True))}
+    told = zip(_TERMS, row, strict=True)  # what an earlier form of a ledger lacks is not told: digests stay as they are
+    return {"terms": {name: value for name, value in told if value is not None}}
 
 
 def every(db: Store) -> list[dict[str, object]]:

@@ -17,7 +17,7 @@ from controller.pit.reference import (
     slips,
 )
 
-FORM = 10
+FORM = 11
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -51,5 +51,6 @@ FROM_FORM = {
     7: (slips.SCHEMA,),
     8: (days.SCHEMA,),
     9: (decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
+    10: (books.FROM_FORM_10,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

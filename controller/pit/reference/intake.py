@@ -93,7 +93,7 @@ class Intake:
         """
         match self._as_now(event).message:
             case {"type": "wagers_locked", "progressive": list(bets)}:
-                fed = [(bet["price_cents"], name) for bet in bets for name in _fed(bet)]
+                fed = [each for bet in bets for each in _fed(bet)]
             case _:
                 return
         for price_cents, meter in fed:
@@ -296,11 +296,12 @@ def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str
     return _word(bet, "spot"), _seats(bet), price_cents, [_as_word(name, "meters") for name in meters]
 
 
-def _fed(bet: object) -> list[str]:
-    """The meters to which this bet's wagers give; none where nobody wagered, or where the bet is not understood."""
+def _fed(bet: object) -> list[tuple[int, str]]:
+    """The price of this bet's wagers with each meter to which they give; nothing where nobody wagered, or where the bet
+    is not understood."""
     match bet:
-        case {"seats": [_, *_], "meters": list(meters), "price_cents": int()}:
-            return [name for name in meters if isinstance(name, str)]
+        case {"seats": [_, *_], "meters": list(meters), "price_cents": int(price_cents)}:
+            return [(price_cents, name) for name in meters if isinstance(name, str)]
         case _:
             return []
 

@@ -367,13 +367,13 @@ class Ledger:
     ) -> tuple[str, ...]:
         """Give the meters these terms from now on. Returns each change as a line for people.
 
-        Raises TableError `meter_left_out`.
+        Raises TableError `meter_left_out` or `limit_below_level`.
         """
         with self._asked():
             return self._books.set_terms(meters, by, witness)
 
     def changes(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """What these terms would change, a line each. Raises TableError `meter_left_out`."""
+        """What these terms would change, a line each. Raises TableError `meter_left_out` or `limit_below_level`."""
         with self._reading():
             return tuple(self._books.changes(meters).values())
 

@@ -30,6 +30,14 @@ class Terms(Struct, frozen=True):
     """The highest level at which a full reserve begins the meter again. Example: with a seed of $100, at most $120 and
     $150 in the reserve, the meter begins again at $120."""
 
+    limit_cents: int | None = None
+    """The highest level of the meter. What comes then goes into the meter's overflow, which is shown apart, and from
+    there on the next level. None: the meter has no limit."""
+
+    def level(self, cents: int) -> int:
+        """What a meter that holds so much shows and a hit can win. The rest is in its overflow."""
+        return cents if self.limit_cents is None else min(cents, self.limit_cents)
+
     def changes_from(self, before: Terms | None) -> str:
         """These terms for people: what differs from the terms before, or everything of a new meter."""
         now = self._words()
@@ -44,6 +52,7 @@ class Terms(Struct, frozen=True):
             "seed": money(self.seed_cents),
             "reserve": _share(self.reserve),
             "reseed at most": money(self.reseed_at_most_cents),
+            "limit": "none" if self.limit_cents is None else money(self.limit_cents),
         }
 
 

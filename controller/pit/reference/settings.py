@@ -75,7 +75,7 @@ _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
 _LONGEST_GROUP = 32
 _MOST_GROUP = 2**32 - 2
-_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents", "prices_cents"}
+_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents", "limit_cents", "prices_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
 
 
@@ -117,6 +117,7 @@ def _terms(meter: dict[str, Any]) -> Terms:
         share_of(meter["contribution"]),
         share_of(meter.get("reserve", "0:1")),
         meter.get("reseed_at_most_cents", meter["seed_cents"]),
+        meter.get("limit_cents"),
     )
 
 
@@ -225,7 +226,7 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
     for key in ("seed_cents", "contribution"):
         if key not in meter:
             yield f"{key}: is missing"
-    for key in ("seed_cents", "reseed_at_most_cents"):
+    for key in ("seed_cents", "reseed_at_most_cents", "limit_cents"):
         if key in meter and not is_count(meter[key], 0, MOST_CENTS):
             yield f"{key}: {_shown(meter[key])} is no amount in whole cents"
     shares = [key for key in ("contribution", "reserve") if key in meter]
@@ -238,6 +239,9 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
     seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
     if isinstance(seed, int) and isinstance(most, int) and most < seed:
         yield "reseed_at_most_cents: is below seed_cents, the lowest level at which a meter begins"
+    begins_at_most, limit = most if isinstance(most, int) else seed, meter.get("limit_cents")
+    if isinstance(begins_at_most, int) and isinstance(limit, int) and limit < begins_at_most:
+        yield "limit_cents: is below the level at which the meter may begin"
 
 
 def _shown(value: object) -> str:

@@ -45,8 +45,8 @@ class Waiting(Struct, frozen=True):
 class Standing(Struct, frozen=True):
     """What the ledger says at one moment.
 
-    `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels
-    and reserves are in cents. `alarms` are the newest, the newest first; `alarms_by_code` counts all.
+    `undecidable` says why people cannot decide on awards now, and `running` whether a pit runs on the ledger. Levels,
+    reserves and overflows are in cents. `alarms` are the newest, the newest first; `alarms_by_code` counts all.
     """
 
     running: bool
@@ -61,6 +61,7 @@ class Standing(Struct, frozen=True):
     alarms_by_code: dict[str, int]
     proposals: tuple[Proposal, ...] = ()
     """What waits for a second person."""
+    overflows: dict[str, int] = {}
 
 
 def read_standing(at: Place) -> Standing:
@@ -101,6 +102,7 @@ def read_standing(at: Place) -> Standing:
             tuple(alarms.kept(db, _MOST_ALARMS)),
             alarms.by_code(db),
             tuple(Proposals(db).waiting(now_ms())),
+            {name.removeprefix("overflow:"): cents for name, cents in funds.items() if name.startswith("overflow:")},
         )
 
 

@@ -60,7 +60,7 @@ const draw = {
   },
   meters: (meters) => {
     $("meters-box").hidden = !meters.length;
-    $("meters").replaceChildren(...meters.map((each) => el("div", "", words(each.meter), el("b", "", each.level), el("small", "", say("reserve"), ` ${each.reserve}`))));
+    $("meters").replaceChildren(...meters.map((each) => el("div", "", words(each.meter), el("b", "", each.level), el("small", "", say("reserve"), ` ${each.reserve}`), each.overflow ? el("small", "", say("overflow"), ` ${each.overflow}`) : "")));
   },
   hits: (hits) => $("hits").replaceChildren(...list("hits", hits).map((hit) => el("li", "",
     el("b", "", hit.amount),

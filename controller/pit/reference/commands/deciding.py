@@ -126,6 +126,7 @@ def _print_meter(meter: MeterAccount) -> None:
         ("awards", -meter.awards_cents),
         ("rejected awards, back", meter.returned_cents),
         ("= level", meter.level_cents),
+        ("overflow over the limit", meter.overflow_cents),
         ("reserve", meter.reserve_cents),
     ):
         print(f"    {what:<26}{money(cents):>18}")
