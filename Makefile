@@ -21,7 +21,7 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo ha-demo test proof coverage bench package release pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof model coverage bench package release pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -39,6 +39,9 @@ test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md, and the coverage
 	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(MAKE) coverage)
+
+model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, and thirty planted defects, in minutes
+	@$(VENV)/python -m tests.model
 
 # Not a part of `.ci/run`: watched line by line, these tests take some minutes. They run in one process, which is watched.
 PURE := tests/table tests/game tests/roads tests/sheets tests/scripts tests/sim/test_sim_settings.py \

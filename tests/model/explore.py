@@ -1,0 +1,108 @@
+"""Every state that a small world can come to, what must hold in each, and that none of them is a dead end.
+
+How many events there are is small, and how many of the pit's acks may still come: so this is a proof of small worlds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from types import ModuleType
+
+from tests.model.world import Bounds, BrokenError, State, World
+
+INVARIANTS: dict[str, Callable[[State], bool]] = {
+    "nothing counts as acknowledged that the pit never committed": lambda state: (
+        state.delivery.phase.name == "BEHIND" or state.journal[: state.delivery.acked_seq] in state.ever
+    ),
+    "nothing is marked as acknowledged that the pit never committed": lambda state: (
+        state.journal[: state.marked] in state.ever or state.delivery.phase.name == "BEHIND"
+    ),
+    "the pit has one history, and counts no number twice": lambda state: (
+        all(len(each) <= len(state.ledger) or each.startswith(state.ledger) for each in state.ever)
+        or bool(state.spent.goes_back or state.spent.restores)
+    ),
+    "a table with the pit's own journal is never told that it is another": lambda state: (
+        state.delivery.phase.name != "BEHIND" or bool(state.spent.restores)
+    ),
+}
+
+
+DEAD_END = "from here no calm way leads to the end at which all is acknowledged"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an exploration came to: how many states, the longest way to one, and the seconds it took. `broken` names the
+    rule that does not hold, and `way` how the world came there; None where all rules hold."""
+
+    states: int
+    depth: int
+    took_s: float
+    broken: str | None = None
+    way: tuple[str, ...] = ()
+
+
+def explore(guarantee: ModuleType, bounds: Bounds, most_states: int = 3_000_000) -> Found:
+    """Explore every state, the nearest first."""
+    begun_s, world = perf_counter(), World(guarantee, bounds)
+    first = world.begin()
+    numbers, states, depth = {first.key(): 0}, [first], [0]
+    came: list[tuple[int, str]] = [(0, "")]
+    before: list[list[int]] = [[]]
+    good: list[int] = []
+    open_ = deque([0])
+
+    def found(broken: str | None = None, at: int = 0) -> Found:
+        way = []
+        while at:
+            way.append(came[at][1])
+            at = came[at][0]
+        return Found(len(states), max(depth), perf_counter() - begun_s, broken, tuple(reversed(way)))
+
+    while open_:
+        number = open_.popleft()
+        state = states[number]
+        if (broken := next((rule for rule, holds in INVARIANTS.items() if not holds(state)), None)) is not None:
+            return found(broken, number)
+        if _all_acknowledged(state, bounds):
+            good.append(number)
+        steps = world.steps(state)
+        while True:
+            try:
+                name, calm, after = next(steps, ("", False, None))
+            except BrokenError as error:
+                return found(str(error), number)
+            if after is None:
+                break
+            key = after.key()
+            if (known := numbers.get(key)) is None:
+                known = numbers[key] = len(states)
+                states.append(after)
+                depth.append(depth[number] + 1)
+                came.append((number, name))
+                before.append([])
+                open_.append(known)
+                if known > most_states:
+                    return found("the world is larger than was allowed", known)
+            if calm:
+                before[known].append(number)
+    alive = {*good}
+    open_.extend(good)
+    while open_:
+        for earlier in before[open_.popleft()]:
+            if earlier not in alive:
+                alive.add(earlier)
+                open_.append(earlier)
+    dead = next((number for number in range(len(states)) if number not in alive), None)
+    return found() if dead is None else found(DEAD_END, dead)
+
+
+def _all_acknowledged(state: State, bounds: Bounds) -> bool:
+    """Every event is at the pit, and the table knows it. With an older copy of the journal the fault is an end too."""
+    done = len(state.journal) == bounds.events and state.ledger == state.journal
+    if state.spent.restores and state.delivery.phase.name == "BEHIND":
+        return True
+    return done and state.delivery.acked_seq == len(state.journal)

@@ -1,0 +1,250 @@
+"""A small world around the real delivery guarantee: one table, one pit, and a link that does its worst.
+
+The table is the product's own `Delivery`. The pit is the contract's rule of taking an event: the next number is
+committed, everything else is not, and whatever came is answered by how far the pit is. Between them a message may come
+never, late, twice or in another order: so whatever was ever sent can come at any step. A rival who repeats the pit's
+acks can do no more. The table is killed at any step, the pit's ledger becomes an older copy, its clock is set back,
+the table's journal becomes an older copy, and the broker refuses.
+
+Some steps are *calm*: nothing is lost but what was lost before, and nobody repeats an old word. From every state calm
+steps must lead to the end at which all is acknowledged.
+
+A state is a value: two ways to the same state are explored once. So times are forgotten, but for what they decide. Of a
+time at the table only counts whether it has come; of the times in acks only counts their order.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from controller.contract.pit_words import AckWord
+
+NOW_S = 100.0
+LATER_S = 1000.0
+_SAID = 3  # acks of the pit that may still come, the last of them retained by the broker
+_FORGOTTEN = ("epoch", "_resend_after_s", "_streamed_s", "_silent_since_s", "_stale_after_s")
+
+
+class BrokenError(Exception):
+    """A step that no table may take; the text is the rule."""
+
+
+class Bounds(NamedTuple):
+    """How large the world is: how many events, and how often each misfortune comes at most."""
+
+    events: int = 4
+    kills: int = 1
+    goes_back: int = 1
+    clock_back: int = 0
+    restores: int = 0
+    refusals: int = 0
+
+
+class Ack(NamedTuple):
+    """An ack of the pit. `history` are the events that it covers but the last, as the chain value does; `at` a rank."""
+
+    seq: int
+    history: str
+    at: int
+
+
+class State(NamedTuple):
+    """The world at a moment. An event is a letter: a journal that was an older copy goes on with other letters.
+
+    `journal` is what the table has written, `marked` how far it noted the pit to be. `ledger` is what the pit has
+    committed, `ever` all that it once had committed. `sent` are the events that went out, each with those before it,
+    and `on_the_way` those of them that nothing has happened to yet.
+    `said` are the pit's last acks, `newest` the time of the latest one that this run of the table has heard. `spent`
+    counts the misfortunes, in the order of `Bounds`.
+    """
+
+    delivery: Any
+    held: tuple[object, ...] = ()
+    journal: str = ""
+    marked: int = 0
+    connected: bool = False
+    ledger: str = ""
+    ever: frozenset[str] = frozenset({""})
+    clock: int = 1
+    sent: frozenset[str] = frozenset()
+    on_the_way: frozenset[str] = frozenset()
+    said: tuple[Ack, ...] = ()
+    newest: int = 0
+    spent: Bounds = Bounds(*[0] * 6)
+
+    def key(self) -> tuple[object, ...]:
+        """What tells this state from others: the times in acks as ranks."""
+        held, last_at = self.held[:-1], int(str(self.held[-1]))
+        times = sorted({ack.at for ack in self.said} | {0, self.clock, self.newest} | {last_at})
+        rank = {time: place for place, time in enumerate(times)}
+        said = tuple((seq, history, rank[at]) for seq, history, at in self.said)
+        return (
+            *held,
+            rank[last_at],
+            *self[2:7],
+            rank[self.clock],
+            rank[self.newest],
+            self.sent,
+            self.on_the_way,
+            said,
+            self.spent,
+        )
+
+
+class World:
+    """Every step that can follow a state. `guarantee` is the module with the class: the product's, or one with a
+    planted defect."""
+
+    def __init__(self, guarantee: ModuleType, bounds: Bounds) -> None:
+        self._of = guarantee
+        self._bounds = bounds
+
+    def begin(self) -> State:
+        """The world before anything happened."""
+        return self._held(State(self._started(0, 0)))
+
+    def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
+        """What can happen now, whether that is calm, and the world after it. Raises BrokenError."""
+        for name, after in (*self._at_the_table(state), *self._on_the_link(state)):
+            yield name, True, self._held(after)
+        for name, after in (*self._repeated(state), *self._misfortunes(state)):
+            yield name, False, self._held(after)
+
+    def _at_the_table(self, state: State) -> Iterator[tuple[str, State]]:
+        if len(state.journal) < self._bounds.events:
+            table, letter = copy.copy(state.delivery), "b" if state.spent.restores else "a"
+            table.committed(len(state.journal) + 1, NOW_S)
+            yield "the table writes an event", state._replace(delivery=table, journal=state.journal + letter)
+        if state.delivery.acked_seq != state.marked:
+            yield "the table marks how far the pit is", state._replace(marked=state.delivery.acked_seq)
+        for now_s, when in ((NOW_S, "now"), (LATER_S, "after a while")):
+            table = copy.copy(state.delivery)
+            if due := table.due(now_s):
+                _allowed(due, table, self._of.WINDOW)
+                sent = state.sent.union(state.journal[:seq] for seq in due)
+                going = state.on_the_way.union(state.journal[:seq] for seq in due)
+                yield f"the table sends {[*due]} {when}", state._replace(delivery=table, sent=sent, on_the_way=going)
+        if not state.connected:
+            table = copy.copy(state.delivery)
+            table.connected()
+            yield "the table connects", state._replace(delivery=table, connected=True)
+        elif not state.said:
+            table = copy.copy(state.delivery)
+            table.nothing_retained(NOW_S)
+            yield "the broker retains no ack", state._replace(delivery=table)
+
+    def _on_the_link(self, state: State) -> Iterator[tuple[str, State]]:
+        for event in sorted(state.on_the_way):
+            rest = state._replace(on_the_way=state.on_the_way - {event})
+            yield f"event {event!r} comes to the pit", self._taken(rest, event)
+        if state.connected and state.said:
+            yield f"{state.said[-1]} comes to the table", self._heard(state, state.said[-1])
+        if state.connected and self._bounds.refusals:
+            yield from self._of_the_broker(state, 0)
+
+    def _repeated(self, state: State) -> Iterator[tuple[str, State]]:
+        for event in sorted(state.sent):
+            yield f"event {event!r} comes once more", self._taken(state, event)
+        if state.on_the_way:
+            yield "what was on its way is lost", state._replace(on_the_way=frozenset())
+        if state.connected:
+            for ack in state.said[:-1]:
+                yield f"{ack} comes late", self._heard(state, ack)
+
+    def _misfortunes(self, state: State) -> Iterator[tuple[str, State]]:
+        spent, most = state.spent, self._bounds
+        if state.connected:
+            table = copy.copy(state.delivery)
+            table.disconnected(NOW_S)
+            yield "the connection is cut", state._replace(delivery=table, connected=False)
+            table = copy.copy(state.delivery)
+            table.pit_came(NOW_S)
+            yield "a pit begins to listen", self._acked(state._replace(delivery=table))
+        if spent.kills < most.kills:
+            table = self._started(state.marked, len(state.journal))
+            dead = state._replace(
+                delivery=table, connected=False, newest=0, spent=spent._replace(kills=spent.kills + 1)
+            )
+            yield "the table is killed", dead
+        if spent.goes_back < most.goes_back:
+            for seq in range(len(state.ledger)):
+                older = state._replace(
+                    ledger=state.ledger[:seq],
+                    on_the_way=frozenset(),
+                    spent=spent._replace(goes_back=spent.goes_back + 1),
+                )
+                yield f"the pit's ledger is a copy of event {seq}", self._acked(older)
+        if spent.clock_back < most.clock_back and state.clock:
+            yield (
+                "the pit's clock is set back",
+                state._replace(clock=0, spent=spent._replace(clock_back=spent.clock_back + 1)),
+            )
+        if spent.restores < most.restores:
+            for seq in range(len(state.journal)):
+                marked = min(state.marked, seq)
+                older = state._replace(delivery=self._started(marked, seq), journal=state.journal[:seq], marked=marked)
+                spent_ = spent._replace(restores=spent.restores + 1)
+                yield (
+                    f"the table's journal is a copy of event {seq}",
+                    older._replace(connected=False, newest=0, spent=spent_),
+                )
+        if state.connected and spent.refusals < most.refusals:
+            yield from self._of_the_broker(state._replace(spent=spent._replace(refusals=spent.refusals + 1)), 0x87)
+
+    def _of_the_broker(self, state: State, code: int) -> Iterator[tuple[str, State]]:
+        for seq in range(state.delivery.acked_seq + 1, len(state.journal) + 1):
+            if state.journal[:seq] not in state.sent:
+                continue
+            table = copy.copy(state.delivery)
+            table.published(seq, code, NOW_S)
+            yield f"the broker {'refuses' if code else 'takes'} event {seq}", state._replace(delivery=table)
+
+    def _taken(self, state: State, event: str) -> State:
+        """The pit's rule: the next number is committed. An ack follows whatever came."""
+        if len(event) == len(state.ledger) + 1:
+            ledger = state.ledger + event[-1]
+            state = state._replace(ledger=ledger, ever=state.ever | {ledger})
+        return self._acked(state)
+
+    def _acked(self, state: State) -> State:
+        """The pit says how far it is. An ack that says the same as the last one, later, takes the place of that one."""
+        ack = Ack(len(state.ledger), state.ledger[:-1], state.clock)
+        before = state.said[:-1] if state.said and state.said[-1][:2] == ack[:2] else state.said
+        return state._replace(said=(*before, ack)[-_SAID:], clock=state.clock + 1)
+
+    def _heard(self, state: State, ack: Ack) -> State:
+        """The table hears an ack."""
+        table = copy.copy(state.delivery)
+        own = f"+{state.journal[: ack.seq - 1]}" if 0 < ack.seq <= len(state.journal) else None
+        table.acked(AckWord("t", "e", ack.seq, f"+{ack.history}", f"{ack.at:06d}"), own, NOW_S)
+        early = ack.at < state.newest and not state.spent.clock_back
+        if early and table.acked_seq != state.delivery.acked_seq:
+            raise BrokenError("an older ack is believed after a later one")
+        return state._replace(delivery=table, newest=max(state.newest, ack.at))
+
+    def _started(self, marked: int, head: int) -> Any:
+        return self._of.Delivery("e", marked, head, 10.0)
+
+    def _held(self, state: State) -> State:
+        """The state with its times forgotten, but for whether they have come."""
+        table = state.delivery
+        table._act_at_s = 0.0 if table._act_at_s <= NOW_S else NOW_S + 1
+        table._resend_after_s, table._streamed_s, table._silent_since_s = 0.0, None, None
+        values = [value for name, value in vars(table).items() if name not in _FORGOTTEN and name != "_last_at"]
+        last_at = table._last_at
+        return state._replace(held=(*values, int(last_at or 0)))
+
+
+def _allowed(due: range, table: Any, window: int) -> None:
+    """Raises BrokenError for what a table may not send now."""
+    if table.phase.name not in ("STREAMING", "REFUSED"):
+        raise BrokenError("an event is sent before the pit's last word is known")
+    if due.start <= table.acked_seq:
+        raise BrokenError("an event is sent that the pit has acknowledged")
+    if due.stop - 1 > table.head_seq:
+        raise BrokenError("an event is sent that the journal does not hold")
+    if due.stop - 1 > max(table.acked_seq, table._claimed_seq) + window:
+        raise BrokenError("more events are on their way than the window")
