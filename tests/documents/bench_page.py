@@ -84,7 +84,8 @@ def bench_page() -> Iterator[str]:
     for driver in NAMES:
         yield from ("", f"### `{driver}`", "", *_verbs(verbs_of(driver)))
     for made, fixture in _CLASSES.items():
-        yield from ("", f"## {made.__name__}", "", f"`{fixture}`", "", _told(made), "", *_members(made))
+        imported = f"`from {made.__module__} import {made.__name__}`"
+        yield from ("", f"## {made.__name__}", "", f"`{fixture}`; {imported}", "", _told(made), "", *_members(made))
     yield from ("", "## How a card's report lies", "")
     yield "`from drivers.sim.shoe.angel_eye import Result, Target`, for `draw(card, target=…, result=…)` and `deal`:"
     yield ""
