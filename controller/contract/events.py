@@ -245,7 +245,8 @@ class SeatsRound(Event, frozen=True):
 
 
 class Progressive(Struct, frozen=True):
-    """A finished round of Lucky 9, with the dealer's hand and each seat's hands."""
+    """An award of a `share` of a meter, such as "1:1". `shown_cents` is what the table last showed on the meter; it is
+    None where the table showed nothing."""
 
     meter: str
     share: str

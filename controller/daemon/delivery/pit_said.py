@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
+from controller.contract.event_reading import sent
+from controller.contract.events import Hit
 from controller.contract.face.status import Standing
 from controller.contract.fingerprint import shown
 from controller.contract.old_events import as_now
@@ -204,17 +205,20 @@ class PitSaid:
                 return
             if (said.table, said.epoch) == (self._table_id, self._delivery.epoch):
                 hit = await self._sending.message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
-        event = {} if hit is None else as_now(hit.says)
-        if said is None or not _is_of_hit(said, event):
+        told = None if hit is None else sent(as_now(hit.says))
+        won = None if told is None else told.event
+        if said is None or told is None or not isinstance(won, Hit) or not _is_of_hit(said, won):
             _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
             return
+        assert won.shoe is not None, "a hit is of a round"
+        assert won.round is not None, "a hit is of a round"
         step = AwardStepped(
             seq=said.seq,
             award=said.award,
             hit=said.hit,
-            shoe=event["shoe"],
-            round=event["round"],
-            spot=event["spot"],
+            shoe=won.shoe,
+            round=won.round,
+            spot=won.spot,
             seat=said.seat,
             tier=said.tier,
             meter=said.meter,
@@ -222,14 +226,15 @@ class PitSaid:
             step=said.step,
             by=said.by,
         )
-        self._ask(SeeAward(step, *self._possible_cents(event)))
+        self._ask(SeeAward(step, *self._possible_cents(won, told.seq)))
 
-    def _possible_cents(self, hit: dict[str, Any]) -> tuple[int, int]:
-        """The least and the most cents that the award of this hit, an event, can be."""
-        if hit["fixed"] is not None:
-            return hit["fixed"]["cents"], hit["fixed"]["cents"]
-        won = hit["progressive"]
-        return 0, int(ratio(won["share"]) * self._levels.most_cents(won["meter"], won["shown_cents"], hit["seq"]))
+    def _possible_cents(self, hit: Hit, seq: int) -> tuple[int, int]:
+        """The least and the most cents that the award of this hit, event `seq`, can be."""
+        if hit.fixed is not None:
+            return hit.fixed.cents, hit.fixed.cents
+        won = hit.progressive
+        assert won is not None, "a hit wins a meter or an amount"
+        return 0, int(ratio(won.share) * self._levels.most_cents(won.meter, won.shown_cents, seq))
 
     def _is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
         """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
@@ -257,9 +262,7 @@ class PitSaid:
             self.heard.refuses(Standing("clock_behind", {"at": at, "last_at": last_at}), clock.monotonic_s())
 
 
-def _is_of_hit(step: AwardStep, event: dict[str, Any]) -> bool:
-    """Whether the event is the hit that the step is of."""
-    if (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", step.seat, step.tier):
-        return False
-    meter = None if event["progressive"] is None else event["progressive"]["meter"]
-    return bool(meter == step.meter)
+def _is_of_hit(step: AwardStep, hit: Hit) -> bool:
+    """Whether the step is of this hit."""
+    meter = None if hit.progressive is None else hit.progressive.meter
+    return (hit.seat, hit.tier, meter) == (step.seat, step.tier, step.meter)
