@@ -12,6 +12,7 @@ KNOWN_bench := QUICK ARGS
 KNOWN_test := ARGS
 KNOWN_proof := ARGS
 KNOWN_lock := ARGS
+KNOWN_docs := SITE
 KNOWN_package := RELEASES ARCHITECTURES SIGN
 said := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 known := $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))
@@ -66,8 +67,8 @@ pages: .venv/.dev  ## what is made from the code: pages of docs/, the picture of
 pictures: .venv/.dev  ## the pictures of the screen in docs/, of tables that are played for it
 	$(VENV)/python -m tests.documents.pictures
 
-docs: .venv/.docs  ## the documents as a site, in site/; a link that leads nowhere fails
-	NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs --quiet build --strict
+docs: .venv/.docs  ## the documents as a site, in site/ or SITE=, a folder a version; a link that leads nowhere fails
+	NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs --quiet build --strict $(if $(SITE),--site-dir $(abspath $(SITE)))
 
 lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/ruff check .
