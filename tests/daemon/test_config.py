@@ -1374,3 +1374,12 @@ def test_no_bytes_make_the_reader_fall_over(tmp_path_factory: pytest.TempPathFac
     path.write_bytes(data)
     with pytest.raises(ConfigError):
         load(path)
+
+
+def test_a_name_for_which_the_pages_have_no_letters_is_told(tmp_path: Path) -> None:
+    shown = "貴賓廳 百家樂 贵宾厅 바카라 បាការ៉ា Phòng VIP Señor João"
+    usual = load(changed(tmp_path)).warnings
+    assert load(changed(tmp_path, lambda v: v["table"].update(name=shown))).warnings == usual
+    more = load(changed(tmp_path, lambda v: v["table"].update(name="Зал ВИП 9"))).warnings
+    (warning,) = (each for each in more if each not in usual)
+    assert warning.startswith("table.name: the pages bring no font with ЗалВИП:")

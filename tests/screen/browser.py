@@ -167,6 +167,10 @@ class Browser:
         """Run statements in the page."""
         self._driver.execute_script(script)
 
+    def run_async(self, script: str, *given: Any) -> Any:
+        """What statements in the page hand to the function after `given`."""
+        return self._driver.execute_async_script(script, *given)
+
     def until(self, script: str) -> None:
         """Wait until the expression holds in the page."""
         eventually_now(lambda: self.read(script), script)

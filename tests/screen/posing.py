@@ -75,10 +75,10 @@ class Page:
         self.browser, self._url = browser, url
         self.load()
 
-    def load(self) -> None:
-        """Load the page anew."""
-        self.browser.run(f"location.href = '{self._url}'")
-        self.browser.until("typeof known === 'object' && known.link && document.fonts.status === 'loaded'")
+    def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
+        """Load the page anew, or the one at this path, until this says that it is there."""
+        self.browser.run(f"location.href = '{self._url}{path}'")
+        self.browser.until(f"{there} && document.fonts.status === 'loaded'")
 
     def speak(self, language: str) -> None:
         """Show this language from now on; "both": two side by side."""

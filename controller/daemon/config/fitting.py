@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controller.daemon.config.game_file import HAND_AT_MOST, GameFile, play_of
+from controller.daemon.config.letters import without_a_font
 from controller.daemon.config.problems import Mistake
 from controller.daemon.config.seldom_meant import differences
 from controller.daemon.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
@@ -115,6 +116,9 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
+    for key, name in (("table.name", table.table.name), (f"{table.table.game}: name", game.name)):
+        if letters := without_a_font(name):
+            yield f"{key}: the pages bring no font with {letters}: only a browser whose machine has one shows the name"
     yield from conflicts(table.pins.lamps, table.pins.inputs)
     if not table.table.bet_recognition:
         sensed = _sensed(table.pins, game)
