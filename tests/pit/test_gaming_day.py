@@ -27,10 +27,11 @@ from controller.pit.reference.days import begins_ms, name_of
 from controller.pit.reference.house_rules import HouseRules
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
-from controller.pit.reference.opening import read_only
+from controller.pit.reference.opening import Place, read_only
 from controller.rules.game.wagers import Wager
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
+from tests.pit.postgresql import over_both
 from tests.support.errors import raising
 from tests.support.tables import SUGARHOUSE, TABLES, TableUnderTest
 
@@ -63,8 +64,8 @@ def ledger(path: Path, wall: Clock) -> Iterator[Ledger]:
         yield ledger
 
 
-def opened(path: Path, tables: int) -> Ledger:
-    ledger = Ledger(path)
+def opened(at: Place, tables: int) -> Ledger:
+    ledger = Ledger(at)
     ledger.serve()
     ledger.set_house_rules(LOS_ANGELES)
     ledger.set_terms(TERMS)
@@ -74,8 +75,8 @@ def opened(path: Path, tables: int) -> Ledger:
     return ledger
 
 
-def drawn_up(path: Path, name: str, *sheets: ParSheet) -> Day:
-    with read_only(path) as db:
+def drawn_up(at: Place, name: str, *sheets: ParSheet) -> Day:
+    with read_only(at) as db:
         return day_book.draw_up(db, name, sheets)
 
 
@@ -360,6 +361,23 @@ def test_a_tables_clock_moves_no_hit_to_another_day(path: Path, ledger: Ledger, 
     assert days_of(path) == [("2026-03-06", 1, 0)]
     (note,) = drawn_up(path, "2026-03-06").notes
     assert note.startswith("3 events happened before the day by their tables' clocks")
+
+
+@over_both
+def test_a_ledger_keeps_its_days_in_a_file_and_in_a_database(at: Place, wall: Clock) -> None:
+    with closing(opened(at, 1)) as ledger:
+        house, table = evening(ledger, wall)
+        win(house, table, wall)
+        ledger.take_step("t-0.1", "verified", "Ann")
+        ledger.take_step("t-0.1", "paid", "Lee")
+        for _ in range(2):
+            wall.now += timedelta(days=1)
+            ledger.begin_day_if_due()
+        first, second = (drawn_up(at, name, SHEET) for name in ("2026-03-06", "2026-03-07"))
+    (line,) = first.lines
+    assert (line.sums.rounds, line.sums.hits, line.sums.awards_cents, first.paid_cents) == (1, 1, 7_000, {"t-0": 7_000})
+    assert (first.findings, second.findings, second.lines, second.paid_cents) == ((), (), (), {})
+    assert second.parts[0].meters[0].opening_cents == first.parts[0].meters[0].closing_cents > 100_000
 
 
 def test_a_day_that_is_not_over_and_a_day_that_never_was_have_no_file(path: Path, ledger: Ledger) -> None:
