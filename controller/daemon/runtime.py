@@ -22,6 +22,7 @@ from controller.contract.face.status import ShoeLine as ShoeTold
 from controller.contract.face.status import Status, Waits
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics
+from controller.contract.wire.callers import SOCKET
 from controller.daemon import clock, journald
 from controller.daemon.answer import Answer
 from controller.daemon.beat import until_beat_s
@@ -43,6 +44,7 @@ from controller.daemon.presses import Presses
 from controller.daemon.record.archiving import Archivist
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message
+from controller.daemon.refusals import Refusals
 from controller.daemon.second_person import BUTTON
 from controller.daemon.shoe_heard import Mark
 from controller.daemon.shoe_line import ShoeLine
@@ -111,6 +113,7 @@ class Runtime:
         self._alive = alive
         self._inbox: list[Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
+        self._refusals = Refusals()
         self._lots = random.SystemRandom()
         self._started_s = clock.monotonic_s()
         self._sample_s = config.file.pins.sample_ms / 1000
@@ -210,6 +213,7 @@ class Runtime:
         """A second person confirms the request that was shown under this number. The answer comes as in `ask`."""
         confirmed = self._presses.confirm(proposal, by, via)
         if isinstance(confirmed, Refuse):
+            self._keep_refused("witness", by, confirmed.code, via)
             return Answer(confirmed.code)
         return await self._asked(confirmed.request, confirmed.via, confirmed.fault, confirmed.shown)
 
@@ -275,10 +279,21 @@ class Runtime:
             self._show()
         act = act_of(asked.request)
         name = act.name if act else "a word from the network"
+        if decided.code != "second_person_due":
+            by = getattr(asked.request, "by", None) or getattr(asked.request, "supervisor", None)
+            self._keep_refused(name, by, decided.code, arrived.via)
         # Whoever presses a simulated button learns of the refusal from this line alone.
         simulated = arrived.via.startswith(BUTTON) and self._config.file.pins.driver == "simulated"
         extra = journald.of_refusal(self._config.file.table.id, decided.code) | (EVERY_ONE if simulated else {})
         _log.info("refused %s: %s: %s", name, decided.code, language().refusal(decided.code), extra=extra)
+
+    def _keep_refused(self, act: str, by: str | None, code: str, via: str) -> None:
+        """Keep in the journal what a person at an account was refused."""
+        if via.startswith(SOCKET):
+            day = clock.stamp_now().text()[: len("2026-01-01")]
+            refused = self._refusals.fact(via, act, by, code, day)
+            if refused is not None:
+                self._put(refused, via)
 
     def _ambient(self, stamp: Stamp) -> Ambient:
         live = self._live()

@@ -487,6 +487,18 @@ class StepFailed(Journalled, frozen=True):
     report: Report | None = None
 
 
+class ActRefused(Journalled, frozen=True):
+    """A person at an account asked for this act, and it was refused with this code. It changes nothing.
+
+    `by` is the name that the person gave. `more` refusals of that account before this one found no room.
+    """
+
+    act: str
+    by: str | None
+    code: str
+    more: int = 0
+
+
 ShoeFact = (
     CardDrawn
     | CardDrawnOutsideGame
@@ -529,7 +541,9 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-TableFact = ShoeOpened | ChipsNoted | WagerSeen | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
+TableFact = (
+    ShoeOpened | ChipsNoted | WagerSeen | WagersLocked | WagersDiffered | AwardStepped | AwardRefused | ActRefused
+)
 Fact = ShoeFact | OwnFact | TableFact | ByPerson
 
 

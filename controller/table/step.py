@@ -30,6 +30,7 @@ from controller.table.correcting import correct
 from controller.table.dealing import call, close_shoe, deal_kept, owing
 from controller.table.early_cards import with_chips_noted
 from controller.table.facts import (
+    ActRefused,
     ArchiveFailed,
     AwardRefused,
     AwardStepped,
@@ -141,6 +142,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return table, ()  # for lamps and buttons alone; it is journalled because somebody did it
         case HitTested(seat, by):
             return table, (events.TestHit(shoe_number(table), None, seat, by),)
+        case ActRefused():
+            return table, ()  # it is journalled because somebody tried it
         case ProgramMeasured():
             return replace(table, measured=fact), _changes(table, fact)
         case LevelsNoted(levels):

@@ -18,6 +18,7 @@ from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import SeatsRoundCorrected
 from controller.table.acts.itself import LampsTested
 from controller.table.facts import (
+    ActRefused,
     AwardRefused,
     AwardStepped,
     CardDrawn,
@@ -63,6 +64,7 @@ FACTS: tuple[Fact, ...] = (
     CommitFailed(_ODD),
     LevelsNoted({_ODD: 2**63, "a": -1, "Z": 0}),
     LampsTested(_ODD),
+    ActRefused("void", _ODD, "no_round", 3),
 )
 
 

@@ -109,6 +109,7 @@ def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) 
     assert refused.stdout.startswith("Ann asks to correct round 1: Player KS 9S; Banker 2D 4D. The act waits ")
     assert refused.stderr.startswith("not_two_people: ")
     assert pit.told("correction") == []
+    assert one_round.came("ActRefused")[-3:] == [WHO_I_AM] * 3, "what was refused is kept, and whose it was"
 
 
 @needs_root

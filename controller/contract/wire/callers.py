@@ -34,6 +34,9 @@ IDLE_S = 60.0
 READS_WITHIN_S = 5.0
 """The time within which a caller must read an answer."""
 
+SOCKET = "socket "
+"""How the way of a request begins that came on the control socket."""
+
 LONGEST_PATH = 107
 """The most characters of a socket's path: the kernel's limit."""
 
@@ -75,7 +78,7 @@ class Connection(Struct, eq=False):
     @property
     def via(self) -> str:
         """Who is on the socket, in the form of a journal row's `via`."""
-        return f"socket {_user_name(self.uid)}({self.uid})"
+        return f"{SOCKET}{_user_name(self.uid)}({self.uid})"
 
     async def line(self, reader: asyncio.StreamReader) -> bytes:
         """The next line; empty at the end. Raises TimeoutError after `IDLE_S`, ValueError for a line that is too
