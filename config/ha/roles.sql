@@ -4,7 +4,7 @@
 
 -- The pits. `leader` makes the ledger's tables, so they are its own.
 CREATE ROLE leader LOGIN PASSWORD '$leaders_password';
--- People's decisions. A person begins no ledger and takes in no event: only a table's signed word becomes an event.
+-- People's commands. They read: people decide at the control socket of the pit that leads, and nowhere else.
 CREATE ROLE people LOGIN PASSWORD '$peoples_password';
 -- The pages. They change nothing.
 CREATE ROLE reader LOGIN PASSWORD '$readers_password';
@@ -16,6 +16,5 @@ GRANT CONNECT ON DATABASE pit TO people, reader;
 ALTER SCHEMA public OWNER TO leader;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO people, reader;
--- The ledger's tables come later, when the first pit begins the ledger. It then takes `event` out of people's hands.
+-- The ledger's tables come later, when the first pit begins the ledger.
 ALTER DEFAULT PRIVILEGES FOR ROLE leader GRANT SELECT ON TABLES TO people, reader;
-ALTER DEFAULT PRIVILEGES FOR ROLE leader GRANT INSERT, UPDATE, DELETE ON TABLES TO people;

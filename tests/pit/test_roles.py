@@ -30,6 +30,12 @@ _NOT_FOR: Mapping[str, Sequence[str]] = {
         "INSERT INTO event (table_id, epoch, seq, body) SELECT table_id, epoch, seq + 1, body FROM event",
         "UPDATE event SET body = ''",
         "DELETE FROM event",
+        "UPDATE award SET step = 'paid'",
+        "UPDATE fund SET cents = 0",
+        "INSERT INTO decision (after_event, what, subject, cents) VALUES (0, 'paid', 1, 0)",
+        "DELETE FROM decided",
+        "UPDATE proposal SET account = 'zoe'",
+        "DELETE FROM refused",
         "TRUNCATE event",
         "UPDATE ledger_form SET form = 1",
         "DROP TABLE event",
@@ -63,11 +69,19 @@ def test_each_role_does_its_own_work_and_the_server_refuses_the_rest(at: dict[st
     with closing(opened(at["leader"])) as pit:
         give(pit, table, table.lock(1), table.hit(1, "straight", "big"), table.finish((1, "straight")))
         with closing(Ledger(at["people"], begin=False)) as people:
-            people.take_step("t-0.1", "verified", "Ann")
-            people.take_step("t-0.1", "paid", "Ben")
-            people.adopt("t-2", "9" * 32, "8" * 64)
+            assert [award.id for award in people.awards()] == ["t-0.1"]
+            for decide in (
+                lambda: people.take_step("t-0.1", "verified", "Ann"),
+                lambda: people.adopt("t-2", "9" * 32, "8" * 64),
+            ):
+                with raising("ledger_unusable"):  # at the desk of the pit that leads, and nowhere else
+                    decide()
+        pit.take_step("t-0.1", "verified", "Ann")
+        pit.take_step("t-0.1", "paid", "Ben")
         give(pit, table, table.lock(1))
         balanced(pit)
+    with closing(Ledger(at["people"], begin=False)) as people:
+        people.serve()  # as `rotate-key` does, while no pit runs
     assert read_standing(at["reader"]).paid_cents > 0
     assert read_account(at["reader"]).findings == ()
     names = _tables(at["leader"])

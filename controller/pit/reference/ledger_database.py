@@ -85,8 +85,10 @@ INSERT INTO leadership VALUES ('', '', 0, '-infinity', 0, 0);
 """
 _RIGHTS = """
 DO $$ BEGIN
-    REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON event, ledger_form FROM people;
-    GRANT UPDATE (epoch) ON event TO people; -- a stream that a thief's key was adopted for is set aside
+    REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA public FROM people;
+    GRANT UPDATE ON leadership TO people; -- `rotate-key` takes the place of the pit meanwhile, and begins a session
+    GRANT INSERT, DELETE ON session TO people;
+    GRANT DELETE ON heard_to_head TO people;
 EXCEPTION WHEN undefined_object THEN NULL; -- a house without the roles of config/ha/roles.sql
 END $$
 """
