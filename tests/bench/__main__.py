@@ -99,6 +99,7 @@ def _core(_folder: Path, samples: Samples) -> Iterator[Section]:
 
 def _odds(_folder: Path, samples: Samples) -> Iterator[Section]:
     yield from odds.measure(samples.starts)
+    yield from odds.measure_worst()
 
 
 def _scale(folder: Path, samples: Samples) -> Iterator[Section]:

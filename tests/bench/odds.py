@@ -1,4 +1,5 @@
-"""`tablectl par`: how long it takes to count every bet of a game, and again with other cards in the shoe."""
+"""`tablectl par` and `check`: how long it takes to count every bet of a game, again with other cards in the shoe, and
+at its worst."""
 
 from __future__ import annotations
 
@@ -6,12 +7,18 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from msgspec.structs import replace
 
 from controller.people.par.counting import kinds
-from controller.people.par.sheet import Subject, par, subject
+from controller.people.par.reach import idle_rows, least_meters
+from controller.people.par.sheet import Par, Subject, par, subject
 from controller.people.par.shoe import Shoe, fresh
+from controller.people.par.together import together
 from controller.rules.game.baccarat import Tableau
-from controller.rules.game.cards import DECK
+from controller.rules.game.bets import Bet, CardsAre, HandIs, Has, Row, When
+from controller.rules.game.cards import DECK, RANKS
 from tests.bench.report import Section, judged
 from tests.game.test_enumeration import every_hand
 from tests.support.tables import TABLES
@@ -35,6 +42,46 @@ def measure(times: int) -> Iterator[Section]:
         ("table", "bets", "from nothing ms", "aim", "other cards ms", "aim", "floor ms"),
         [_row(table, times) for table in _TABLES],
     )
+
+
+def measure_worst() -> Iterator[Section]:
+    """The bets that take longest, and all of a table's `check` beside its count. Each once."""
+    house = subject(TABLES / "ez_baccarat.toml")
+    cases = {spot: replace(house, bets=(*house.bets, bet)) for spot, bet in _WORST.items()}
+    cases |= {table: subject(TABLES / f"{table}.toml") for table in _TABLES}
+    yield Section(
+        "The odds at their worst, and check",
+        "EZ Baccarat with one bet more: on every rank by how many of its cards come, and on three cards of one suit. "
+        "Then each table: what `check` counts beside the odds, the rows that no round reaches and how high each meter "
+        "begins; and all bets of a round together. CPU time, once.",
+        ("bet or table", "odds ms", "aim", "check's rows ms", "together ms"),
+        [_worst(name, of) for name, of in cases.items()],
+    )
+
+
+def _worst(name: str, of: Subject) -> tuple[str, ...]:
+    sheets: list[Par] = []
+    odds_ms = _ms(lambda: sheets.append(par(of)))
+    rows_ms = _ms(lambda: (idle_rows(sheets[0]), least_meters(of.play, of.bets, of.shoe.decks)))
+    together_ms = _ms(lambda: together(of))
+    return name, f"{odds_ms:.0f}", judged(odds_ms, _MOST_AT_WORST_MS), f"{rows_ms:.0f}", f"{together_ms:.0f}"
+
+
+def _pays(*whens: When) -> tuple[Row, ...]:
+    return tuple(Row(when, pays=Fraction(1)) for when in whens)
+
+
+_MOST_AT_WORST_MS = 10_000
+_TIMES = [(rank, times) for times in (6, 5, 4, 3, 2) for rank in RANKS]
+_WORST = {
+    "65 rows on 13 ranks": Bet(
+        "ranks", rows=_pays(*(When(all_cards=CardsAre(has=Has((rank,), (times,)))) for rank, times in _TIMES))
+    ),
+    "three of one suit and rank": Bet(
+        "suited",
+        rows=_pays(When(both=HandIs(cards=(3,), same_rank=True, same_suit=True)), When(both=HandIs(cards=(3,)))),
+    ),
+}
 
 
 def _row(table: str, times: int) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 from msgspec.structs import replace
 
 from controller.people.cli import programs
+from controller.people.cli.main import main
 from controller.people.cli.par import edge_lines
 from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
@@ -188,6 +191,24 @@ def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
     *_, edges = edge_lines(par(subject(tmp_path / "game.toml")), 1)
     assert edges.startswith("house edges: hand 1.2")
     assert edges.endswith(", tie not counted")
+
+
+def test_a_hand_that_looks_at_a_rank_is_checked_and_its_odds_are_told_as_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check` of such a house ended with `par_not_counted`, as if the file could not be played."""
+    game = tomllib.loads(programs.example_game("lucky9").read_text("utf-8"))
+    hand = next(bet for bet in game["bets"] if bet.get("each_hand"))
+    hand["rows"].insert(0, {"when": {"winner": "own", "own": {"third": "9"}}, "pays": "2:1"})
+    (tmp_path / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
+    assert main(["check", str(tmp_path / "game.toml")]) == 0
+    warning, last = capsys.readouterr().out.splitlines()
+    assert warning.startswith("warning: no odds are counted. The wager on a seat's own hand looks at more than points.")
+    assert last.endswith("No mistakes, 1 warning.")
+    hand["rows"].insert(1, hand["rows"][0])
+    (tmp_path / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
+    assert main(["check", str(tmp_path / "game.toml")]) == 78
+    assert "an earlier row holds too" in capsys.readouterr().err
 
 
 def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:

@@ -104,7 +104,7 @@ def test_the_sheet_tells_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr().out
     for words in (
         "The most that the house pays in one round is $140,000.00: 7 seats with $5,000.00 on player, $500.00 on dragon",
-        "Not counted together with other bets: royal9. What is printed at a seat decides them.",
+        "Not counted together with other bets: royal9. What is printed at a seat decides them, or they tell too many",
         "Each wager on royal9 can win up to $5,000.00 more, or a meter.",
         "player and dragon_player: correlation +",
         "tie: house edge with 6 decks 14.43816%",

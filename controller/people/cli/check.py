@@ -21,8 +21,9 @@ from controller.people.cli.counted import counted
 from controller.people.cli.meters import meter_lines
 from controller.people.cli.par import edge_lines
 from controller.people.cli.told import print_report, waited_for
-from controller.people.par.reach import Idle, idle_rows
-from controller.people.par.sheet import Par, subject
+from controller.people.par.reach import Idle, idle_rows, idle_rows_uncounted
+from controller.people.par.sheet import subject
+from controller.rules.game.bets import Bet
 from drivers.header_map import CONFIG_TXT, overlaid
 
 _WARNING = "warning: "
@@ -57,11 +58,18 @@ def _look(file: Path, pit_settings: Path | None, highest_edge: float, told: list
     of_a_game = is_game_file(file)
     warnings, last = _of_the_game(file) if of_a_game else _of_the_table(file)
     told += _told((f"warning: {each}" for each in warnings), as_json)
+    of = subject(file)
     with waited_for("Every deal is counted."):
-        sheet = counted(subject(file))
-        idle = _idle(sheet, file if of_a_game else game_path(file))
-        by_count = [*idle, *meter_lines(sheet, pit_settings), *edge_lines(sheet, highest_edge)]
-    told += _told(by_count, as_json)
+        try:
+            sheet = counted(of)
+            idle = idle_rows(sheet)
+            by_count = [*meter_lines(sheet, pit_settings), *edge_lines(sheet, highest_edge)]
+        except TableError as error:
+            if error.code != "par_not_counted":
+                raise
+            idle, by_count = idle_rows_uncounted(of), [f"warning: no odds are counted. {error.what} {error.do}"]
+        of_rows = [*_idle(idle, of.bets, file if of_a_game else game_path(file))]
+    told += _told([*of_rows, *by_count], as_json)
     return last
 
 
@@ -91,11 +99,9 @@ def _of_the_game(file: Path) -> tuple[list[str], str]:
     return [*seldom_meant(game)], f"{game.name}: at most {game.most_seats} seats, {game.shoe.decks} decks"
 
 
-def _idle(sheet: Par, game_file: Path) -> Iterator[str]:
+def _idle(idle: Sequence[Idle], bets: Sequence[Bet], game_file: Path) -> Iterator[str]:
     """A warning for each row that decides no round, where its bet is sold at many spots and the row decides rounds at
     another of them. Raises ConfigError for every other such row."""
-    idle = idle_rows(sheet)
-    bets = sheet.subject.bets
     if mistakes := [_mistake(each, bets[each.bet].spot) for each in idle if not each.at_many_spots]:
         raise ConfigError(told_of(game_file, mistakes))
     for each in idle:

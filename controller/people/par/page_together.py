@@ -44,7 +44,11 @@ def _why(sheet: Par) -> str:
     play = sheet.subject.play
     if play.seats_play:
         return "Every seat has a hand of its own."
-    return "The active seats play each other." if play.roles_play else "What is printed at a seat decides them."
+    return (
+        "The active seats play each other."
+        if play.roles_play
+        else "What is printed at a seat decides them, or they tell too many cards apart."
+    )
 
 
 def together_json(sheet: Par, count: Together, levels: Levels) -> dict[str, Any]:

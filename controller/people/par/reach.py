@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.people.par.counting import NAMES, Alike, Names, Sight, deals, kinds, sight
-from controller.people.par.sheet import Par, draws_of
+from controller.people.par.sheet import Par, Subject, draws_of
 from controller.people.par.shoe import fresh
 from controller.rules.game.bets import Bet, Finished, When, holds
 from controller.rules.game.cards import PersonalK9
@@ -49,6 +49,12 @@ def idle_rows(sheet: Par) -> tuple[Idle, ...]:
     ]
     rows = {(each.bet, each.row) for each in found}
     return tuple(replace(each, at_many_spots=_decides_elsewhere(of.bets, each, rows)) for each in found)
+
+
+def idle_rows_uncounted(of: Subject) -> tuple[Idle, ...]:
+    """The same for a game whose odds cannot be counted."""
+    bets = enumerate(of.bets)
+    return tuple(idle for place, bet in bets for idle in without_a_round(of.play, bet, of.shoe.decks, place))
 
 
 def _idle_by_the_sheet(sheet: Par, bet: Bet) -> set[int] | None:

@@ -16,7 +16,8 @@ from controller.people.par.counting import Alike, Deal, Sight, deals, kinds, sig
 from controller.people.par.odds import Levels, Odds
 from controller.people.par.sheet import Par, Subject, draws_of
 from controller.people.par.shoe import fresh
-from controller.rules.game.bets import Bet
+from controller.rules.game.bets import Bet, seen_of
+from controller.rules.game.cards import DECK
 from controller.rules.game.settlement import Rounding, settled_by_row
 from controller.rules.game.wagers import Wager, WagerRules
 
@@ -36,10 +37,11 @@ class Together(Struct, frozen=True):
 def together(of: Subject) -> Together:
     """Count the subject's bets together, with the cards of a fresh shoe.
 
-    Left out are bets on a pair that is printed at the bettor's seat, since each seat sees another round; the stakes of
-    two active seats, which the house does not pay; and all bets where every seat has a hand of its own.
+    Left out are bets on a pair that is printed at the bettor's seat, since each seat sees another round; bets that tell
+    many cards of both hands apart, beside which a count takes too long; the stakes of two active seats, which the house
+    does not pay; and all bets where every seat has a hand of its own.
     """
-    bets = tuple(bet for bet in of.bets if not (of.play.seats_play or bet.between_actives or _looks_at_a_seat(bet)))
+    bets = tuple(bet for bet in of.bets if not (of.play.seats_play or bet.between_actives or _looks_too_far(bet)))
     left_out = tuple(bet.spot for bet in of.bets if bet not in bets)
     if not bets:
         return Together((), (), left_out)
@@ -55,8 +57,13 @@ def together(of: Subject) -> Together:
     return Together(bets, tuple(by_rows.items()), left_out)
 
 
-def _looks_at_a_seat(bet: Bet) -> bool:
-    return any(hand.seat_pair for row in bet.rows for hand in row.when.hands())
+_MOST_LOOKS = 4
+
+
+def _looks_too_far(bet: Bet) -> bool:
+    seen = sight(bet)
+    looks = {tuple(seen_of(are, card) for are in seen.first_four + seen.all_cards) for card in DECK}
+    return len(looks) > _MOST_LOOKS or any(hand.seat_pair for hand in seen.hands)
 
 
 def _joint(sights: Iterable[Sight]) -> Sight:
