@@ -16,6 +16,7 @@ from zlib import crc32
 from controller.basics.errors import TableError
 from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Step
+from controller.pit.reference.commands.asking import ask
 from controller.pit.reference.ledger import Ledger
 
 _EVERY_S = 1.0
@@ -31,12 +32,20 @@ def main(path: Path, seed: str) -> int:
                 step = _next_step(award, seed)
                 if step is None:
                     continue
-                with suppress(TableError):  # its table may dispute it
-                    ledger.take_step(award.id, step, "Cleo" if step == "paid" else "Ben")
+                with suppress(TableError):  # its table may dispute it, and the pit may be killed
+                    _decide(path.with_name(f"{path.name}.control"), award.id, step)
                     decided += 1
                 if _is_over(_BETWEEN_DECISIONS_S):
                     return decided
     return decided
+
+
+def _decide(control: Path, award: str, step: Step) -> None:
+    """Decide at the desk of the pit, which is for practice: Ben verifies, Cleo pays, and both reject."""
+    do = {"verified": "verify", "paid": "pay", "rejected": "reject"}[step]
+    answer = ask(control, {"do": do, "award": award, "as": "Cleo" if step == "paid" else "Ben"})
+    for waits in answer.waits:
+        ask(control, {"do": "confirm", "proposal": waits.number, "digest": waits.digest, "as": "Cleo"})
 
 
 def _next_step(award: Award, seed: str) -> Step | None:

@@ -212,7 +212,7 @@ class Floor:
         files = self._house.files("pit")
         return programs.python(
             *("-m", "controller.pit.reference", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
-            *("--ledger", str(self.ledger), "--settings", str(settings)),
+            *("--ledger", str(self.ledger), "--settings", str(settings), "--practice"),
             *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
         )
 
