@@ -34,8 +34,16 @@ def _names_of(folder: str) -> list[str]:
 
 
 @pytest.mark.proof
-def test_the_demo_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    told = run(str(installed / "tablectl"), "demo", "--rounds", "1", "--speed", "0", "--seed", "7", folder=tmp_path)
+def test_a_house_s_own_file_is_checked_counted_and_played_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    own, tablectl = tmp_path / "own.toml", str(installed / "tablectl")
+    own.write_text(
+        (ROOT / "config" / "games" / "even_draw.toml").read_text("utf-8").replace("Even Draw", "Ours"), "utf-8"
+    )
+    assert "Ours: at most 7 seats, 8 decks. No mistakes." in run(
+        tablectl, "check", "own.toml", "--strict", folder=tmp_path
+    )
+    assert "Ours (rule sheet even_draw)" in run(tablectl, "par", "own.toml", folder=tmp_path)
+    told = run(tablectl, "demo", "own.toml", "--rounds", "1", "--speed", "0", "--seed", "7", folder=tmp_path)
     assert "the pit acknowledged all of them" in told
 
 
