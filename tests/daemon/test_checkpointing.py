@@ -1,0 +1,55 @@
+"""When a running table signs a checkpoint: after a round's end, at a beat, and never while a card lies hidden."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
+
+from controller.daemon.beat import next_beat
+from controller.daemon.checkpointing import Checkpointing
+from controller.daemon.record.journal_rows import Message
+from tests.support.waiting import run
+
+
+def _told(type_: str) -> list[Message]:
+    return [Message(1, f'{{"type":"{type_}"}}'.encode())]
+
+
+async def _two_beats() -> None:
+    await next_beat()
+    await next_beat()
+
+
+def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ended() -> None:
+    """What comes while cards lie hidden signs nothing: neither its moment nor the number of rows by then is told."""
+    signed: list[str] = []
+    hidden = [True]
+
+    async def on_journal(work: Callable[[], Any]) -> Any:
+        return work()
+
+    async def evening() -> None:
+        journal: Any = SimpleNamespace(checkpoint=lambda: signed.append("checkpoint"))
+        checkpointing = Checkpointing(journal, on_journal, lambda: hidden[0])
+        task = asyncio.create_task(checkpointing.run())
+        checkpointing.committed(_told("wagers_locked"))
+        await _two_beats()
+        checkpointing.committed(_told("round"))
+        assert not signed, "not at the moment of a commit"
+        await _two_beats()
+        assert not signed, "not while a card lies hidden"
+        hidden[0] = False
+        assert not signed, "not at the moment at which the card is turned up"
+        await _two_beats()
+        assert signed == ["checkpoint"]
+        checkpointing.committed(_told("hit_reset"))
+        await _two_beats()
+        assert signed == ["checkpoint"], "nothing has ended since"
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    run(evening())
