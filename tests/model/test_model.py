@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.model.defects import DEFECTS, KILLED, QUIET, Defect, with_defect
-from tests.model.explore import explore
+from tests.model.explore import DEAD_END, explore
 from tests.model.world import Bounds
 
 
@@ -32,3 +32,10 @@ def test_a_journal_that_lost_its_last_event_alone_and_was_started_again_is_not_n
     assert found.broken == "nothing counts as acknowledged that the pit never committed"
     assert "the table's journal is a copy of event 0" in found.way
     assert QUIET.restores == 0
+
+
+def test_a_table_that_asks_waits_for_a_pit_whose_clock_went_back() -> None:
+    """The other known limit: the contract forbids it, and the table's standing tells people `clock_behind`."""
+    found = explore(with_defect(None), Bounds(1, 0, 0, 1))
+    assert found.broken == DEAD_END
+    assert "the pit's clock is set back" in found.way
