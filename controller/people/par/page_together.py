@@ -73,7 +73,7 @@ def sensitivity_lines(
     sheets = sorted(of_decks.items(), key=lambda of: of[0])
     for place, bet in enumerate(sheet.bets):
         if bet.outcomes:
-            edges = (f"{many} decks {percent(of.bets[place].edge(levels))}" for many, of in sheets)
+            edges = (f"{many} deck{'s'[: many - 1]} {percent(of.bets[place].edge(levels))}" for many, of in sheets)
             yield f"{name_of(bet)}: house edge with {', '.join(edges)}"
     for behind, hands in cut_cards:
         rounds = f"about {hands.about:.0f} rounds in a shoe, from {hands.fewest} to {hands.most}"
