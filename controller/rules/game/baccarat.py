@@ -9,15 +9,14 @@ Baccarat all cards lie face down, third cards too, until the seats that squeeze 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import ClassVar, Literal
 
 from msgspec import Struct
 
 from controller.rules.game.bets import Finished, Printed
-from controller.rules.game.cards import WORTH, Card, Points, total
+from controller.rules.game.cards import Card, Points, total
 from controller.rules.game.drawing import BankerDraws, Does, Drawing, check_draws, check_once
-from controller.rules.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
+from controller.rules.game.hands import Done, Hand, TwoHands, closer_to_nine, two_hands_read
 from controller.rules.game.play import Call, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import NOBODY, Seating, TieMoves, WinMoves
 
@@ -158,23 +157,6 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
     def most_cards(self, _: int) -> int:
         """Three for each of the two hands."""
         return 6
-
-    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The pairs of Player's and Banker's hands that the tableau can deal."""
-        zero = WORTH[0]
-        found: list[tuple[Shape, Shape]] = []
-        for one, other in product(WORTH, repeat=2):
-            open_: list[tuple[tuple[Card, ...], tuple[Card, ...]]] = [((one, zero), (other, zero))]
-            while open_:
-                player, banker = open_.pop()
-                match _next_hand(self.tableau, player, banker):
-                    case Hand.PLAYER:
-                        open_ += [((*player, each), banker) for each in WORTH]
-                    case Hand.BANKER:
-                        open_ += [(player, (*banker, each)) for each in WORTH]
-                    case None:  # pragma: no branch: a hand, or none
-                        found.append((shape(player), shape(banker)))
-        return found
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
         """The hands whose face-down cards are to be turned up now: the first four together, each third card alone."""

@@ -7,7 +7,6 @@ face down to the end, and Banker's until Banker decides. No step tells more of t
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from itertools import product
 from typing import ClassVar, Literal, Self
 
 from msgspec import Struct, field
@@ -15,7 +14,7 @@ from msgspec import Struct, field
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import WORTH, Card, Points, total
 from controller.rules.game.drawing import BankerDraws, Does, Drawing, check_draws, check_once
-from controller.rules.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
+from controller.rules.game.hands import BANKER, PLAYER, Done, TwoHands, closer_to_nine, two_hands_read
 from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves
 
@@ -147,11 +146,6 @@ class BaccaratRoyal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
     def most_cards(self, _: int) -> int:
         """Three for each of the two hands."""
         return 6
-
-    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The pairs of Player's and Banker's hands that may lie together: all pairs, as people choose."""
-        each = [one for one in ANY_SHAPE if one[0] not in self.natural or one[1] is None]
-        return list(product(each, each))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
         """The game as a table deals it; None for a way in which this game is not dealt."""

@@ -14,7 +14,7 @@ from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import Finished, Printed
 from controller.rules.game.cards import Card
 from controller.rules.game.drawing import Drawing
-from controller.rules.game.hands import Done, Shape
+from controller.rules.game.hands import Done
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.rules.game.seating import Seating, TieMoves, WinMoves
@@ -82,9 +82,6 @@ class Game(Protocol):
 
     def most_cards(self, seats: int, /) -> int:
         """The most cards that one round can take with this number of seats in play."""
-
-    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The pairs of hands that may lie beside each other at the end, as shapes."""
 
 
 class Section(Protocol):

@@ -19,6 +19,7 @@ from controller.rules.game.bets import Bet, Finished, HandIs, When, hand_holds, 
 from controller.rules.game.cards import RANKS, WORTH, Card, total
 from controller.rules.game.games import Game
 from controller.rules.game.hands import Shape, as_it_lies, shape
+from controller.rules.game.lucky9 import Lucky9
 
 _Cards = tuple[Card, ...]
 _Pair = tuple[_Cards, _Cards]
@@ -37,6 +38,7 @@ class Unreachable(Struct, frozen=True):
 
 def unreachable(game: Game, bet: Bet, decks: int) -> tuple[Unreachable, ...]:
     """The rows of the bet that can decide no round of the game, dealt from this number of decks."""
+    assert isinstance(game, Lucky9), "the only game at which seats play hands of their own"
     held: set[int] = set()
     deciding: set[int] = set()
     tries = _Tries(bet, decks, game.naturals, game.shapes())
