@@ -659,8 +659,8 @@ PIT_DEFECTS = (
         "a wager on a meter that the pit lacks is passed over",
         "P38",
         _INTAKE,
-        'case {"type": "wagers_locked", "progressive": list(bets)}:',
-        'case {"type": "no wager", "progressive": list(bets)}:',
+        'case {"type": "wagers_locked", "progressive": list(bets)}:\n                for bet in bets:',
+        'case {"type": "no wager", "progressive": list(bets)}:\n                for bet in bets:',
     ),
     Defect(
         "a wager is booked on those of its meters that the pit has",

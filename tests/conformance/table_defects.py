@@ -212,8 +212,8 @@ TABLE_DEFECTS = (
         "the hit of a step is not looked at",
         "T26",
         _PIT_SAID,
-        'if (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", step.seat, step.tier):',
-        'if event.get("type") != "hit":',
+        "return (hit.seat, hit.tier, meter) == (step.seat, step.tier, step.meter)",
+        "return meter == step.meter",
     ),
     Defect(
         "the table of a step is not looked at",
