@@ -190,7 +190,7 @@ async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_b
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running(tmp_path, pit={"stale_after_s": 10}) as world:
-        now_s = time.monotonic() + 1_000
+        now_s = int(time.monotonic()) + 1_000  # whole seconds add up exactly
         monkeypatch.setattr("controller.daemon.clock.monotonic_s", lambda: now_s)
         world.broker.has_others = True
         world.broker.levels = None

@@ -310,7 +310,7 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
 
     settings.write_text(SETTINGS)
     assert told_at_start("--settings", str(settings)) == [
-        "pit: meter royal: new, contribution 20:100, seed 500.00, reserve 0:100, reseed at most 500.00"
+        "pit: meter royal: new, contribution 20:100, seed 500.00, reserve 0:100, reseed at most 500.00, limit none"
     ]
     assert told_at_start() == []
     assert terms(house.ledger) == {"royal": Terms(50_000, Fraction(1, 5), Fraction(0), 50_000)}
