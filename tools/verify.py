@@ -3,11 +3,11 @@
 
     python3 verify.py EVIDENCE [TABLE_KEY [PIT_KEY]]
 
-This file is all that you need, with Python 3.9 or later and the package `cryptography`. It reads from top to bottom as
-the argument goes: the file is whole; the table has signed a tree of its journal; the rows shown are leaves of it; their
-events are the table's; the shoe's own frames tell the cards; the rules draw these cards, and pay these wagers. It stops
-at the first thing that does not hold, and says which. At the end it says what all this leaves open. The keys are
-fingerprints, as people compared them when the table was set up. Without them anybody's key will do.
+It needs Python 3.9 or later and the package `cryptography`, and reads from top to bottom as the argument goes: the file
+is whole; the table has signed a tree of its journal; the rows shown are leaves of it; their events are the table's; the
+shoe's own frames tell the cards; the rules draw these cards, and pay these wagers. It stops at the first thing that
+does not hold, and says which; at the end it says what all this leaves open. The keys are fingerprints, as people
+compared them when the table was set up. Without them anybody's key will do.
 """
 
 # fmt: off
@@ -17,44 +17,41 @@ import json
 import sys
 from fractions import Fraction
 from functools import reduce
-from math import ceil, floor
-from operator import xor
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
-class Refused(Exception):
-    """The evidence does not hold, and this is why."""
+class Refused(SystemExit):
+    """The evidence does not hold, and this is why. The program ends with it."""
 
 def judge(data, table_key=None, pit_key=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
     try:
         held = json.loads(data)
-        names = {"evidence", "shoe", "round", "table_key", "checkpoint", "rows", "proof"}
-        needs(held.keys() == names and held["evidence"] == 1, "This is no evidence of form 1.")
+        needs(held["evidence"] == 1 and len(held) == 7, "This is no evidence of form 1.")
         needs(canonical(held) == data, "The file is not spelt as evidence must be: somebody changed it.")
         return [*argument(held, table_key, pit_key)]
-    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        raise Refused(f"What the file says cannot be read ({type(error).__name__}: {error}).") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
+        raise Refused(f"REFUSED: What the file says cannot be read ({type(error).__name__}: {error}).") from error
 
 def argument(held, table_key, pit_key):
-    key, rows = unhex(held["table_key"]), [Row(each) for each in held["rows"]]
+    key, rows, proof = unhex(held["table_key"]), [Row(each) for each in held["rows"]], map(unhex, held["proof"])
     needs(table_key in (None, fingerprint(key)), f"Another key signed this: {fingerprint(key)}.")
     text, lines = note(held["checkpoint"])
     origin, size, root = text.split("\n")[:3]
-    found = tree_root({row.leaf: row.hash for row in rows}, int(size), map(unhex, held["proof"]))
-    needs(base64.b64encode(found).decode() == root, "The rows are not leaves of the tree that was signed.")
     own = [line for name, line in lines if (name, line[:4]) == (origin, key_id(origin, b"\1", key))]
-    needs(own, "The table signed no checkpoint here.")
-    for line in own:
-        holds(key, line[4:], text.encode(), "The table did not sign this checkpoint.")
+    needs(len(own) == 1, "The table signed no checkpoint here.")
+    holds(key, own[0][4:], text.encode(), "The table did not sign this checkpoint.")
     yield f"The table {origin.split('/')[0]} signed its journal of {size} rows, with the key {fingerprint(key)}."
-    yield from witnessed(text, [each for each in lines if each[1] not in own], rows, pit_key)
+    yield from witnessed(text, [each for each in lines if each[1] != own[0]], rows, pit_key)
+    needs(rows and all(0 <= row.leaf < int(size) for row in rows), "A row stands outside of the tree.")
+    found = base64.b64encode(tree_root({row.leaf: row.hash for row in rows}, 0, int(size), proof)).decode()
+    needs(found == root and next(proof, None) is None, "The rows are not leaves of the tree that was signed.")
     yield f"The {len(rows)} rows of this file are rows {', '.join(str(row.leaf + 1) for row in rows)} of its tree."
-    for one, next_ in zip(rows, rows[1:]):
-        follows = one.leaf + 1 < next_.leaf or (one.leaf + 1 == next_.leaf and one.head == next_.before)
+    for one, two in zip(rows, rows[1:]):
+        follows = one.leaf + 1 < two.leaf or (one.leaf + 1, one.head) == (two.leaf, two.before)
         needs(follows, "The rows are out of their order.")
     for each, event in ((row, event) for row in rows for event in row.events):
         wrong = f"Event {event['id']} is not as the table signed it."
@@ -65,7 +62,6 @@ def argument(held, table_key, pit_key):
     yield from round_of(rows, held["shoe"], held["round"])
 
 # The journal: a chain of salted rows, the tree over it, and who signed the tree.
-
 class Row:
     """A row: the fact that came, the events it made, and its place. The salt keeps closed rows from being guessed."""
 
@@ -82,22 +78,15 @@ class Row:
         self.events = [json.loads(each) for each in told["messages"]]
         needs([canonical(each).decode() for each in self.events] == told["messages"], "An event is misspelt.")
 
-def tree_root(leaves, size, proof):
-    """The root of the tree (RFC 6962): a part without an opened leaf is one hash of the proof, from left to right."""
-    rest = iter(proof)
-
-    def root(first, size):
-        if not any(first <= leaf < first + size for leaf in leaves):
-            return next(rest)
-        if size == 1:
-            return leaves[first]
-        left = 1 << ((size - 1).bit_length() - 1)
-        return hashlib.sha256(b"\1" + root(first, left) + root(first + left, size - left)).digest()
-
-    needs(leaves and all(0 <= leaf < size for leaf in leaves), "A row stands outside of the tree.")
-    found = root(0, size)
-    needs(next(rest, None) is None, "The proof has a hash too many.")
-    return found
+def tree_root(leaves, first, size, proof):
+    """The root of this part of the tree (RFC 6962): a part without an opened leaf is the proof's next hash."""
+    if not any(first <= leaf < first + size for leaf in leaves):
+        return next(proof)
+    if size == 1:
+        return leaves[first]
+    left = 1 << ((size - 1).bit_length() - 1)
+    both = tree_root(leaves, first, left, proof) + tree_root(leaves, first + left, size - left, proof)
+    return hashlib.sha256(b"\1" + both).digest()
 
 def note(text):
     """A signed note (C2SP): its text, and the name and bytes of each signature."""
@@ -114,8 +103,7 @@ def witnessed(text, lines, rows, pit_key):
         known = [key for key in pinned if line[:4] == key_id(name, b"\4", key)]
         needs(known and len(line) == 76, f"Nobody whom this file names signed as {name}.")
         at = int.from_bytes(line[4:12], "big")
-        seen = f"cosignature/v1\ntime {at}\n{text}".encode()
-        holds(known[0], line[12:], seen, f"The signature of {name} does not hold.")
+        holds(known[0], line[12:], f"cosignature/v1\ntime {at}\n{text}".encode(), f"The {name} did not sign this.")
         needs(pit_key in (None, fingerprint(known[0])), f"Another key cosigned this: {fingerprint(known[0])}.")
         yield f"The {name} cosigned it {at} s after 1970, with the key {fingerprint(known[0])}: the journal only grew."
     needs(lines or pit_key is None, "Nobody cosigned this checkpoint.")
@@ -126,7 +114,6 @@ def witnessed(text, lines, rows, pit_key):
         yield f"The pit's key {fingerprint(key)} was accepted at the table by {who}."
 
 # The round: its cards by the shoe's frames, its drawing and its wagers by the rules of its shoe.
-
 def round_of(rows, shoe, number):
     events = [event for row in rows for event in row.events]
     mine = [event for event in events if (event["shoe"], event["round"]) == (shoe, number)]
@@ -138,10 +125,9 @@ def round_of(rows, shoe, number):
     yield f"The shoe's own frames and people's words tell the cards {' '.join(cards) or 'of no hand'}."
     rules = next((row.fact["rules"] for row in rows if row.fact["fact"] == "ShoeOpened"), None)
     known = rules is not None and rules["play"]["kind"] == "PuntoBanco"
-    if rules is None:
-        yield "The row with the rules is closed, as it tells a card of another shoe: drawing and wagers are NOT judged."
-    elif not known:
-        yield f"How {rules['game']} is drawn and paid this program does not know: drawing and wagers are NOT judged."
+    if not known:
+        game = rules["game"] if rules else "a shoe whose first row stays closed"
+        yield f"How {game} is drawn and paid is not known here: drawing and wagers are NOT judged."
     for event in mine:
         if event["type"] == "void":
             needs(all(wager["result"] == "returned" for wager in paid(event)), "A void round returns each wager.")
@@ -169,17 +155,19 @@ def frame_card(fact):
 def read(frame):
     """A card's frame. Angel Eye: ENQ, a digit, `D` or `R`, the place, the card, ETX, and the XOR of all between.
     BeeTek: `*0D`, the suit, the rank, and the low byte of the sum. Checks are two characters."""
-    if len(frame) == 8 and frame[0] == 5 and frame[2] in b"DR" and frame[6:] == b"%02X" % reduce(xor, frame[1:6]):
+    check = reduce(int.__xor__, frame[1:6], 0)
+    if len(frame) == 8 and frame[0] == 5 and frame[2] in b"DR" and frame[6:] == b"%02X" % check:
         return "_A23456789TJQK"[frame[4] & 15] + "_DCSH"[frame[4] >> 4 & 7]
     if frame[:3] == b"*0D" and frame[5:7] == b"%02X" % (sum(frame[1:5]) & 255):
         return "_A23456789TJQK"[int(frame[4:5], 16)] + "HDCS"[int(frame[3:4])]
     return None
 
 def points(cards):
-    return sum("0A23456789".find(card[0]) * (card[0] in "A23456789") for card in cards)
-
+    return sum("A23456789".find(card[0]) + 1 for card in cards)
 def total(cards):
     return points(cards) % 10
+def winner(player, banker):
+    return "tie" if total(player) == total(banker) else "player" if total(player) > total(banker) else "banker"
 
 def dealt(end, cards, rules):
     """Whether the rules of drawing deal just these cards: Player, Banker, Player, Banker, then third cards."""
@@ -205,24 +193,18 @@ def dealt(end, cards, rules):
 def hands_text(event):
     hands = [each for each in ("player", "banker", "dealer") if each in event]
     return ", ".join(f"{each.title()} {' '.join(event[each]['cards'])}" for each in hands)
-
-def winner(player, banker):
-    return "tie" if total(player) == total(banker) else "player" if total(player) > total(banker) else "banker"
-
 def paid(event):
     return event["settlement"]["wagers"] if event["settlement"] else []
 
 def settled(event, end, rows, rules):
     """Whether each wager that was locked is paid as its bet's first row that holds says."""
-    hands = {side: event[side]["cards"] for side in ("player", "banker")}
+    hands = [event[side]["cards"] for side in ("player", "banker")]
     bets = {bet["spot"]: bet for bet in rules["bets"]}
     printed = {seat["number"]: seat["k9"] for seat in rules["seats"] if seat["k9"]}
-
     def row_of(spot, seat):
         pairs = {"own": [printed.get(seat, "")], "another": [pair for each, pair in printed.items() if each != seat]}
         house = pairs, rules["play"]["tableau"]["natural"]
         return next((row for row in bets[spot]["rows"] if so(row["when"], hands, house)), {"result": "lose"})
-
     locked = [wager for row in rows if row.fact["fact"] == "WagersLocked" for wager in row.fact["wagers"]]
     lay, left = (sorted([w["seat"], w["back"], w["spot"], w["cents"]] for w in of) for of in (locked, paid(event)))
     needs(lay == left, "Other wagers were settled than were locked.")
@@ -238,112 +220,81 @@ def settled(event, end, rows, rules):
 
 def pay(cents, bet, row, rounding):
     """The result, the pay, the commission, all that goes back, and the meter: by the row that decides."""
-    def units(exact, way):
-        return rounding["unit_cents"] * {"up": ceil, "down": floor}[way](Fraction(exact) / rounding["unit_cents"])
-
+    def share(cents, ratio, what):
+        exact, unit = cents * Fraction(ratio.replace(":", "/")), rounding["unit_cents"]
+        return {"up": -(-exact // unit), "down": exact // unit}[rounding[what]] * unit
     if "award" in row:
         won, back = row.get("cents") or 0, cents if bet.get("awards_return_stake") else 0
         return "won", won, 0, won + back, row.get("meter")
     if "pays" in row:
-        won = units(cents * ratio(row["pays"]), rounding["pays"])
+        won = share(cents, row["pays"], "pays")
         won = min(won, bet.get("pays_at_most_cents") or won)
-        taken = units(won * ratio(row.get("commission_taken", "0:1")), rounding["commission"])
-        owed = units(won * ratio(row.get("commission_owed", "0:1")), rounding["commission"])
+        taken, owed = (share(won, row.get(f"commission_{how}", "0:1"), "commission") for how in ("taken", "owed"))
         return "won", won, taken + owed, cents + won - taken, None
-    half = units(Fraction(cents, 2), rounding["pays"])
-    result, back = {"lose": ("lost", 0), "push": ("pushed", cents), "half": ("half_lost", half)}[row["result"]]
-    return result, 0, 0, back, None
+    back = {"lose": 0, "push": cents, "half": share(cents, "1:2", "pays")}[row["result"]]
+    return {"lose": "lost", "push": "pushed", "half": "half_lost"}[row["result"]], 0, 0, back, None
 
-def ratio(text):
-    return Fraction(*map(int, text.split(":")))
-
-def so(when, hands, house):
-    """Whether every word of a row's condition holds of both hands. `house`: the printed pairs, and the naturals."""
-    one, other, won = hands["player"], hands["banker"], winner(hands["player"], hands["banker"])
-    both = [one, other] if won == "player" else [other, one] if won == "banker" else [None, None]
-    sides = {"player": one, "banker": other, "winning": both[0], "losing": both[1], "all_cards": one + other}
-    facts = {"winner": won, "natural": any(total(cards[:2]) in house[1] for cards in (one, other)), "split": False,
-             "margin": abs(total(one) - total(other)), "cards": len(one + other), "color": color(one + other),
-             "total_sum": total(one) + total(other), "identical": sorted(one[:2]) == sorted(other[:2])}
-
-    def good(word, value):
-        if word in facts:
-            return is_in(facts[word], value)
-        if word in ("either", "both", "exactly_one"):
-            many = cards_so(value, one, house) + cards_so(value, other, house)
-            return {"either": many >= 1, "both": many == 2, "exactly_one": many == 1}[word]
-        cards = one[:2] + other[:2] if word == "first_four" else sides.get(word)
-        return bool(cards) and cards_so(value, cards, house)
-
-    return all(good(word, value) for word, value in when.items())
-
-def cards_so(words, cards, house):
-    """Whether every word about cards holds of these."""
+def so(words, hands, house):
+    """Whether every word of a row's condition holds of these hands. `house`: the printed pairs, and the naturals."""
+    one, other, cards = hands[0], hands[-1], [card for hand in hands for card in hand]
     ranks, suits, two = [card[0] for card in cards], [card[1] for card in cards], cards[:2]
-    orders = "A23456789TJQK", "23456789TJQKA"
-    facts = {"total": total(cards), "points": points(cards), "cards": len(cards), "color": color(cards),
+    reds, won, run = [suit in "HD" for suit in suits], winner(one, other), "A23456789TJQKA"
+    parts = {"player": one, "banker": other, "all_cards": cards, "first_four": one[:2] + other[:2],
+             "winning": {"player": one, "banker": other}.get(won), "losing": {"player": other, "banker": one}.get(won)}
+    facts = {"winner": won, "margin": abs(total(one) - total(other)), "total_sum": total(one) + total(other),
+             "identical": sorted(one[:2]) == sorted(other[:2]), "split": False,
+             "natural": any(total(hand[:2]) in house[1] for hand in hands), "cards": len(cards),
+             "total": total(cards), "points": points(cards), "first_two_total": total(two),
              "of_one_rank": max(map(ranks.count, ranks)), "of_one_suit": max(map(suits.count, suits)),
              "different_ranks": len({*ranks}), "same_rank": len({*ranks}) == 1, "same_suit": len({*suits}) == 1,
-             "suit": suits[0] if len({*suits}) == 1 else None, "first_two_total": total(two),
-             "straight": any("".join(sorted(ranks, key=order.index)) in order for order in orders),
-             "natural": total(two) in house[1], "pair": ranks[0] == ranks[1], "suited": suits[0] == suits[1],
-             "colored": color(two) is not None}
-
+             "suit": suits[0] if len({*suits}) == 1 else None, "color": ("black", None, "red")[any(reds) + all(reds)],
+             "straight": any("".join(sorted(ranks, key=ace)) in run for ace in (run.find, run.rfind)),
+             "pair": ranks[0] == ranks[1], "suited": suits[0] == suits[1], "colored": reds[0] == reds[1]}
     def among(some, of):
         return sum(bool({card, *card} & {*of}) for card in some)
-
     special = {
         "first": lambda of: among(cards[:1], of), "second": lambda of: among(cards[1:2], of),
         "third": lambda of: among(cards[2:3], of), "ranks": lambda of: sorted(ranks) == sorted(of),
         "seat_pair": lambda whose: any(sorted(printed.split()) == sorted(two) for printed in house[0][whose]),
         "first_two": lambda of: any(a in of[0] and b in of[1] for a, b in (ranks[:2], ranks[1::-1])),
         "has": lambda has: among(cards, has["of"]) in (has.get("times") or range(1, 9)),
+        "either": lambda of: any(so(of, [hand], house) for hand in hands),
+        "both": lambda of: all(so(of, [hand], house) for hand in hands),
+        "exactly_one": lambda of: sum(so(of, [hand], house) for hand in hands) == 1,
     }
-    return all(special[word](value) if word in special else is_in(facts[word], value) for word, value in words.items())
-
-def is_in(fact, value):
-    return fact in value if isinstance(value, list) else fact == value
-
-def color(cards):
-    colors = {card[1] in "HD" for card in cards}
-    return None if len(colors) > 1 else "red" if colors == {True} else "black"
+    def good(word, value):
+        if word in parts:
+            return parts[word] is not None and so(value, [parts[word]], house)
+        if word in special:
+            return special[word](value)
+        return facts[word] in value if isinstance(value, list) else facts[word] == value
+    return all(good(word, value) for word, value in words.items())
 
 # Spelling and signatures.
-
 def canonical(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-
 def unhex(text):
     needs(bytes.fromhex(text).hex() == text, "A number is misspelt.")
     return bytes.fromhex(text)
-
 def unspelt(text):
-    value = base64.b64decode(text, validate=True)
-    needs(base64.b64encode(value).decode() == text, "A signature is misspelt.")
-    return value
+    needs(base64.b64encode(base64.b64decode(text)).decode() == text, "A signature is misspelt.")
+    return base64.b64decode(text)
 
 def key_id(name, kind, key):
     return hashlib.sha256(name.encode() + b"\n" + kind + key).digest()[:4]
-
 def fingerprint(key):
-    digits = hashlib.sha256(key).hexdigest()[:32]
-    return " ".join(digits[place : place + 4] for place in range(0, 32, 4))
+    return hashlib.sha256(key).digest()[:16].hex(" ", 2)
 
 def holds(key, signature, signed, wrong):
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, signed)
     except (InvalidSignature, ValueError):
-        raise Refused(wrong) from None
-
+        needs(False, wrong)
 def needs(good, wrong):
     if not good:
-        raise Refused(wrong)
+        raise Refused(f"REFUSED: {wrong}")
 
 if __name__ == "__main__":
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__)
-    try:
-        print("\n".join(judge(Path(sys.argv[1]).read_bytes(), *sys.argv[2:])))
-    except Refused as refused:
-        sys.exit(f"REFUSED: {refused}")
-    print("ALL THAT IS SHOWN HOLDS.")
+    print(*judge(Path(sys.argv[1]).read_bytes(), *sys.argv[2:]), "ALL THAT IS SHOWN HOLDS.", sep="\n")
