@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
@@ -73,8 +73,13 @@ def up(play: Play) -> tuple[int, int]:
 
 @cache
 def of_few() -> tuple[Round, Play, bool]:
+    return told_apart_on(range(3, 7))
+
+
+def told_apart_on(totals: Iterable[int]) -> tuple[Round, Play, bool]:
+    """The rounds and their best play, where the cards of a hand are told apart on these totals."""
     winner = bet(BETS, "player")
-    of = Round(kinds(sight(winner), GAME.naturals, True), shoe(), GAME)
+    of = Round(kinds(sight(winner), GAME.naturals, frozenset(totals)), shoe(), GAME)
     player, banker = (of.values(winner, [Fraction(n) for n in net]) for net in ((2, -1, -2), (-2, -1, 2)))
     return of, *best_play(player, banker)
 
@@ -89,6 +94,14 @@ def test_the_rounds_of_few_cards_are_counted_as_they_are_played() -> None:
     came = Counter(played(six, play).outcome for six in permutations(FEW, 6))
     rows = of.by_row(bet(BETS, "player"), of.under(play))
     assert (rows[0], rows[1], rows[None]) == (came[Outcome.PLAYER], came[Outcome.TIE], came[Outcome.BANKER])
+
+
+def test_cards_make_no_difference_on_a_total_on_which_nobody_chooses() -> None:
+    tie = bet(BETS, "tie")
+    (joined, play, _), (apart, same_play, _) = of_few(), told_apart_on(range(10))
+    assert play == same_play
+    assert joined.by_row(tie, joined.under(play)) == apart.by_row(tie, apart.under(play))
+    assert joined.bounds(tie, [Fraction(8), Fraction(-1)]) == apart.bounds(tie, [Fraction(8), Fraction(-1)])
 
 
 def test_neither_seat_gains_by_another_choice() -> None:

@@ -115,7 +115,7 @@ def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(t
     raws = [{"spot": "suits", "rows": [_when(when) for when in COMPARE_SUITS[1:2]]}]
     (compared,) = loaded(tmp_path, raws)
     for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
-        one_by_one = Kinds(sight(compared), NATURAL, by_points=False)
+        one_by_one = Kinds(sight(compared), NATURAL, ())
         one_by_one._suits = []
         (rows,) = by_row([compared], one_by_one, shoe, tableau_draws(TABLEAU))
         assert counted(compared, shoe) == rows

@@ -29,7 +29,7 @@ from controller.rules.game.play import Call
 from controller.table.rules import Seat
 
 Points = tuple[int, ...]
-"""The points of a hand's first two cards, the lower first."""
+"""The points of a hand's first two cards, the lower first; their total alone where nobody chooses on that total."""
 
 Turn = tuple[Points, int | None]
 """What Banker decides by: Banker's cards, and the points of Player's third card, or None where Player stood."""
@@ -58,6 +58,13 @@ class _AnyPlay:
     def natural(self, player: Two, banker: Two) -> bool:
         """Whether these cards end the round, so that nobody draws."""
         return player.total in self._naturals or banker.total in self._naturals
+
+    def chosen_on(self) -> frozenset[int]:
+        """The totals on which Player or Banker may choose. With any other total the cards make no difference."""
+        thirds = (None, *range(10))
+        below = set(range(10)) - self._naturals
+        banker_chooses = {each for each in below for third in thirds if len(self._bankers(each, third)) > 1}
+        return frozenset(banker_chooses | {each for each in below if len(self._players(each)) > 1})
 
     def _player_draws(self, total_: int) -> Collection[bool]:
         return [call is Call.HIT for call in self._game.player_options((WORTH[0], WORTH[total_]))]
@@ -102,8 +109,8 @@ class Round:
             sorts = self._naturals
             if not any_play.natural(deal.player, deal.banker):
                 third = None if deal.player_third is None else of.points[deal.player_third]
-                turns = self._tree.setdefault(deal.player.points, {}).setdefault(third is not None, {})
-                ends = turns.setdefault((deal.banker.points, third), {})
+                turns = self._tree.setdefault(_points(deal.player), {}).setdefault(third is not None, {})
+                ends = turns.setdefault((_points(deal.banker), third), {})
                 sorts = ends.setdefault(deal.banker_third is not None, {})
             sorts[sort] = sorts.get(sort, 0) + deal.ways
 
@@ -160,6 +167,10 @@ class Round:
         """The row that decides the bet after each sort of deal."""
         row_of = self._of.rows(bet, self._examples, names)
         return [row_of[alike] for alike in self._sorts]
+
+
+def _points(two: Two) -> Points:
+    return two.points or (two.total,)
 
 
 def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
@@ -258,7 +269,8 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
         do = "Add the bet of the active seats against each other: between_actives = true."
         raise TableError("par_not_counted", "The active seats have no stakes, so they have no best play.", do)
     sights = {bet: sight(bet) for bet in bets}
-    rounds = {seen: Round(kinds(seen, game.naturals, True), shoe, game) for seen in dict.fromkeys(sights.values())}
+    chosen_on = _AnyPlay(game).chosen_on()
+    rounds = {seen: Round(kinds(seen, game.naturals, chosen_on), shoe, game) for seen in dict.fromkeys(sights.values())}
     net = [ending.net for ending in outcomes(stake, {})]
     play, settled = best_play(*(rounds[sights[stake]].values(stake, net, names) for names in _OWN.values()))
     under = {seen: of.under(play) if settled else Counter[int]() for seen, of in rounds.items()}

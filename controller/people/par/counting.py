@@ -189,7 +189,7 @@ class Deal(Struct, frozen=True):
 class Kinds:
     """The kinds of card that a sight tells apart, and the classes of the first two cards, for any shoe."""
 
-    def __init__(self, seen: Sight, naturals: Sequence[int], by_points: bool) -> None:
+    def __init__(self, seen: Sight, naturals: Sequence[int], chosen_on: Collection[int]) -> None:
         self.sight = seen
         self.naturals = tuple(naturals)
         of_hands = {name for word in seen.hands for name in words_in(word)}
@@ -223,9 +223,9 @@ class Kinds:
         self._numbered: dict[tuple[bool, ...], int] = {}
         self._rows_of: dict[tuple[Bet, Names], dict[Alike, int | None]] = {}
         self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
-        self._classify(by_points)
+        self._classify(chosen_on)
 
-    def _classify(self, by_points: bool) -> None:
+    def _classify(self, chosen_on: Collection[int]) -> None:
         examples: dict[_Class, list[tuple[Card, Card]]] = {}
         first_of = [cards[0] for cards in self.cards]
         placed: dict[tuple[int, int], _Class] = {}
@@ -236,7 +236,7 @@ class Kinds:
             if self.first_two_only:
                 told: _Class = (0, (), self._see(two), (), looks)
             else:
-                points = tuple(sorted(card.points for card in two)) if by_points else ()
+                points = tuple(sorted(card.points for card in two)) if total(two) in chosen_on else ()
                 told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of), looks
             placed[one, other] = told
             placed.setdefault((other, one), told)  # in order, its own turn comes
@@ -376,9 +376,9 @@ def _numbers(looks: Iterable[object]) -> list[int]:
 
 
 @cache
-def kinds(seen: Sight, naturals: tuple[int, ...], by_points: bool = False) -> Kinds:
-    """The kinds of a sight, made once. `by_points`: somebody chooses by the cards of a hand."""
-    return Kinds(seen, naturals, by_points)
+def kinds(seen: Sight, naturals: tuple[int, ...], chosen_on: frozenset[int] = frozenset()) -> Kinds:
+    """The kinds of a sight, made once. `chosen_on`: the totals on which somebody chooses by the cards of a hand."""
+    return Kinds(seen, naturals, chosen_on)
 
 
 class _FourCards:
