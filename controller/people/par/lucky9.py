@@ -147,7 +147,7 @@ class Seat:
                 after[third] -= 1
             cards = sum(after)
             times = many * perm(cards - 2, self._after - len(hand))
-            for ways, row in zip(self._dealer.ways(after, up), bet.rows(hand, False, up), strict=True):
+            for ways, row in zip(self._dealer.known_ways(tuple(after), up), bet.rows(hand, False, up), strict=True):
                 rows[row] += times * ways
         return rows
 
@@ -204,7 +204,7 @@ class Seat:
         """How many cards the dealer takes on average."""
         cards = Fraction()
         for up, many in enumerate(self._by_points):
-            left = [each - (points == up) for points, each in enumerate(self._by_points)]
+            left = tuple(each - (points == up) for points, each in enumerate(self._by_points))
             ways = self._dealer.ways(left, up)
             cards += many * sum(map(mul, ways, map(len, self._dealer.hands[up])))
         return cards / perm(sum(self._by_points), 3)
@@ -315,7 +315,11 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
     """
     rows: Counter[int | None] = Counter()
     conditions = {n: row.when.with_up_card for n, row in enumerate(bet.rows)}
-    cards, many = zip(*shoe.items(), strict=True)
+    alike: dict[object, list[Card]] = {}
+    for card in shoe:
+        alike.setdefault(tuple(are and seen_of(are, card) for are in conditions.values()), []).append(card)
+    cards = [each[0] for each in alike.values()]
+    many = [sum(shoe[card] for card in each) for each in alike.values()]
     for one, other, third in combinations_with_replacement(range(len(cards)), 3):
         orders = (1, 3, 6)[len({one, other, third}) - 1]
         ways = orders * many[one] * (many[other] - (other == one)) * (many[third] - (third == other) - (third == one))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import lcm, perm
-from operator import add, mul
+from operator import add, mul, sub
 
 from msgspec import Struct
 
@@ -33,17 +33,19 @@ class Dealer:
         self.hands: list[list[Cards]] = [
             [hand for down in range(10) for hand in self._with(down, up)] for up in range(10)
         ]
+        self.known_ways = cache(self.ways)
+        """`ways`, kept: the same cards are left after many plays."""
 
     def _with(self, down: int, up: int) -> list[Cards]:
         return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
 
-    def ways(self, left: Sequence[int], up: int) -> list[int]:
+    def ways(self, left: tuple[int, ...], up: int) -> list[int]:
         """How many ordered twos of the cards left lead to each of the dealer's hands."""
         rest, ways = sum(left) - 1, list[int]()
         for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
             if draws:
                 at = len(ways) + down
-                ways += [many * others for others in left]
+                ways += map(many.__mul__, left)
                 ways[at] -= many  # a card cannot come twice
             else:
                 ways.append(many * rest)
@@ -141,14 +143,23 @@ class Splits:
         columns = list(zip(*self._worths, strict=True))
         self._columns = list(dict.fromkeys(columns))
         self._column = [self._columns.index(column) for column in columns]
+        self._in_column = [
+            [at for at, of in enumerate(self._column) if of == column] for column in range(len(self._columns))
+        ]
         drawn = [hand[:1] + hand[2:] for hand in dealer.hands[pair.up]]
         self._his = [sum(column[card] for card in cards) for column, cards in zip(columns, drawn, strict=True)]
         self._stood = [(at, cards[0]) for at, cards in enumerate(drawn) if len(cards) == 1]
-        self._stay, self._gain = cache(self._staying), cache(self._gaining)
+        self._pair = hand.worths((pair.points, pair.points), True, pair.up)
+        self._row = list(zip(*self._columns, strict=True))
+        """By the points of a drawn card, its worth in each column."""
+
+        self._gain, self._by_splitting = cache(self._gaining), cache(self._more_by_splitting)
 
     def worth(self) -> int:
         """The bettor's gain under the best play, in parts of a unit."""
-        return self._value((), 2)
+        left = self._by_points(self._left((), 2))
+        drawing = self._drawing(left, self._dealer.known_ways(left, self._of.up))
+        return 2 * drawing * perm(sum(left) - 3, self._to_come((), 2) - 1) + self._gain((), 2)
 
     def _left(self, done: Cards, hands: int) -> list[int]:
         left = list(self._of.left)
@@ -157,30 +168,19 @@ class Splits:
         left[NEW_PAIR] -= hands - 2  # each later split began with a card that made a pair
         return left
 
-    def _by_points(self, left: Sequence[int]) -> list[int]:
+    def _by_points(self, left: Sequence[int]) -> tuple[int, ...]:
         by_points = list(left[:NEW_PAIR])
         by_points[self._of.points] += left[NEW_PAIR]
-        return by_points
+        return tuple(by_points)
 
     def _to_come(self, done: Cards, hands: int) -> int:
         return self._draws - len(done) - (hands - 2)
 
-    def _value(self, done: Cards, hands: int) -> int:
-        return self._stay(done, hands) + self._gain(done, hands)
-
-    def _staying(self, done: Cards, hands: int) -> int:
-        """What the hands are worth if no hand is split again.
-
-        All hands that still come are worth the same: each draws any card that is left.
-        """
-        left, to_come = self._by_points(self._left(done, hands)), self._to_come(done, hands)
-        cards, ways = sum(left), self._dealer.ways(left, self._of.up)
-        worth = sum(sum(map(mul, ways, self._worths[self._points[kind]])) for kind in done) * perm(cards - 2, to_come)
-        if hands > len(done):
-            any_card = [sum(map(mul, left, column)) for column in self._columns]
-            others = [any_card[column] - his for column, his in zip(self._column, self._his, strict=True)]
-            each = sum(map(mul, ways, others)) - sum(left[down] * others[at] for at, down in self._stood)
-            worth += (hands - len(done)) * each * perm(cards - 3, to_come - 1)
+    def _drawing(self, left: tuple[int, ...], ways: Sequence[int]) -> int:
+        """What a hand is worth that still draws its card, any card that is left. `ways`: the dealer's, from these."""
+        any_card = [sum(map(mul, left, column)) for column in self._columns]
+        others = list(map(sub, map(any_card.__getitem__, self._column), self._his))
+        worth: int = sum(map(mul, ways, others)) - sum([left[down] * others[at] for at, down in self._stood])
         return worth
 
     def _gaining(self, done: Cards, hands: int) -> int:
@@ -193,9 +193,16 @@ class Splits:
             worth += sum(many * self._gain(_also(done, kind), hands) for kind, many in enumerate(left) if many > 0)
         return worth
 
-    def _by_splitting(self, done: Cards, hands: int) -> int:
-        """How much more a new pair is worth if it is split than if it stands."""
-        return self._value(done, hands + 1) - self._value(_also(done, NEW_PAIR), hands)
+    def _more_by_splitting(self, done: Cards, hands: int) -> int:
+        """How much more a new pair is worth if it is split than if it stands.
+
+        Two hands draw in place of one that stands, from the same cards. The other hands are worth the same either way.
+        """
+        left, to_come = self._by_points(self._left(done, hands + 1)), self._to_come(done, hands + 1)
+        ways = self._dealer.known_ways(left, self._of.up)
+        split = 2 * self._drawing(left, ways) * perm(sum(left) - 3, to_come - 1)
+        stood: int = sum(map(mul, ways, self._pair)) * perm(sum(left) - 2, to_come)
+        return split - stood + self._gain(done, hands + 1) - self._gain(_also(done, NEW_PAIR), hands)
 
     def splits_again(self, done: Cards, hands: int) -> bool:
         """Whether a new pair is better split than left standing."""
@@ -215,7 +222,7 @@ class Splits:
     def ends(self) -> Counter[tuple[int, int]]:
         """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
         a unit."""
-        ends: Counter[tuple[int, int]] = Counter()
+        ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:
             following: Counter[tuple[Cards, int]] = Counter()
@@ -223,13 +230,10 @@ class Splits:
                 left = self._left(done, hands)
                 if len(done) == hands:
                     many *= perm(sum(left) - 2, self._to_come(done, hands))
-                    drawn, by_column = [self._points[kind] for kind in done], [0] * len(self._columns)
-                    for at, ways in zip(
-                        self._column, self._dealer.ways(self._by_points(left), self._of.up), strict=True
-                    ):
-                        by_column[at] += ways
-                    for column, ways in zip(self._columns, by_column, strict=True):
-                        ends[hands, sum([column[card] for card in drawn])] += many * ways
+                    dealers = self._dealer.ways(self._by_points(left), self._of.up)
+                    gains = map(sum, zip(*[self._row[self._points[kind]] for kind in done], strict=True))
+                    for gain, places in zip(gains, self._in_column, strict=True):
+                        ends[hands][gain] += many * sum(map(dealers.__getitem__, places))
                     continue
                 again = self.splits_again(done, hands)
                 for kind, cards in enumerate(left):
@@ -237,7 +241,7 @@ class Splits:
                         to = (done, hands + 1) if again and kind == NEW_PAIR else (_also(done, kind), hands)
                         following[to] += many * cards
             reached = following
-        return ends
+        return Counter({(hands, gain): ways for hands, of in ends.items() for gain, ways in of.items()})
 
     def as_is_best(self, hands: int, *_: object) -> bool:
         """Whether the best play splits the leftmost of this number of hands again."""
@@ -253,11 +257,10 @@ class Splits:
         for kind, many in enumerate(left):
             if many > 0:
                 points = self._points[kind]
-                after = self._by_points(left)
-                after[points] -= 1
+                after = self._by_points(self._left((kind,), hands))
                 of_rows = bet.rows((self._of.points, points), True, self._of.up)
                 came = [0] * len(rows)
-                for ways, row in zip(self._dealer.ways(after, self._of.up), of_rows, strict=True):
+                for ways, row in zip(self._dealer.known_ways(after, self._of.up), of_rows, strict=True):
                     came[row] += many * ways * orders
                 if kind == NEW_PAIR and hands < self._of.most_hands:
                     split = [many * ways for ways in self.leftmost(bet, again, hands + 1)]
@@ -266,5 +269,6 @@ class Splits:
         return rows
 
 
+@cache
 def _also(done: Cards, kind: int) -> Cards:
     return tuple(sorted((*done, kind)))
