@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -27,8 +28,11 @@ class Showing:
     def __init__(self, folder: Path, example: str) -> None:
         self.folder, self._stack = folder, ExitStack()
         self._broker = programs.free_port()
+        table_toml = programs.example_table(example)
+        asked = tomllib.loads(table_toml.read_text("utf-8"))["shoe"]["driver"] == "angel_eye"
+        unasked = {"ask": "off"} if asked else {}  # a test stops the shoe with its people while it looks at the page
         known = {"bet_recognition": True}
-        self.table = programs.simulated_table(folder, self._broker, programs.example_table(example), table=known)
+        self.table = programs.simulated_table(folder, self._broker, table_toml, table=known, shoe=unasked)
         self.journal = Path(load(self.table).file.journal.path)
         self._at = f"127.0.0.1:{programs.free_port()}"
         self.url = f"http://{self._at}/"

@@ -10,6 +10,7 @@ import pytest
 
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
+from controller.people.screen.wording import words
 from controller.rules.roads.marks import Roads, Round
 from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
@@ -70,6 +71,20 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             page.speak(language)
             page.pose(parts(table))
             assert page.browser.unfit() == [], f"{size}, {language}"
+
+
+@pytest.mark.parametrize("waits", ["shoe_ended", "wagers_open_last"])
+def test_the_longest_things_that_the_table_waits_for_are_told_whole_beside_a_mark(page: Page, waits: str) -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D")
+    told = parts(table)
+    won = {"en": "Player wins", "vi": "Con thắng"}
+    told["hand"]["waits"] = {code: f"{won[code]}. {words(code)['waits'][waits]}" for code in won}
+    told["hand"]["marks"] = [{code: words(code)["label"]["simulated"] for code in won}]
+    for size, language in every_pose():
+        page.browser.size(size)
+        page.speak(language)
+        page.pose(told)
+        assert page.browser.unfit() == [], f"{size}, {language}"
 
 
 # Hits.

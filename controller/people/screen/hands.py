@@ -41,7 +41,7 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "outcome": outcome,
         "marks": [
             *([say("label", "simulated")] if face.simulated else []),
-            *([say("label", "final_round")] if face.final_round else []),
+            *([say("label", "final_round")] if face.final_round and face.phase not in _WAIT_SAYS_LAST else []),
         ],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
         "waits": waits(face),
@@ -107,6 +107,10 @@ def _outcome(face: Public) -> str | None:
     """Who won the round that lies on the layout, once that round is over."""
     in_round = face.phase in ("wagers_locked", "round_in_play")
     return None if in_round or face.simulated else face.outcome
+
+
+_WAIT_SAYS_LAST = ("wagers_open", "shoe_ended")
+"""Phases in which the sentence of what the table waits for says itself that the round is the shoe's last."""
 
 
 def waits(face: Public) -> Text:

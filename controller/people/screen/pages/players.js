@@ -179,7 +179,8 @@ function drawSeatHands(hands) {
 function drawSays() {
   const { waits, marks, stop } = known.hand;
   say($("waits"), waits);
-  $("marks").replaceChildren(...marks.map((mark) => el("span", "badge", ...words(mark))));
+  $("waits").style.setProperty("--letters", Math.max(1, ...Object.values(waits).map((each) => each.length)));
+  $("marks").replaceChildren(...marks.map((mark) => el("span", "badge stacked", ...words(mark))));
   document.body.classList.toggle("stopped", stop !== null);
   $("stop").hidden = stop === null || document.body.classList.contains("silent");
   if (stop) {
