@@ -28,7 +28,7 @@ _TABLES = (
     *("baccarat_royal", "lucky9"),
 )
 _MOST_MS, _MOST_AGAIN_MS = 1000, 50
-_MOST_OF_CHOICES_MS = 2000
+_MOST_OF_CHOICES_MS = 1000
 """Where seats choose and their best play is found first: with fresh cards or with others."""
 
 
