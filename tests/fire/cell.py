@@ -12,22 +12,28 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
 
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
+from controller.pit.head_office.audit import audit
 from controller.pit.reference.__main__ import main
+from controller.pit.reference.award import Award
 from controller.pit.reference.ledger import Ledger
 from tests.pit.house import ROOT
 from tests.pit.postgresql import Server, rows
+from tests.support.at_desk import ask_desk
 from tests.support.brokers import OPEN, Broker
 from tests.support.network import Network
 
 _WHO = re.compile(r"process (\d+)")
+_SUPERVISORS = 5002  # a group
+_ANN, _BOB = 4001, 4002
 _SKEWED = """
 import sys, time
 skew_ns, right = int(sys.argv.pop(1)) * 10**9, time.time_ns
@@ -42,7 +48,7 @@ class Cell:
     """The primary and its standby, and two pits, which a supervisor starts again.
 
     `pits` are the pits' machines, each with the machine of the broker to which its pit speaks. `settings` is their
-    settings file, if they have one. Their program lies in `home`.
+    settings file without its roles. Their program lies in `home`.
     """
 
     def __init__(
@@ -52,15 +58,15 @@ class Cell:
         databases: list[Server],
         pits: Mapping[str, str],
         ends: ExitStack,
-        settings: str = "",
+        settings: str,
         home: Path = ROOT,
     ) -> None:
         self.network = network
         self._broker_of = pits
         self._home = home
-        self._settings = folder / "pit.toml" if settings else None
-        if self._settings is not None:
-            self._settings.write_text(settings, "utf-8")
+        self._settings = folder / "pit.toml"
+        self._settings.write_text(f"{settings}[roles]\nsupervisor = [{_SUPERVISORS}]\n", "utf-8")
+        self.desks = [folder / f"{machine}.control" for machine in pits]
         self.primary, self.standby = databases
         self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")  # which the standby copies
         self.primary.reload()
@@ -79,6 +85,7 @@ class Cell:
             broker.start()
             ends.callback(broker.kill)
             self.brokers[machine] = broker
+        self.folder = folder
         self._log = (folder / "pits.log").open("ab")
         self._over = threading.Event()
         self._pits: dict[str, subprocess.Popen[bytes]] = {}  # by their machines
@@ -86,7 +93,6 @@ class Cell:
         self._supervisor = threading.Thread(target=self._supervise)
         self._supervisor.start()
         ends.callback(self._end)
-        self.folder = folder
 
     def leader(self) -> str | None:
         """The machine whose pit leads, where one leads now."""
@@ -158,8 +164,8 @@ class Cell:
         program = [sys.executable, "-c", _SKEWED, str(self.skew_s.get(machine, 0))]
         command = [*self.network.on(machine), *program, "run", "--replicated"]
         command += ["--ledger", f"postgresql://postgres@{hosts}/postgres", "--adopt-new", "--broker", at]
-        command += ["--signing-key", self._key]
-        command += [] if self._settings is None else ["--settings", str(self._settings)]
+        command += ["--signing-key", self._key, "--settings", str(self._settings)]
+        command += ["--control", str(self.folder / f"{machine}.control")]
         environment = {**os.environ, "PYTHONPATH": str(self._home)}
         return subprocess.Popen(command, cwd=self._home, env=environment, stdout=subprocess.DEVNULL, stderr=self._log)
 
@@ -167,6 +173,14 @@ class Cell:
     def key(self) -> bytes:
         """The pits' public key."""
         return load_or_make_key(Path(self._key)).public
+
+    def head_office_findings(self) -> list[str]:
+        """What head office finds in the house's log, with the decisions that the pits have signed."""
+        log = self.folder / "house.log"
+        with log.open("w", encoding="utf-8") as out, redirect_stdout(out):
+            assert main(["events", "--ledger", self.url]) == 0
+            assert main(["statement", "--ledger", self.url, "--signing-key", self._key]) == 0
+        return audit("house", [log], None, None, None).findings
 
     def _end(self) -> None:
         self._over.set()
@@ -178,11 +192,16 @@ class Cell:
 
 
 class Cashier(threading.Thread):
-    """Decides on awards. `paid` counts for each award how often the ledger said that it is paid."""
+    """Two supervisors who decide on awards, from their own accounts.
 
-    def __init__(self, url: str, seed: int) -> None:
+    They do not know which pit leads, and ask at either machine's desk: a pit that was followed must decide nothing, and
+    an answer that is lost with its pit makes them ask again. `paid` counts for each award how often a pit told them
+    that it is paid.
+    """
+
+    def __init__(self, cell: Cell, seed: int) -> None:
         super().__init__()
-        self._url = url
+        self._cell = cell
         self._luck = random.Random(seed)
         self.over = threading.Event()
         self.paid: Counter[str] = Counter()
@@ -190,16 +209,31 @@ class Cashier(threading.Thread):
 
     def run(self) -> None:
         while not self.over.wait(0.5):
-            with suppress(TableError), closing(Ledger(self._url, begin=False)) as ledger:
-                for award in ledger.awards():
-                    if award.step in ("pending", "verified") and not self.over.is_set():
-                        with suppress(TableError):
-                            self._decide(ledger, award.id, award.step)
+            for award in self._awards():
+                if award.step in ("pending", "verified") and not self.over.is_set():
+                    with suppress(OSError, ValueError):  # the pit was killed, or stood still, before its answer
+                        self._decide(award)
 
-    def _decide(self, ledger: Ledger, award: str, stands: str) -> None:
-        if stands == "verified":
-            ledger.take_step(award, "paid", "Bob")
-            self.paid[award] += 1
+    def _awards(self) -> list[Award]:
+        with suppress(TableError), closing(Ledger(self._cell.url, begin=False)) as ledger:
+            return ledger.awards()
+        return []
+
+    def _decide(self, award: Award) -> None:
+        if award.step == "verified":
+            if self._ask(_BOB, do="pay", award=award.id)["ok"]:
+                self.paid[award.id] += 1
+                self.decided += 1
+        elif self._luck.random() < 0.2:
+            for waits in self._ask(_ANN, do="reject", award=award.id).get("waits", ()):
+                confirmed = self._ask(_BOB, do="confirm", proposal=waits["number"], digest=waits["digest"])
+                self.decided += confirmed["ok"]
         else:
-            ledger.take_step(award, "rejected" if self._luck.random() < 0.2 else "verified", "Ann")
-        self.decided += 1
+            self.decided += self._ask(_ANN, do="verify", award=award.id)["ok"]
+
+    def _ask(self, who: int, **request: object) -> dict[str, Any]:
+        """What the first desk answers that is open."""
+        for desk in self._luck.sample(self._cell.desks, len(self._cell.desks)):
+            with suppress(FileNotFoundError, ConnectionRefusedError):
+                return ask_desk(who, desk, [_SUPERVISORS], **request)
+        return {"ok": False}

@@ -26,6 +26,8 @@ import pytest
 
 from controller.pit.reference.ledger import Ledger
 from tests.fire.cell import Cashier, Cell
+from tests.fire.swarm import TERMS
+from tests.fire.terms import settings
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import needs_postgresql, rows, servers
 from tests.support.brokers import Peer, needs_mosquitto
@@ -59,7 +61,6 @@ _AGAIN_S = 1.0
 _ASLEEP_S = 60.0
 _CUT_S = 2.0, 14.0  # a commit waits for its replica for 10 seconds
 _BETWEEN_EVENTS = _EVENTS // sum(TROUBLES.values())
-_METERS = ("grand", "fortune")
 _DATABASES = "one", "two"
 _PITS = {"pit-1": "broker", "pit-2": "broker"}
 
@@ -79,7 +80,7 @@ class FarTable:
     wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.evening = TableEvening(self.name, _METERS)
+        self.evening = TableEvening(self.name, TERMS)
         self._hits: dict[str, bytes] = {}
         self._step = 0  # the number of the last step that it took
         self._sent_at_s = 0.0
@@ -140,7 +141,7 @@ class FarTable:
             self.evening.finish()
         else:
             winners = seats[: self.luck.randint(1, 2)]
-            meter = self.luck.choice(_METERS)
+            meter = self.luck.choice([*TERMS])
             self.evening.finish(*((seat, "banker_personal") for seat in winners))
             for seat in winners:
                 body = self.evening.hit(seat, "banker_personal", meter)
@@ -266,21 +267,23 @@ def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[st
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
         network = ends.enter_context(Network(*_DATABASES, *_PITS, "broker", HERE))
-        cell = Cell(folder, network, ends.enter_context(servers(*_DATABASES, network=network)), _PITS, ends)
+        databases = ends.enter_context(servers(*_DATABASES, network=network))
+        cell = Cell(folder, network, databases, _PITS, ends, settings(TERMS))
         fire = Fire(cell, seed)
         for table in fire.tables:
             ends.callback(table.close)
-        cashier = Cashier(cell.url, seed)
+        cashier = Cashier(cell, seed)
         cashier.start()
         ends.callback(cashier.over.set)
         began_s = time.monotonic()
         fire.turn_until(lambda: fire.acked() > 0)
         for trouble in order:
             fire.befall(trouble)
-        cashier.over.set()
-        cashier.join()
         for table in fire.tables:
             table.deals = False
+        fire.turn_until(lambda: cashier.paid.total())
+        cashier.over.set()
+        fire.turn_until(lambda: not cashier.is_alive())
         fire.turn_until(lambda: _is_settled(cell, fire))
         events = _judge(cell, fire, cashier)
         waits = ", ".join(f"{name} {median(s):.1f} s ({max(s):.1f})" for name, s in fire.without_acks_s.items())
@@ -309,6 +312,7 @@ def _judge(cell: Cell, fire: Fire, cashier: Cashier) -> int:
     with closing(Ledger(cell.url)) as ledger:
         account, awards = ledger.account(), ledger.awards()
     assert account.findings == ()
+    assert cell.head_office_findings() == []
     paid = {award.id: award.cents for award in awards if award.step == "paid"}
     assert all(times == 1 for times in cashier.paid.values()), "paid twice"
     assert cashier.paid.keys() <= paid.keys(), "paid, and not so in the ledger"

@@ -66,7 +66,7 @@ def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT)
         cell = Cell(folder, network, databases, {machine: machine for machine in MACHINES}, ends, settings(TERMS), home)
         swarm = Swarm(cell, tables, seed)
         ends.callback(swarm.close)
-        cashier = Cashier(cell.url, seed)
+        cashier = Cashier(cell, seed)
         ends.callback(cashier.over.set)
         troubles = Troubles(cell, seed)
         ends.callback(troubles.end)
@@ -96,6 +96,7 @@ def play(seed: int, tables: int, fire_s: float, folder: Path, home: Path = ROOT)
         if settled:
             found += findings(seen, Books(cell.url), exact(TERMS))
             found += _retained(cell, swarm)
+            found += [f"head office: {what}" for what in cell.head_office_findings()]
         return found, (
             f"{tables} tables at a pit on two machines, {sum(map(len, seen.sent.values()))} events,"
             f" {troubles.suffered.total()} troubles, up to three at a time"
