@@ -77,12 +77,11 @@ def _royal9(folder: Path) -> Path:
     return table.journalled(folder)
 
 
-def _sugarhouse(folder: Path) -> Path:
+def _sugarhouse() -> Recorded:
     """A round with wagers on many spots, and one before and after it."""
     table = Recorded(SUGARHOUSE).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
     table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
-    table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
-    return table.journalled(folder)
+    return table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
 
 
 def _signed(path: Path, cosigned: bool = True) -> Path:
@@ -102,7 +101,7 @@ def _table(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def sugarhouse(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return evidence(_signed(_sugarhouse(tmp_path_factory.mktemp("sugarhouse"))), "1/2")
+    return evidence(_signed(_sugarhouse().journalled(tmp_path_factory.mktemp("sugarhouse"))), "1/2")
 
 
 @pytest.fixture(scope="module")
@@ -230,14 +229,15 @@ def test_what_is_missing_reordered_or_foreign_is_refused(lie: Callable[[Any], ob
 
 
 def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path) -> None:
-    other = evidence(_signed(_sugarhouse(tmp_path), cosigned=False), "1/2")
+    other = evidence(_signed(_sugarhouse().journalled(tmp_path), cosigned=False), "1/2")
     assert _refusal(other) is None
     assert _refusal(other, fingerprint(_PIT.public)) == f"Another key signed this: {fingerprint(KEY.public)}."
     assert _refusal(other, None, fingerprint(_PIT.public)) == "Nobody cosigned this checkpoint."
 
 
-def _resigned(held: Any, change: Callable[[Any], None]) -> bytes:
-    """The evidence of a table that lies with its own key: one event changed, all hashes and signatures made anew."""
+def _resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
+    """The evidence of a table that lies with its own key: one event changed, all hashes and signatures made anew.
+    With another `key` it is a stranger's, who gives all out as the table's."""
     before: bytes | None = None
     leaves: dict[int, bytes] = {}
     for row in held["rows"]:
@@ -250,7 +250,7 @@ def _resigned(held: Any, change: Callable[[Any], None]) -> bytes:
             told = {**event, "chain": row["before"]}
             del told["signature"]
             bodies.append(
-                canonical({**told, "signature": base64.b64encode(KEY.sign(canonical(told))).decode()}).decode()
+                canonical({**told, "signature": base64.b64encode(key.sign(canonical(told))).decode()}).decode()
             )
         row["messages"] = bodies
         made = VERIFY.Row(row)
@@ -266,7 +266,7 @@ def _resigned(held: Any, change: Callable[[Any], None]) -> bytes:
     held["proof"] = [each.hex() for each in opening_proof(leaves, size, whole)]
     root = VERIFY.tree_root(leaves, 0, size, map(bytes.fromhex, held["proof"]))
     text = f"{origin}\n{size}\n{base64.b64encode(root).decode()}\n"
-    line = VERIFY.key_id(origin, b"\1", KEY.public) + KEY.sign(text.encode())
+    line = VERIFY.key_id(origin, b"\1", KEY.public) + key.sign(text.encode())
     held["checkpoint"] = f"{text}\n— {origin} {base64.b64encode(line).decode()}\n"
     return canonical(held)
 
@@ -302,6 +302,140 @@ def test_a_table_that_lies_with_its_own_key_is_refused_by_the_rules(
 ) -> None:
     assert _refusal(_resigned(json.loads(sugarhouse), lambda _: None)) is None
     assert why in (_refusal(_resigned(json.loads(sugarhouse), _at(path, value))) or "holds")
+
+
+class _Forger:
+    """Somebody who holds good files of this table and of another, and a key of his own. Each forgery changes one file.
+
+    The other table signs with the same key: so nothing but its name and its tree tells its rows from these.
+    """
+
+    def __init__(self, good: bytes, files: list[bytes], notes: list[str], seed: int) -> None:
+        self._good = good
+        self._files = [json.loads(file) for file in files]
+        self._notes = notes
+        self._random = random.Random(seed)
+        self.kinds: tuple[Callable[[Any], None], ...] = (
+            self._missing,
+            self._doubled,
+            self._swapped,
+            self._foreign,
+            self._parts_exchanged,
+            self._event_changed,
+            self._made_anew,
+            self._other_checkpoint,
+            self._other_witness,
+            self._hashes_swapped,
+            self._hash_missing,
+            self._hash_foreign,
+            self._renamed,
+        )
+
+    def forged(self, kind: Callable[[Any], None]) -> bytes:
+        """The good file after this forgery, and at times one more."""
+        while True:
+            held = json.loads(self._good)
+            for change in (kind, *self._random.choices(self.kinds, k=self._random.choice((0, 0, 1)))):
+                if held["rows"] and held["proof"]:
+                    change(held)
+            if (file := canonical(held)) != self._good:
+                return file
+
+    def _two(self, of: list[Any]) -> tuple[int, int]:
+        one, other = self._random.choices(range(len(of)), k=2)
+        return one, other
+
+    def _missing(self, held: Any) -> None:
+        held["rows"].pop(self._random.randrange(len(held["rows"])))
+
+    def _doubled(self, held: Any) -> None:
+        one, other = self._two(held["rows"])
+        held["rows"].insert(one, held["rows"][other])
+
+    def _swapped(self, held: Any) -> None:
+        one, other = self._two(held["rows"])
+        held["rows"][one], held["rows"][other] = held["rows"][other], held["rows"][one]
+
+    def _foreign(self, held: Any) -> None:
+        """A row of another round or table, in the place of one of these, and under its number."""
+        place = self._random.randrange(len(held["rows"]))
+        row = self._random.choice(self._random.choice(self._files)["rows"])
+        held["rows"][place] = {**row, **({"leaf": held["rows"][place]["leaf"]} if self._random.random() < 0.5 else {})}
+
+    def _parts_exchanged(self, held: Any) -> None:
+        one, other = self._two(held["rows"])
+        part = self._random.choice(("leaf", "before", "salt", "came", "messages"))
+        first, second = ({**held["rows"][place]} for place in (one, other))
+        held["rows"][one] = {**first, part: second[part]}
+        held["rows"][other] = {**second, part: first[part]}
+
+    def _event_changed(self, held: Any) -> None:
+        """An event that says something else, signed anew by the forger, in a tree that is left as it was."""
+        row = self._random.choice([row for row in held["rows"] if row["messages"]] or [{"messages": ["{}"]}])
+        event = {**json.loads(row["messages"][0]), "at": "2026-11-25T21:14:08.120Z"}
+        event.pop("signature", None)
+        signature = base64.b64encode(_PIT.sign(canonical(event))).decode()
+        row["messages"] = [canonical({**event, "signature": signature}).decode(), *row["messages"][1:]]
+
+    def _made_anew(self, held: Any) -> None:
+        """Every hash, event and checkpoint made anew, with the forger's key."""
+        path, value = self._random.choice((("outcome", "tie"), ("player.total", 9), ("banker.cards.0", "9C")))
+        held.update(json.loads(_resigned(json.loads(self._good), _at(path, value), _PIT)))
+
+    def _other_checkpoint(self, held: Any) -> None:
+        held["checkpoint"] = self._random.choice(self._notes)
+
+    def _other_witness(self, held: Any) -> None:
+        """The table's own signature, and a cosignature of another checkpoint or of another key."""
+        own = held["checkpoint"].rpartition("— pit ")[0]
+        line = self._random.choice(self._notes).rpartition("— pit ")[2]
+        made = base64.b64encode(KEY.sign(self._random.randbytes(9)) + self._random.randbytes(12)).decode()
+        held["checkpoint"] = f"{own}— pit " + self._random.choice((line, f"{made}\n"))
+
+    def _hashes_swapped(self, held: Any) -> None:
+        one, other = self._two(held["proof"])
+        held["proof"][one], held["proof"][other] = held["proof"][other], held["proof"][one]
+
+    def _hash_missing(self, held: Any) -> None:
+        held["proof"].pop(self._random.randrange(len(held["proof"])))
+
+    def _hash_foreign(self, held: Any) -> None:
+        place = self._random.randrange(len(held["proof"]))
+        held["proof"][place] = self._random.choice(self._random.choice(self._files)["proof"])
+
+    def _renamed(self, held: Any) -> None:
+        held[self._random.choice(("shoe", "round"))] = self._random.choice((0, 2, 3, 4, None, "2", 1))
+
+
+@pytest.fixture(scope="module")
+def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> _Forger:
+    """A forger of a round whose journal has two checkpoints, both cosigned: one from before the round."""
+    table, path = _sugarhouse(), tmp_path_factory.mktemp("forged") / "table.journal"
+    with closing(Journal(path, table.rules.table, KEY, KEY.public)) as journal:
+        journal.append(table.entries[:9])
+        early = journal.checkpoint().cosigned("pit", _PIT, _PIT.public, 1764111000)
+        journal.append(table.entries[9:])
+    files = [evidence(_signed(path), f"1/{number}") for number in (2, 1, 3)] + [evidence(royal9, "1/1")]
+    good, *others = files
+    assert _refusal(good, fingerprint(KEY.public), fingerprint(_PIT.public)) is None
+    return _Forger(good, others, [str(early), json.loads(files[3])["checkpoint"]], seed=30)
+
+
+def _believed(forger: _Forger, count: int) -> list[str]:
+    """The kinds of those forgeries of so many that the verifier believes. Both fingerprints are known to it."""
+    keys = fingerprint(KEY.public), fingerprint(_PIT.public)
+    kinds = [forger.kinds[number % len(forger.kinds)] for number in range(count)]
+    return [kind.__name__ for kind in kinds if _refusal(forger.forged(kind), *keys) is None]
+
+
+def test_a_hundred_forgeries_of_every_kind_are_refused(forger: _Forger) -> None:
+    assert _believed(forger, 104) == []
+
+
+@pytest.mark.proof
+def test_ten_thousand_forgeries_are_refused(forger: _Forger, figure: Callable[[str], None]) -> None:
+    assert _believed(forger, 10_000) == []
+    figure(f"10,000 forgeries of a file of evidence, of {len(forger.kinds)} kinds, one or two at once: refused")
 
 
 def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Path) -> None:
