@@ -8,6 +8,8 @@ import importlib.util
 import json
 import random
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,25 +21,29 @@ import pytest
 
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
-from controller.contract.keys import SigningKey
+from controller.contract.keys import SigningKey, load_or_make_key
 from controller.contract.merkle import opening_proof
+from controller.daemon.config import load
 from controller.daemon.evidence import evidence
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_reading import read_origin, read_rows
+from controller.people.cli.files import VARIABLE
 from controller.people.cli.main import main
+from controller.people.cli.setup.report import made_report, page
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.pit import PitKeyPinned
 from controller.table.facts import ShoeResult, ShoeResultReported, Target
 from tests.daemon.daemon_world import running
-from tests.daemon.test_history import KEY, Recorded
+from tests.daemon.test_history import KEY, Recorded, said
+from tests.documents.blocks import ROOT
 from tests.support.archives import archive_all
 from tests.support.errors import raising
 from tests.support.five_games import wagers
-from tests.support.tables import MIDI, SUGARHOUSE, cards
+from tests.support.tables import MIDI, SUGARHOUSE, TABLE_FILE, cards
 from tests.support.waiting import eventually
 from tests.support.waiting import run as run_daemon
 
-_TOOL = Path(__file__).parents[2] / "tools" / "verify.py"
+_TOOL = ROOT / "tools" / "verify.py"
 _PIT = SigningKey(bytes([7] * 32))
 _SAMPLE = 400
 
@@ -436,6 +442,55 @@ def test_a_hundred_forgeries_of_every_kind_are_refused(forger: _Forger) -> None:
 def test_ten_thousand_forgeries_are_refused(forger: _Forger, figure: Callable[[str], None]) -> None:
     assert _believed(forger, 10_000) == []
     figure(f"10,000 forgeries of a file of evidence, of {len(forger.kinds)} kinds, one or two at once: refused")
+
+
+def _disputed(folder: Path) -> Path:
+    """A machine's table file, whose journal holds the round 3/12 of the page on evidence, and its set-up's report."""
+    told = TABLE_FILE.read_text("utf-8").replace("/var/lib/table-controller", str(folder))
+    (folder / "table.toml").write_text(told.replace("../games", str(TABLE_FILE.parents[1] / "games")), "utf-8")
+    config = load(folder / "table.toml")
+    key = load_or_make_key(Path(config.file.journal.signing_key))
+    table = Recorded().burned()
+    for _ in range(2):
+        table.lock().hand("7D 2C 2H 6S")
+        table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
+        table.new_shoe_by_supervisor()
+        table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
+    for suit in "SHDCSHDCSHD":
+        table.lock().hand(f"8{suit} 2{suit} K{suit} 5{suit}")
+    table.lock().hand("KS 2D 9S 3D")
+    with closing(Journal(Path(config.file.journal.path), table.rules.table, key, key.public)) as journal:
+        journal.append(table.entries)
+        journal.checkpoint()
+    made = made_report(config, "Ann Lee", {}, None, ())
+    (folder / "REPORT").write_text(page(made, Path(config.file.journal.signing_key)), "utf-8")
+    return folder / "table.toml"
+
+
+def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its commands as it writes them, at the table and then in a folder that has two files and nothing of the table."""
+    text = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## What the file is")[0]
+    lists, shows, judges = re.findall(r"^ +\$ (.+)$", text, re.MULTILINE)
+    (setup,) = re.findall(r"`(tablectl setup --verify REPORT)`", text)
+    (line,) = re.findall(r"^ +\S+Z +\d+ (shoe 3 .+)$", text, re.MULTILINE)
+    here, there = tmp_path / "table", tmp_path / "stranger"
+    here.mkdir()
+    there.mkdir()
+    monkeypatch.setenv(VARIABLE, str(_disputed(here)))
+    monkeypatch.chdir(here)
+    listed, _, signed = (said(capsys, *shlex.split(command)[1:]) for command in (lists, shows, setup))
+    assert line in [each.split(maxsplit=2)[2] for each in listed]
+    (key,) = re.findall(r"Signed with the key ([0-9a-f ]+)\.", signed[0])
+    program, *words = shlex.split(judges.replace("TABLE KEY", key))
+    for each in (_TOOL, here / words[1]):
+        shutil.copy(each, there)
+    assert program == "python3"
+    verdict = subprocess.run([sys.executable, *words], cwd=there, capture_output=True, text=True, check=True).stdout
+    assert "deal Player KS 9S, Banker 2D 3D: player" in verdict
+    assert verdict.endswith("ALL THAT IS SHOWN HOLDS.\n")
+    assert _refusal((there / words[1]).read_bytes(), words[2][::-1]) == f"Another key signed this: {key}."
 
 
 def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Path) -> None:

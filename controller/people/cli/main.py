@@ -91,20 +91,21 @@ def parsed(words: list[str]) -> Namespace:
 def _with_file(command: Command, words: list[str]) -> list[str]:
     """The words, with the default file where the command needs a file and the words name no file."""
     name, rest = words[: len(command.name.split())], words[len(command.name.split()) :]
-    given = _positionals(command, rest)
+    own = ArgumentParser(add_help=False)
+    command.add(own)
+    given = _positionals(own, rest)
+    wanted = sum(not action.option_strings and action.nargs is None for action in own._actions)
     match command.file:
         case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in given):
             return [*name, str(default_table(command.name)), *rest]
-        case File.JOURNAL if len(given) < 1 + (command.name == "replay"):
+        case File.JOURNAL if len(given) <= wanted:  # `replay` and `evidence` want a round besides
             return [*name, str(default_journal(command.name)), *rest]
         case _:
             return words
 
 
-def _positionals(command: Command, words: list[str]) -> list[str]:
-    """The words that are neither options nor the values of options."""
-    own = ArgumentParser(add_help=False)
-    command.add(own)
+def _positionals(own: ArgumentParser, words: list[str]) -> list[str]:
+    """The words that are neither options nor the values of options. `own` has the command's own arguments."""
     valued = {option for action in own._actions if action.nargs != 0 for option in action.option_strings}
     return [
         word
