@@ -176,7 +176,7 @@ def dealt(end, cards, rules):
     rest = iter(order)
     needs(all(card in rest for card in cards), "The frames tell other cards than the round.")
     if len(order) > len(cards):
-        yield f"{len(order) - len(cards)} of its cards have no frame here: they left the shoe before the lock."
+        yield f"{len(order) - len(cards)} of its cards have no row here: nothing but the round's own event tells them."
     sums, two, other = (total(player), total(banker)), total(player[:2]), total(banker[:2])
     over = two in rules["natural"] or other in rules["natural"]
     third = not over and two in rules["player_draws_on"]
