@@ -165,7 +165,10 @@ def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
     table = Recorded(MIDI).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
     held = evidence(_signed(table.journalled(tmp_path)), "1/1")
     assert _refusal(held) is None
-    rows = json.dumps(json.loads(held)["rows"])
+    rows = re.sub(
+        r'"signature\\":\\"[^\\]+', "", json.dumps(json.loads(held)["rows"])
+    )  # its letters may look like a card
+    assert '"signature' not in rows
     assert "8H" not in rows
     assert "5C" not in rows
     assert '\\"frame\\"' not in rows
