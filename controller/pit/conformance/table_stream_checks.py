@@ -35,6 +35,7 @@ _WINDOW = 50
 _NOT_RESENT_S = 2.0 + 2 * QUIET_S  # an event that is sent again comes by then
 _OTHERS_FORGOTTEN_S = 10.0 + QUIET_S  # a table looks back so far for words by other keys, before it follows a hand-over
 _SEVERAL = 3
+_TRIES = 2  # an ack that was on its way may come after the new event was sent: then T35 asks nothing of the table
 _BEHIND = "journal_behind_pit"
 _NO_WORDS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"ack"', b"[" * 900, b'{"seq": 1e999}', b'{"seq": -1}')
 
@@ -216,15 +217,17 @@ def _old_ack(kit: TableKit) -> None:
 
 @_clause("T35")
 def _ack_proves_itself(kit: TableKit) -> None:
-    kit.goes_on(kit.pit())
-    pit, numbers = waiting(kit)
-    ack = pit.ack()
-    pit.say_ack(replace(ack, at=at_text((moment_ms(ack.at) or 0) - 60_000)))
-    if not believed(pit, numbers[-1]):
-        raise BrokenError(
-            f"The ack of event {numbers[-1]} was not believed. Its time is a minute before that of the last ack, and"
-            " its event was first sent after that ack."
-        )
+    for _ in range(_TRIES):
+        kit.goes_on(kit.pit())
+        pit, numbers = waiting(kit)
+        ack = pit.ack()
+        pit.say_ack(replace(ack, at=at_text((moment_ms(ack.at) or 0) - 60_000)))
+        if believed(pit, numbers[-1]):
+            return
+    raise BrokenError(
+        f"The ack of event {numbers[-1]} was not believed. Its time is a minute before that of the last ack, and"
+        " its event was first sent after that ack."
+    )
 
 
 @_clause("T13")
