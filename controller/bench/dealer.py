@@ -75,6 +75,9 @@ class Dealer:
         def stopped() -> bool:
             return self._table.fault not in (None, standing)
 
+        def came() -> bool:
+            return stopped() or self._reports() >= given
+
         for each in self._shoe.recorded(record):
             piece = each.piece
             if any(isinstance(fact, CardDrawn) for fact in each.facts) and not stopped():
@@ -83,7 +86,7 @@ class Dealer:
                 before_ms = piece.at_ms
             say_again([piece], self._shoe.line, 0)
             given += len(each.facts)
-            self._eventually(lambda given=given: stopped() or self._reports() >= given)  # type: ignore[misc]
+            self._eventually(came)
 
     def _reports(self) -> int:
         return sum(fact["fact"] in _OF_SHOE for fact in self._table.facts())
