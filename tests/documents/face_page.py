@@ -78,7 +78,8 @@ raises `face_version`."""
 def face_schema() -> str:
     """The JSON Schema of every type of the face, as a file."""
     _, types = msgspec.json.schema_components([*_WHOLE], ref_template="#/$defs/{name}")
-    told = {name: _with_meanings(name, type_) for name, type_ in sorted(types.items())}
+    known = _types()
+    told = {name: with_meanings(known[name], type_) for name, type_ in sorted(types.items())}
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "What a table says of itself",
@@ -98,16 +99,21 @@ def face_page() -> Iterator[str]:
         type_ = types[name]
         yield from (f"## {name}", "", type_["description"])
         yield from (_WHOLE[each] for each in _WHOLE if each.__name__ == name)
-        yield from ("", "| key | value | meaning |", "|---|---|---|")
-        for key, field in type_["properties"].items():
-            absent = "" if key in type_["required"] else " It may be absent."
-            meaning = f"{field.get('description', '')}{absent}".replace("|", "\\|").strip()
-            yield f"| `{key}` | {_value(field)} | {meaning} |"
-        yield ""
+        yield from ("", *table_of(type_), "")
 
 
-def _with_meanings(name: str, type_: dict[str, Any]) -> dict[str, Any]:
-    meanings = _meanings(_types()[name])
+def table_of(type_: dict[str, Any]) -> Iterator[str]:
+    """The lines of a table with each key of a type's schema."""
+    yield from ("| key | value | meaning |", "|---|---|---|")
+    for key, field in type_["properties"].items():
+        absent = "" if key in type_["required"] else " It may be absent."
+        meaning = f"{field.get('description', '')}{absent}".replace("|", "\\|").strip()
+        yield f"| `{key}` | {_value(field)} | {meaning} |"
+
+
+def with_meanings(of: type[msgspec.Struct], type_: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type with what each of its fields means."""
+    meanings = _meanings(of)
     fields = {
         key: field | ({"description": meanings[key]} if key in meanings else {})
         for key, field in type_["properties"].items()
@@ -130,7 +136,7 @@ def _types() -> dict[str, type[msgspec.Struct]]:
 
 def _meanings(type_: type[msgspec.Struct]) -> dict[str, str]:
     """The text below each field in the type, or in the type that it is made of, by the field's name."""
-    made_of = [each for each in type_.__mro__ if each.__module__ == type_.__module__]
+    made_of = [each for each in type_.__mro__ if each.__module__.startswith("controller.")]
     return {name: text for each in reversed(made_of) for name, text in field_texts(each).items()}
 
 

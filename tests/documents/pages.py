@@ -31,13 +31,13 @@ from controller.table.requests import ByTwo
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
-from tests.documents.account_schema import ACCOUNT_SCHEMA, account_schema
 from tests.documents.bench_page import bench_page
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.face_page import SCHEMA, face_page, face_schema
 from tests.documents.header_picture import header_picture
 from tests.documents.plug_page import A_PLUG_PULLED
+from tests.documents.reports_page import SCHEMAS, reports_page, schema_of
 from tests.documents.table_picture import table_picture
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -83,6 +83,7 @@ def pages() -> dict[str, str]:
         "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
         "configuration.md": _text(*configuration_page()),
         "face.md": _text(*face_page()),
+        "reports.md": _text(*reports_page()),
         "bench-api.md": _text(*bench_page()),
         "table.svg": table_picture(),
     }
@@ -457,8 +458,7 @@ def _pitctl() -> str:
         "`pitctl COMMAND --help` tells of every argument, and `pitctl manual | man -l -` is the manual page of all",
         "commands. `pitctl manual --completion bash` is what the shell completes them with; `zsh` and `fish` have",
         "their own.",
-        "With `--json` a program reads what `alarms`, `award list`, `account` and `verify` report. The schema of the",
-        "account is `account.schema.json` in `controller/pit/reference`.",
+        "With `--json` a program reads what a command reports: [each report](reports.md) has a type and a schema.",
         "",
         *_commands(of_pitctl.PROGRAM, of_pitctl.COMMANDS, {}),
     )
@@ -507,7 +507,8 @@ def main() -> int:
     DOCUMENT.write_text(fresh_document(), "utf-8")
     SENTENCES.write_text(sentences(), "utf-8")
     SCHEMA.write_text(face_schema(), "utf-8")
-    ACCOUNT_SCHEMA.write_text(account_schema(), "utf-8")
+    for at, (title, reports) in SCHEMAS.items():
+        at.write_text(schema_of(title, reports), "utf-8")
     DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")

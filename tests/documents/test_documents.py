@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.documents.account_schema import ACCOUNT_SCHEMA, account_schema
+from controller.basics.manual import parsers
+from controller.pit.reference.__main__ import parser as pit_parser
+from controller.pit.reference.commands.entries import COMMANDS
 from tests.documents.blocks import ROOT, blocks
 from tests.documents.face_page import SCHEMA, face_schema
 from tests.documents.pages import DOCS, SENTENCES, pages, sentences
+from tests.documents.reports_page import PIT_REPORTS, SCHEMAS, schema_of
 
 
 @pytest.mark.parametrize("name", sorted(pages()))
@@ -25,8 +29,15 @@ def test_the_faces_schema_is_that_of_its_types() -> None:
     assert SCHEMA.read_text("utf-8") == face_schema(), "controller/contract/face/face.schema.json: run `make pages`"
 
 
-def test_the_accounts_schema_is_that_of_its_types() -> None:
-    assert ACCOUNT_SCHEMA.read_text("utf-8") == account_schema(), f"{ACCOUNT_SCHEMA.name} is stale: run `make pages`"
+@pytest.mark.parametrize("at", SCHEMAS, ids=lambda at: at.parent.name)
+def test_the_schema_of_reports_is_that_of_their_types(at: Path) -> None:
+    assert at.read_text("utf-8") == schema_of(*SCHEMAS[at]), f"{at} is stale: run `make pages`"
+
+
+def test_whatever_prints_json_has_a_schema() -> None:
+    """A command that is given `--json` and no schema is found: events and statements are lines that others signed."""
+    of_pit = {command.name for command in COMMANDS if "--json" in parsers(pit_parser())[command.name].format_help()}
+    assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}
 
 
 def test_the_page_for_another_daemon_has_the_very_files_that_run_at_the_bench() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict
 
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.day_book import Day, Sums
@@ -28,13 +29,64 @@ _MONEY = (
 _COUNTS = ("rounds", "voids", "unsettled", "hits")
 
 
+class Figures(Struct, frozen=True):
+    """The figures of one table, shift or dealer, in cents; under the name "" those of all together.
+
+    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds.
+    """
+
+    rounds: int
+    voids: int
+    unsettled: int
+    """Rounds whose wagers the table does not know."""
+
+    hits: int
+    wagered_cents: int
+    returned_cents: int
+    house_cents: int
+    commission_taken_cents: int
+    commission_owed_cents: int
+    drop_cents: int | None
+    """Always null: a table counts no cash."""
+
+    progressive_cents: int
+    """Progressive wagers that were locked, less those that were voided."""
+
+    awards_cents: int
+    theoretical_cents: int
+    """What the house keeps on average of the wagers that a par sheet counts, rounded down."""
+
+    theoretical_low_cents: int
+    """In 19 days of 20 the house's hold lies between this and `theoretical_high_cents`."""
+
+    theoretical_high_cents: int
+    uncounted_cents: int
+    """What was wagered on bets that no par sheet of the shoe knows."""
+
+
+class DayFile(Day, frozen=True, kw_only=True):
+    """What `pitctl day` prints: a gaming day that is over, signed by the pit's key."""
+
+    gaming_day: int
+    """The form of this file."""
+
+    public_key: str
+    """The pit's key, in hex."""
+
+    by_table: dict[str, Figures]
+    by_shift: dict[str, Figures]
+    by_dealer: dict[str, Figures]
+    signature: str
+    """Of the other fields, as a table signs an event."""
+
+
 def day_json(day: Day, signer: Signer, public_key: bytes) -> bytes:
     """The day as one line of JSON, which the pit's key signs."""
     body = {
         "gaming_day": FORM,
         "public_key": public_key.hex(),
         **to_builtins(day, enc_hook=str),
-        **{f"by_{what}": {name: dict(_figures(sums)) for name, sums in day.by(what).items()} for what in _BY},
+        **{f"by_{what}": {name: asdict(_figures(sums)) for name, sums in day.by(what).items()} for what in _BY},
     }
     return signed(body, signer)
 
@@ -46,7 +98,7 @@ def day_csv(day: Day) -> str:
     lines.writerow(COLUMNS)
     for what in _BY:
         for name, sums in day.by(what).items():
-            lines.writerows((day.day, what, _cell(name or "all"), *figure) for figure in _figures(sums))
+            lines.writerows((day.day, what, _cell(name or "all"), *figure) for figure in asdict(_figures(sums)).items())
     for part in day.parts:
         for meter in part.meters:
             moved = {"opening_cents": meter.opening_cents, **meter.moved_cents, "closing_cents": meter.closing_cents}
@@ -61,14 +113,15 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in "=+-@\t" else text
 
 
-def _figures(sums: Sums) -> Iterator[tuple[str, int | None]]:
-    """The figures of a line. The theoretical is in whole cents, rounded down."""
-    for name in (*_COUNTS, *_MONEY):
-        yield name, getattr(sums, name)
-    yield "theoretical_cents", sums.theoretical.numerator // sums.theoretical.denominator
-    yield "theoretical_low_cents", sums.interval[0]
-    yield "theoretical_high_cents", sums.interval[1]
-    yield "uncounted_cents", sums.uncounted_cents
+def _figures(sums: Sums) -> Figures:
+    low, high = sums.interval
+    return Figures(
+        **{name: getattr(sums, name) for name in (*_COUNTS, *_MONEY)},
+        theoretical_cents=sums.theoretical.numerator // sums.theoretical.denominator,
+        theoretical_low_cents=low,
+        theoretical_high_cents=high,
+        uncounted_cents=sums.uncounted_cents,
+    )
 
 
 def day_page(day: Day) -> str:

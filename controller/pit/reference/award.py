@@ -10,7 +10,7 @@ from controller.pit.reference.meters import money
 
 
 class Telling(Struct, frozen=True):
-    """A step of an award that a table told of and that this ledger did not have: see the head of this file."""
+    """A step of an award that a table told of and that this ledger did not have."""
 
     award: str
     step: str
@@ -38,7 +38,7 @@ class Telling(Struct, frozen=True):
 
 
 class Award(Struct, frozen=True):
-    """An award in its present step.
+    """An award in its present step. `id` is its name for people, and `hit` is the id of the event of its hit.
 
     `shoe` and `round` name the award's round, and `spot` its bet. `more` hits of that round are to come.
 
@@ -55,13 +55,23 @@ class Award(Struct, frozen=True):
     spot: str
     seat: int
     tier: str
+    """The award's name in the bet, such as "royal9_suited"."""
+
     meter: str | None
+    """Null of a fixed award, which the house pays."""
+
     lock: int | None
+    """The number of the level that was hit; hits with one number share it."""
+
     cents: int
     house_cents: int
     step: str
+    """"pending", "verified", "paid" or "rejected"."""
+
     more: int
     alarms: tuple[str, ...] = ()
+    """The codes of the alarms that its hit raised at the pit."""
+
     tellings: tuple[Telling, ...] = ()
     doubts: tuple[Doubt, ...] = ()
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from math import floor, isqrt
 from pathlib import Path
 
-from msgspec import DecodeError, Struct, ValidationError, convert, json
+from msgspec import DecodeError, Struct, ValidationError, convert, field, json
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
@@ -79,8 +79,8 @@ class Sums(Struct):
     progressive_cents: int = 0
     hits: int = 0
     awards_cents: int = 0
-    theoretical: Fraction = Fraction(0)
-    variance: Fraction = Fraction(0)
+    theoretical: Fraction = field(default_factory=Fraction)
+    variance: Fraction = field(default_factory=Fraction)
     uncounted_cents: int = 0
 
     @property

@@ -54,10 +54,17 @@ class Waits(Struct, frozen=True):
 
     number: int
     digest: str
+    """Of what is proposed: a confirmation names it, so that nobody confirms something else."""
+
     account: str
+    """Who proposed it, and in `name` that person's name."""
+
     name: str
     shown: str
+    """What would be done, in words."""
+
     left_s: int
+    """For how many seconds it still waits."""
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -65,10 +72,16 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
     ok: bool
     told: str = ""
+    """What was done, or what can be decided on, in words."""
+
     waits: tuple[Waits, ...] = ()
     account: str = ""
+    """Who asks, as the kernel names the account, and in `roles` what that account may decide."""
+
     roles: tuple[str, ...] = ()
     code: str = ""
+    """Where nothing was done: the refusal's code, and in `what` and `do` its sentences."""
+
     what: str = ""
     do: str = ""
 

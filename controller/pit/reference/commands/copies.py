@@ -17,6 +17,7 @@ from controller.pit.reference.commands.options import (
     print_json,
 )
 from controller.pit.reference.keeping import Kept
+from controller.pit.reference.reports import BackupTold
 
 
 def add_backup(parser: ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def verify(options: Namespace) -> int:
     kept = keeping.verify_backup(options.source, options.passphrase_file)
     if options.json:
         key = None if kept.public_key is None else fingerprint(kept.public_key)
-        print_json({"at": kept.at, "tables": kept.tables, "key": key, "findings": kept.findings})
+        print_json(BackupTold(kept.at, kept.tables, key, kept.findings))
         return 1 if kept.findings else 0
     print(f"{options.source}: of {kept.at}, {kept.events}; all good")
     if kept.public_key is None:

@@ -1,0 +1,97 @@
+"""What commands of `pitctl` print with `--json`, where the ledger has no type of its own for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from controller.pit.reference.house_rules import HouseRules
+
+
+class BackupTold(Struct, frozen=True):
+    """What a backup holds, as `pitctl verify` found it."""
+
+    at: str
+    """When it was made: RFC 3339 in UTC."""
+
+    tables: dict[str, int]
+    """By table, the number of its last event in the backup."""
+
+    key: str | None
+    """The fingerprint of the key that signed it; null where an earlier version wrote it, unsigned."""
+
+    findings: tuple[str, ...]
+    """What does not balance in it."""
+
+
+class Person(Struct, frozen=True):
+    """Who decided: the account, as the kernel named it, and the name of its person."""
+
+    account: str
+    name: str
+
+
+class DecisionTold(Struct, frozen=True, kw_only=True):
+    """A decision in the ledger's chain, as the pit signed it; what an earlier version noted has no signature.
+
+    Besides `decision` to `signature` it has the fields of what was decided alone.
+    """
+
+    after: int
+    """The position of the last event that was committed by then."""
+
+    decision: int | UnsetType = UNSET
+    """Its number, from 1."""
+
+    before: str | UnsetType = UNSET
+    """The digest of the decision before it: SHA-256 in hex."""
+
+    at: str | UnsetType = UNSET
+    by: Person | UnsetType = UNSET
+    witness: Person | UnsetType | None = UNSET
+    """The second person, where the decision takes two."""
+
+    signature: str | UnsetType = UNSET
+    """By the pit's key, of the other fields."""
+
+    award: str | UnsetType = UNSET
+    step: str | UnsetType = UNSET
+    """What became of the award: "verified", "paid" or "rejected"."""
+
+    cents: int | UnsetType = UNSET
+    """With which amount; 0 of a rejected award."""
+
+    dismissed: str | UnsetType = UNSET
+    """The award of which people dismissed what a table told."""
+
+    slip: int | UnsetType = UNSET
+    """The number of a slip that was printed."""
+
+    of_award: str | UnsetType | None = UNSET
+    """The slip's award."""
+
+    adopted: str | UnsetType = UNSET
+    """The table that is heard from then on, in this `epoch` and under this `public_key`."""
+
+    epoch: str | UnsetType = UNSET
+    public_key: str | UnsetType = UNSET
+    retired: str | UnsetType = UNSET
+    """The table that is gone for good."""
+
+    table: str | UnsetType = UNSET
+    set_aside_as: str | UnsetType = UNSET
+    """The name under which the events of a wrong adoption are kept."""
+
+    reason: str | UnsetType = UNSET
+    """Why a table was retired or an adoption taken back, as a person typed it."""
+
+    terms: dict[str, Any] | UnsetType = UNSET
+    """A meter's terms from then on."""
+
+    since: str | UnsetType = UNSET
+    """From when the house's rules hold."""
+
+    house_rules: HouseRules | UnsetType = UNSET
+    what: str | UnsetType = UNSET
+    """What kind of decision it was, where its own row is gone from the ledger."""

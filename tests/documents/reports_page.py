@@ -1,0 +1,156 @@
+"""`docs/reports.md` and the JSON Schemas of what the pit's and head office's commands print with `--json`.
+
+All are made from the types that the commands print. A field's meaning is the text below the field in its type.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.inspect import StructType, Type, type_info
+from msgspec.structs import astuple
+
+import controller.people.care
+import controller.pit.head_office
+import controller.pit.reference
+from controller.people.care.row import Row
+from controller.pit.head_office.audit import House
+from controller.pit.paper.day_file import DayFile
+from controller.pit.reference.account import Account
+from controller.pit.reference.alarms import KeptAlarm, LeftOut
+from controller.pit.reference.award import Award
+from controller.pit.reference.desk import Answer
+from controller.pit.reference.refused import Refusal
+from controller.pit.reference.reports import BackupTold, DecisionTold
+from controller.pit.reference.slips import Slip
+from tests.documents.face_page import table_of, with_meanings
+
+
+class Report(NamedTuple):
+    """What a command prints: one value of a type, or, where `many`, a list of values of one of these types."""
+
+    program: str
+    command: str
+    types: tuple[type[msgspec.Struct], ...]
+    many: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the report in its schema."""
+        return "houses" if "=" in self.command else self.command.replace("--", "").replace(" ", "-")
+
+
+PIT_REPORTS = (
+    Report("pitctl", "account", (Account,)),
+    Report("pitctl", "alarms", (KeptAlarm, LeftOut), many=True),
+    Report("pitctl", "award list", (Award,), many=True),
+    Report("pitctl", "day", (DayFile,)),
+    Report("pitctl", "decisions", (DecisionTold,), many=True),
+    Report("pitctl", "decisions --refused", (Refusal,), many=True),
+    Report("pitctl", "desk", (Answer,)),
+    Report("pitctl", "slips", (Slip,), many=True),
+    Report("pitctl", "verify", (BackupTold,)),
+)
+OFFICE_REPORTS = (Report("table-controller-head-office", "HOUSE=FILE", (House,), many=True),)
+DOCTOR_REPORTS = (Report("tablectl", "doctor", (Row,), many=True),)
+
+_AT = "reports.schema.json"
+SCHEMAS: dict[Path, tuple[str, Sequence[Report]]] = {
+    Path(controller.pit.reference.__file__).with_name(_AT): ("What pitctl prints with --json", PIT_REPORTS),
+    Path(controller.pit.head_office.__file__).with_name(_AT): (
+        "What table-controller-head-office prints with --json",
+        OFFICE_REPORTS,
+    ),
+    Path(controller.people.care.__file__).with_name(_AT): ("What tablectl doctor prints with --json", DOCTOR_REPORTS),
+}
+"""By its file, each schema's title and the reports in it."""
+
+_INTRODUCTION = """\
+# What a program reads from the commands
+
+Made by `make pages` from the types that the commands print. So are the JSON Schemas, each a file `reports.schema.json`
+in the package: in `controller/pit/reference` for `pitctl`, in `controller/pit/head_office` for head office, and in
+`controller/people/care` for `tablectl doctor`. In a schema each report has the name of its command, with `-` for a
+space: `#/$defs/award-list`. What a table tells of itself by `tablectl` is on [a page of its own](face.md).
+
+Amounts are whole cents, and times are RFC 3339 in UTC. A part of a cent is a text, such as `"1/3"`. A reader skips a
+key that it does not know. The exit code is that of the command without `--json`.
+
+`pitctl events --json` and `pitctl statement` print what head office checks: lines that a table or the pit signed
+([several houses](head-office.md)). An event's own fields are in [the contract](contract.md).
+
+| command | what it prints |
+|---|---|"""
+
+
+def schema_of(title: str, reports: Iterable[Report]) -> str:
+    """The schema of some reports, as a file."""
+    reports = (*reports,)
+    every = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "$defs": {report.name: _value_of(report) for report in reports} | _types(reports),
+    }
+    return json.dumps(every, indent=2, ensure_ascii=False) + "\n"
+
+
+def reports_page() -> Iterator[str]:
+    """The lines of the page."""
+    yield _INTRODUCTION
+    every = [report for _, reports in SCHEMAS.values() for report in reports]
+    for report in every:
+        types = " or ".join(f"[{type_.__name__}](#{type_.__name__.lower()})" for type_ in report.types)
+        yield f"| `{report.program} {report.command} --json` | {'a list, each of it ' if report.many else ''}{types} |"
+    yield ""
+    types_told = _types(every)
+    first = [type_.__name__ for report in every for type_ in report.types]
+    for name in [*dict.fromkeys(first), *sorted(types_told.keys() - {*first})]:
+        told = types_told[name]
+        values = [f"Its values: {', '.join(f'`{value}`' for value in told.get('enum', ()))}."]
+        yield from (
+            f"## {name}",
+            "",
+            told["description"],
+            "",
+            *(table_of(told) if "properties" in told else values),
+            "",
+        )
+
+
+def _types(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
+    """By its name, the schema of each type in the reports, with the meanings."""
+    whole = [type_ for report in reports for type_ in report.types]
+    _, types = msgspec.json.schema_components(whole, schema_hook=_part_of_a_cent, ref_template="#/$defs/{name}")
+    known = {found.__name__: found for type_ in whole for found in _structs(type_info(type_))}
+    return {
+        name: with_meanings(known[name], type_) if name in known else type_  # an enumeration has no fields
+        for name, type_ in sorted(types.items())
+    }
+
+
+def _value_of(report: Report) -> dict[str, Any]:
+    refs = [{"$ref": f"#/$defs/{type_.__name__}"} for type_ in report.types]
+    one = refs[0] if len(refs) == 1 else {"anyOf": refs}
+    return {"type": "array", "items": one} if report.many else one
+
+
+def _structs(told: Type) -> Iterator[type[msgspec.Struct]]:
+    """Every struct of which a type is made, and the type itself."""
+    if isinstance(told, StructType):
+        yield told.cls
+        parts: Iterable[object] = (field.type for field in told.fields)
+    else:
+        parts = (part for value in astuple(told) for part in (value if isinstance(value, tuple) else (value,)))
+    for part in parts:
+        if isinstance(part, Type):
+            yield from _structs(part)
+
+
+def _part_of_a_cent(type_: type) -> dict[str, Any]:
+    assert type_ is Fraction
+    return {"type": "string", "pattern": "^-?[0-9]+(/[0-9]+)?$"}
