@@ -38,7 +38,7 @@ class Room(NamedTuple):
 
 # A module belongs to the longest name here that it starts with.
 _WIRE = (
-    *("controller.contract.keys", "controller.contract.note"),
+    *("controller.contract.keys", "controller.contract.note", "controller.contract.signed_page"),
     *("controller.contract.keeping", "controller.contract.wire"),
 )
 ROOMS = {
@@ -51,6 +51,7 @@ ROOMS = {
     "controller.contract": Room(("controller.contract", "controller.rules.game"), never=_WIRE, third_party=TYPES),
     "controller.contract.face": Room(("controller.contract.face", "controller.contract.events"), third_party=TYPES),
     "controller.contract.keys": Room(("controller.contract", "controller.basics")),
+    "controller.contract.signed_page": Room(("controller.contract", "controller.basics")),
     "controller.contract.note": Room(("controller.contract.signing",)),
     "controller.contract.keeping": Room(
         ("controller.contract", "controller.basics"), never=("controller.contract.wire",)

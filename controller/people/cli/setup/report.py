@@ -4,13 +4,10 @@ table's key.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import asdict
@@ -20,16 +17,14 @@ from controller.basics.digest import program_digest
 from controller.basics.errors import TableError
 from controller.contract.face.status import Status
 from controller.contract.fingerprint import fingerprint
-from controller.contract.keys import load_or_make_key, signature_holds
-from controller.contract.signing import signed
+from controller.contract.keys import load_or_make_key
+from controller.contract.signed_page import HELD, said_by, signed_page
 from controller.daemon.clock import stamp_now
 from controller.daemon.config import Config
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row
 from controller.people.cli.setup.draft import Wired
 from drivers.header_map import PHYSICAL
-
-_BEGIN, _END = '<script type="application/json" id="report">', "</script>"
 
 
 class _Running(Struct, frozen=True):
@@ -112,11 +107,7 @@ def page(report: Report, signing_key: Path) -> str:
         f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>\n" for title, rows in _sections(report, signer) if rows
     )
     name = escape(f"{report.name} ({report.table})")
-    before, after = _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{_END}").split(_BEGIN)
-    whole = {**to_builtins(report), "page_sha256": _digest(before, after)}
-    if key is not None:
-        whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
-    return f"{before}{_BEGIN}{_held(whole)}{after}"
+    return signed_page(_PAGE.format(name=name, sections=sections, held=HELD), to_builtins(report), key)
 
 
 def _sections(report: Report, signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -143,16 +134,6 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
     return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(text)}" for name, text in rows)
 
 
-def _held(report: Mapping[str, Any]) -> str:
-    """The report as the page holds it."""
-    return json.dumps(report, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
-
-
-def _digest(before: str, after: str) -> str:
-    """SHA-256 of all of the page but the report that it holds."""
-    return hashlib.sha256(f"{before}{_BEGIN}{after}".encode()).hexdigest()
-
-
 class Signed(Struct, frozen=True):
     """Whose report a page holds, and when and by whom it was made."""
 
@@ -165,20 +146,12 @@ class Signed(Struct, frozen=True):
 def verified(path: Path) -> Signed:
     """Whose report this page holds, once its signature was checked, which covers each byte of the page. Raises
     TableError `report_unreadable`, `report_altered`."""
+    said = said_by(path, "tablectl setup")
     try:
-        before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
-        held, _, after = rest.partition(_END)
-        report: dict[str, Any] = json.loads(held)
-        said = convert(report, Signed)
-        key = bytes.fromhex(said.public_key)
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, ValidationError) as error:
+        return convert(said, Signed)
+    except ValidationError as error:
         do = "Name the page that `tablectl setup` wrote."
-        raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
-    whole = report.get("page_sha256") == _digest(before, f"{_END}{after}") and held == _held(report)
-    if not whole or not signature_holds(report, key):
-        do = "Somebody changed the page. Have the table commissioned again."
-        raise TableError("report_altered", f"The signature of {path} does not hold.", do)
-    return said
+        raise TableError("report_unreadable", f"{path} is no report of a setup: {error}.", do) from None
 
 
 _PAGE = """<!doctype html>

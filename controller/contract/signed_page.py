@@ -1,0 +1,60 @@
+"""A page to print that needs no other file, and of which each byte is signed.
+
+The page holds what it says a second time, as JSON. The signature is in that JSON and covers all of it. The JSON has the
+digest of the rest of the page, so a changed title, style or cell is found too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.basics.errors import TableError
+from controller.contract.keys import SigningKey, signature_holds
+from controller.contract.signing import signed
+
+_BEGIN, _END = '<script type="application/json" id="report">', "</script>"
+
+HELD = f"{_BEGIN}{_END}"
+"""Where a page is to hold the JSON. Exactly one place of the page has it."""
+
+
+def signed_page(page: str, said: Mapping[str, Any], key: SigningKey | None) -> str:
+    """The page, which holds `said` with the signature of `key`. Without a key the page is not signed."""
+    before, after = page.split(HELD)
+    whole = {**said, "page_sha256": _digest(before, after)}
+    if key is not None:
+        whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
+    return f"{before}{_BEGIN}{_as_held(whole)}{_END}{after}"
+
+
+def said_by(path: Path, written_by: str) -> dict[str, Any]:
+    """What this page says, once its signature was checked. `public_key` in it is the signer's, in hex.
+
+    `written_by` is the command that writes such pages. Raises TableError `report_unreadable`, `report_altered`.
+    """
+    try:
+        before, _, rest = path.read_bytes().decode("utf-8").partition(_BEGIN)
+        held, _, after = rest.partition(_END)
+        said: dict[str, Any] = json.loads(held)
+        key = bytes.fromhex(said["public_key"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        do = f"Name the page that `{written_by}` wrote."
+        raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
+    whole = said.get("page_sha256") == _digest(before, after) and held == _as_held(said)
+    if not whole or not signature_holds(said, key):
+        do = f"Somebody changed the page. Have it written again by `{written_by}`."
+        raise TableError("report_altered", f"The signature of {path} does not hold.", do)
+    return said
+
+
+def _as_held(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+
+
+def _digest(before: str, after: str) -> str:
+    """SHA-256 of all of the page but the JSON that it holds."""
+    return hashlib.sha256(f"{before}{HELD}{after}".encode()).hexdigest()
