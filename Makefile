@@ -13,6 +13,7 @@ KNOWN_test := ARGS
 KNOWN_proof := ARGS
 KNOWN_lock := ARGS
 KNOWN_docs := SITE
+KNOWN_lab-report := KEY TO VERIFY
 KNOWN_package := RELEASES ARCHITECTURES SIGN
 said := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 known := $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))
@@ -22,7 +23,7 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo ha-demo test proof model coverage bench package release pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof model coverage lab-report bench package release pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -43,6 +44,9 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md, and the cove
 
 model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, and thirty planted defects, in minutes
 	@$(VENV)/python -m tests.model
+
+lab-report: .venv/.dev  ## the clauses of regulators with what their tests show, as one signed page; KEY= signs, TO= names it, VERIFY= checks one
+	@$(VENV)/python -m tests.lab $(if $(KEY),--key $(KEY)) $(if $(TO),--to $(TO)) $(if $(VERIFY),--verify $(VERIFY))
 
 # Not a part of `.ci/run`: watched line by line, these tests take some minutes. They run in one process, which is watched.
 PURE := tests/table tests/game tests/roads tests/sheets tests/scripts tests/sim/test_sim_settings.py \

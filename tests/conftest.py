@@ -16,6 +16,7 @@ from zlib import crc32
 
 import pytest
 
+from tests.lab.clauses import mark
 from tests.support import forks, samples, waiting
 
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
@@ -35,6 +36,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
+    config.addinivalue_line("markers", "clause(number): shows a clause of tests/lab/clauses.toml, which names the test")
     if config.getoption("--proof"):
         config.stash[_COMMIT] = _commit()
     os.environ["XDG_CACHE_HOME"] = "/dev/null"  # no test reads what another has counted, nor leaves it in a home
@@ -91,6 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Workers take the files in a mixed order, the same each time. Otherwise a core would wait at the end, when each
     worker has tests that wait for wires and none has a test that computes.
     """
+    mark(items)
     if not config.getoption("--proof"):
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)

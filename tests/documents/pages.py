@@ -32,6 +32,7 @@ from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from tests.documents.bench_page import bench_page
+from tests.documents.clauses_page import clauses_page
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.face_page import SCHEMA, face_page, face_schema
@@ -85,6 +86,7 @@ def pages() -> dict[str, str]:
         "face.md": _text(*face_page()),
         "reports.md": _text(*reports_page()),
         "bench-api.md": _text(*bench_page()),
+        "regulators.md": _text(*clauses_page()),
         "table.svg": table_picture(),
     }
 

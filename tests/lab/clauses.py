@@ -1,0 +1,64 @@
+"""The clauses of public regulations, and the tests that show them: `clauses.toml`, read.
+
+Each test that a clause names bears the marker `clause`, so `pytest -m "clause(number=61)"` runs the tests of one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+
+import pytest
+from msgspec import Struct, convert
+
+TESTS = Path(__file__).resolve().parents[1]
+TABLE = Path(__file__).with_name("clauses.toml")
+
+
+class Verdict(Enum):
+    """How far the program does what a clause asks."""
+
+    MET = "met"
+    PART = "part"
+    LACKING = "lacking"
+    HARDWARE = "hardware"
+    HOUSE = "house"
+
+
+class Read(Enum):
+    """How far the text of a clause is known to us."""
+
+    TEXT = "text"
+    CONTENTS = "contents"
+    KNOWN = "known"
+
+
+class Clause(Struct, frozen=True, forbid_unknown_fields=True):
+    """One clause. `tests` are names of tests (`pit/test_slips.py::test_…`) or of files of tests below `tests`."""
+
+    number: int
+    source: str
+    read: Read
+    asks: str
+    verdict: Verdict
+    missing: str = ""
+    tests: tuple[str, ...] = ()
+
+
+def clauses() -> tuple[Clause, ...]:
+    """All of them, by number."""
+    return convert(tomllib.loads(TABLE.read_text("utf-8"))["clause"], tuple[Clause, ...])
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark each test that a clause names with the clause's number."""
+    of: dict[str, list[int]] = {}
+    for clause in clauses():
+        for name in clause.tests:
+            of.setdefault(name, []).append(clause.number)
+    for item in items:
+        file, _, test = item.nodeid.removeprefix("tests/").partition("::")
+        for number in (*of.get(file, ()), *of.get(f"{file}::{test.partition('[')[0]}", ())):
+            item.add_marker(pytest.mark.clause(number=number))
