@@ -147,7 +147,7 @@ NO_SENTENCE = (
 """Whatever makes the record or a page for people in every language, by its place in the program."""
 ABOUT_WHAT_SOMEBODY_WROTE = (
     *("table/acts/", "rules/game/wagers.py"),
-    *("contract/keys.py", "contract/wire/", "contract/keeping/"),
+    *("contract/keys.py", "contract/signed_page.py", "contract/wire/", "contract/keeping/"),
 )
 """Except for these, which tell in English what to write instead of a wrong argument, key or file."""
 
