@@ -113,6 +113,7 @@ ROOMS = {
             *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
             *(
                 *("controller.basics.errors", "controller.basics.near", "controller.daemon.pins.inputs"),
+                "controller.words.found",
                 "drivers.devices",
                 "drivers.header_map",
                 "drivers.shoe",

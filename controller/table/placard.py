@@ -13,8 +13,8 @@ from controller.rules.game.bets import When as Condition
 from controller.table.rules import TableRules
 
 
-def placard(rules: TableRules, name: str) -> Placard:
-    """The rules that players go by, at the table of this name."""
+def placard(rules: TableRules, name: str, languages: tuple[str, ...]) -> Placard:
+    """The rules that players go by, at the table of this name, whose page is in these languages."""
     return Placard(
         name=name,
         table=rules.table,
@@ -33,6 +33,7 @@ def placard(rules: TableRules, name: str) -> Placard:
         bets=tuple(_bet(bet, rules.play.seats_play) for bet in rules.bets),
         pays_unit_cents=rules.rounding.unit_cents,
         pays_rounded=rules.rounding.pays,
+        languages=languages,
     )
 
 
@@ -69,7 +70,7 @@ def _row(row: Row) -> PlacardRow:
         cents=row.cents,
         meter=row.meter,
         share=ratio_text(row.share),
-        words=asdict(row.words) if row.words else None,
+        words=row.words,
     )
 
 

@@ -1,21 +1,14 @@
 """The sentences that people read, in each language. An event, a fault or a refusal carries a code, which finds them.
 
-Each language has a file beside this one, and one more file for the pages. No record holds a sentence, so a sentence may
-be improved while a shoe is open.
+No record holds a sentence, so a sentence may be improved while a shoe is open.
 """
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-LANGUAGES = ("en", "vi")
-"""The languages, by the name of their files: English, and Vietnamese for the people at the table."""
-
-FOLDER = Path(__file__).parent
-"""The folder of the files: `en.toml`, and `en.screen.toml` for the pages, which the daemon never loads."""
+from controller.words.found import programs_words
 
 
 class Sentences(NamedTuple):
@@ -70,4 +63,4 @@ class Language:
 @cache
 def language(name: str = "en") -> Language:
     """The language of this name, one of `LANGUAGES`."""
-    return Language(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")))
+    return Language(programs_words(name))

@@ -212,6 +212,22 @@ def _several(table: Values, *hosts: str) -> None:
 
 
 WRONG_IN_TABLE: dict[str, Case] = {
+    "a page in no language": (lambda v: v.update(screen={"languages": []}), "screen.languages", "0 languages"),
+    "a page in three languages": (
+        lambda v: v.update(screen={"languages": ["en", "vi", "en"]}),
+        "screen.languages",
+        "no place for 3 languages",
+    ),
+    "a page in a language that nobody wrote": (
+        lambda v: v.update(screen={"languages": ["vn"]}),
+        "screen.languages",
+        "is vi meant?",
+    ),
+    "a page in a language twice": (
+        lambda v: v.update(screen={"languages": ["en", "en"]}),
+        "screen.languages",
+        "en is listed twice",
+    ),
     "a section missing": (lambda v: v.pop("pit"), "pit", "missing"),
     "a key missing": (lambda v: v["table"].pop("id"), "table.id", "missing"),
     "a wire without its pin": (lambda v: v["pins"]["lamps"]["tie"].pop("bcm"), "pins.lamps.tie.bcm", "missing"),
@@ -632,15 +648,10 @@ WRONG_IN_GAME: dict[str, Case] = {
     "an award of nothing": (lambda v: _row(v, "royal9", 7).update(cents=0), "bets.5.rows.7.cents", "no award"),
     "an award's unknown key": (lambda v: _row(v, "royal9", 7).update(sents=1), "bets.5.rows.7", "is cents meant"),
     "a row that is a number": (lambda v: _bet(v, "royal9")["rows"].append(5), "bets.5.rows.8", "not a table"),
-    "words in one language": (
-        lambda v: _row(v, "royal9", 7).update(words={"en": "Royal 9"}),
-        "bets.5.rows.7.words.vi",
-        "vi is missing",
-    ),
     "words in a language of no page": (
-        lambda v: _row(v, "royal9", 7)["words"].update(fr="Royal 9"),
-        "bets.5.rows.7.words",
-        "there is no key fr",
+        lambda v: _row(v, "royal9", 7)["words"].update(vn="Royal 9"),
+        "bets.5.rows.7.words.vn",
+        "there is no language vn, is vi meant?",
     ),
     "words of two lines": (
         lambda v: _row(v, "royal9", 7)["words"].update(en="Royal\n9"),

@@ -145,7 +145,7 @@ async def test_a_meter_that_the_pit_lacks_is_named_with_the_games_file_and_nobod
         await eventually(lambda: world.status.pit.standing.code == "meter_unknown")
         await eventually(lambda: world.broker.states()[-1].value["pit"] == "meter_unknown")
         status = world.status
-        page = technician_view(placard(world.config.rules, "Royal 9"), status, Ages())
+        page = technician_view(placard(world.config.rules, "Royal 9", ("en",)), status, Ages())
         (row,) = [row for row in program.running(status) if row.code == "meter_unknown"]
         for told in (
             " ".join(pit_lines(status, tmp_path / "table.toml")),

@@ -29,7 +29,8 @@ from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault
 from controller.table.public import PHASE_NAMES
 from controller.table.requests import ByTwo
 from controller.table.states import Phase
-from controller.words.language import LANGUAGES, language
+from controller.words.found import LANGUAGES, own_words
+from controller.words.language import language
 from drivers.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from tests.documents.bench_page import bench_page
 from tests.documents.clauses_page import clauses_page
@@ -499,7 +500,7 @@ def _text(*lines: str) -> str:
 
 def sentences() -> str:
     """The contract's file of sentences: the sentences of each language, by kind and code."""
-    sections = {name: language(name).sections for name in LANGUAGES}
+    sections = {name: own_words(name, ".toml") for name in LANGUAGES}
     told = {name: {kind: of[kind] for kind in _OF_THE_CONTRACT if kind in of} for name, of in sections.items()}
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 

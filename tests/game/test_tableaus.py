@@ -21,7 +21,7 @@ from controller.rules.game.baccarat import PuntoBanco, Tableau, next_step
 from controller.rules.game.cards import Card
 from controller.rules.game.drawing import check_draws
 from controller.rules.game.play import Draw
-from controller.words.language import LANGUAGES
+from controller.words.found import LANGUAGES
 from drivers.shoe import NAMES
 from drivers.sim import rules
 from drivers.sim.house import read_house

@@ -20,9 +20,11 @@ from controller.people.screen.hands import hand_view, meters_view
 from controller.people.screen.placards import placard_view
 from controller.people.screen.server import Screen, Sockets, application
 from controller.people.screen.shoes import shoe_view
+from controller.people.screen.wording import spoken
 from controller.table.lamps import lamps
 from controller.table.placard import placard
 from controller.table.public import public_rounds
+from controller.words.found import SIDE_BY_SIDE
 from tests.screen.browser import Browser
 from tests.support.five_games import HEALTHY
 from tests.support.tables import TableUnderTest
@@ -55,7 +57,7 @@ def served() -> Iterator[str]:
 def parts(table: TableUnderTest, cents: dict[str, int] | None = None, face: Public | None = None) -> dict[str, Any]:
     """Everything that the page is told of this table, part by part. `cents` are the meters' levels, and `face` stands
     for the table's own."""
-    said: Placard = read_back(placard(table.table.rules, "Table 1"))
+    said: Placard = read_back(placard(table.table.rules, "Table 1", SIDE_BY_SIDE))
     burning = {lamp: pattern.name.lower() for lamp, pattern in lamps(face or table.face, HEALTHY).items()}
     status: Status = healthy(face or table.face, lamps=burning, pit={"meters": cents or {}})
     rounds: Rounds = read_back(Rounds(table.table.shoes_opened, public_rounds(table.table)))
@@ -73,6 +75,7 @@ class Page:
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser, self._url = browser, url
+        self._languages: tuple[str, ...] = SIDE_BY_SIDE
         self.load()
 
     def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
@@ -80,10 +83,13 @@ class Page:
         self.browser.run(f"location.href = '{self._url}{path}'")
         self.browser.until(f"{there} && document.fonts.status === 'loaded'")
 
-    def speak(self, language: str) -> None:
-        """Show this language from now on; "both": two side by side."""
-        self.browser.run(f"document.documentElement.dataset.lang = '{language}'; fit()")
+    def speak(self, *languages: str) -> None:
+        """Load the page anew in this language, or in two side by side."""
+        if self._languages != languages:
+            self._languages = languages
+            self.load(f"?lang={','.join(languages)}")
 
     def pose(self, told: dict[str, Any]) -> None:
         """Tell the page these parts."""
-        self.browser.run(f"for (const [part, said] of Object.entries({json.dumps(told)})) heard(part, said)")
+        said = json.dumps(spoken(told, self._languages))
+        self.browser.run(f"for (const [part, said] of Object.entries({said})) heard(part, said)")

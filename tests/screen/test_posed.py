@@ -10,8 +10,9 @@ import pytest
 
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
-from controller.people.screen.wording import words
+from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE
 from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
@@ -20,7 +21,8 @@ from tests.support.told import but
 
 pytestmark = needs_a_browser
 
-LANGUAGES = ("both", "en", "vi")
+CHOICES = ((*SIDE_BY_SIDE,), *((name,) for name in LANGUAGES))
+"""What pages are in: each language alone, and two side by side."""
 
 AMOUNTS = (0, 1_000_160, 123_456_789, 9_999_999_999, 999_999_999_999)
 """Levels of a meter in cents. Those up to ten figures are written in letters of one size."""
@@ -36,25 +38,25 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         assert browser.complaints() == []
 
 
-def every_pose() -> Iterator[tuple[str, str]]:
+def every_pose() -> Iterator[tuple[str, tuple[str, ...]]]:
     """A size and a language: with the proof all of them, else each size once."""
     sizes = [*SIZES, *MORE_SIZES]
     if samples.at_length:
-        return ((size, language) for size in sizes for language in LANGUAGES)
-    return zip(sizes, cycle(LANGUAGES), strict=False)
+        return ((size, languages) for languages in CHOICES for size in sizes)
+    return zip(sizes, cycle(CHOICES), strict=False)
 
 
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     meters = parts(table)["meters"]["cents"]
-    for size, language in every_pose():
+    for size, languages in every_pose():
         page.browser.size(size)
-        page.speak(language)
+        page.speak(*languages)
         page.pose(parts(table))
         sizes = []
         for cents in AMOUNTS:
             page.pose({"meters": {"fresh": True, "cents": dict.fromkeys(meters, cents)}})
-            assert page.browser.unfit() == [], f"{cents} at {size}, {language}"
+            assert page.browser.unfit() == [], f"{cents} at {size}, {languages}"
             sizes.append(page.browser.read(_LETTERS))
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
 
@@ -66,25 +68,25 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
     for stopped in (False, True):
         if stopped:
             table.draw("??")
-        for size, language in every_pose():
+        for size, languages in every_pose():
             page.browser.size(size)
-            page.speak(language)
+            page.speak(*languages)
             page.pose(parts(table))
-            assert page.browser.unfit() == [], f"{size}, {language}"
+            assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
 @pytest.mark.parametrize("waits", ["shoe_ended", "wagers_open_last"])
 def test_the_longest_things_that_the_table_waits_for_are_told_whole_beside_a_mark(page: Page, waits: str) -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D")
     told = parts(table)
-    won = {"en": "Player wins", "vi": "Con thắng"}
-    told["hand"]["waits"] = {code: f"{won[code]}. {words(code)['waits'][waits]}" for code in won}
-    told["hand"]["marks"] = [{code: words(code)["label"]["simulated"] for code in won}]
-    for size, language in every_pose():
+    won = say("waits", "won", hand=say("label", "player"))
+    told["hand"]["waits"] = joined([won, say("waits", waits)], ". ")
+    told["hand"]["marks"] = [say("label", "simulated")]
+    for size, languages in every_pose():
         page.browser.size(size)
-        page.speak(language)
+        page.speak(*languages)
         page.pose(told)
-        assert page.browser.unfit() == [], f"{size}, {language}"
+        assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
 # Hits.

@@ -30,7 +30,7 @@ from controller.people.screen.technicians import Ages, technician_view
 from controller.people.screen.wording import words
 from controller.rules.game.baccarat import PuntoBanco, Tableau
 from controller.rules.game.baccarat_royal import BaccaratRoyal
-from controller.rules.game.bets import CardsAre, HandIs, InWords, When
+from controller.rules.game.bets import CardsAre, HandIs, When
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.seating import Actives
 from controller.rules.game.settlement import Rounding
@@ -41,7 +41,7 @@ from controller.table.lamps import lamps
 from controller.table.placard import placard
 from controller.table.public import PHASE_NAMES, public_rounds
 from controller.table.rules import TableRules
-from controller.words.language import LANGUAGES
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
 from tests.support.samples import examples
 from tests.support.tableaus import USUAL, Picture, at_random, positions
@@ -61,7 +61,7 @@ def told(table: TableUnderTest) -> tuple[Placard, Rounds, Status]:
 
 def placard_of(rules: TableRules) -> Placard:
     """The placard of these rules, as it comes off the feed."""
-    return read_back(placard(rules, "Table 1"))
+    return read_back(placard(rules, "Table 1", SIDE_BY_SIDE))
 
 
 def texts(said: object) -> list[dict[str, str]]:
@@ -86,8 +86,6 @@ def test_every_language_has_the_same_words_with_the_same_places_to_fill(language
             if isinstance(text, str):
                 places = sorted(re.findall(r"\{\w+\}", text))
                 assert places == sorted(re.findall(r"\{\w+\}", other[section][key])), (section, key)
-    for key in ("of", "table"):
-        assert [part.get(key) for part in first["help"]["part"]] == [part.get(key) for part in other["help"]["part"]]
 
 
 def test_players_are_told_of_every_fault_and_every_phase() -> None:
@@ -375,16 +373,12 @@ def test_the_page_tells_of_commission_where_it_is_owed() -> None:
 
 def test_a_houses_own_words_are_text_and_nothing_else() -> None:
     rules = load(TABLES / "even_draw.toml").rules
-    words_ = InWords(en="<script>{naturals}</script>", vi="&")
+    words_ = {"en": "<script>{naturals}</script>", "vi": "&"}
     bets = tuple(replace(bet, rows=tuple(replace(row, words=words_) for row in bet.rows)) for bet in rules.bets)
     page = rules_page(placard_of(replace(rules, bets=bets)), LANGUAGES)
     assert "<script>" not in page
     assert "{naturals}" in page
     assert ": &amp;<td>" in page
-
-
-def test_a_house_has_words_in_each_language_of_the_pages() -> None:
-    assert InWords.__struct_fields__ == LANGUAGES
 
 
 def test_the_rules_page_tells_which_wagers_the_table_refuses() -> None:

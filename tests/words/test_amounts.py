@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from controller.contract.bounds import MOST_CENTS
 from controller.words.amounts import english, in_words, vietnamese
-from controller.words.language import LANGUAGES
+from controller.words.found import LANGUAGES
 from tests.support.samples import examples
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from string import Formatter
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -25,7 +24,8 @@ from controller.table.lamps import Pattern, SeatSign
 from controller.table.public import PHASE_NAMES
 from controller.words import language as languages
 from controller.words.events import asked, event_sentence, locked_lines
-from controller.words.language import LANGUAGES, language
+from controller.words.found import LANGUAGES
+from controller.words.language import language
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
 CONTROLLER = Path(languages.__file__).parents[1]
@@ -185,7 +185,7 @@ def test_every_fault_alarm_and_detail_has_its_sentences_and_no_other_has(name: s
         name for names in ALARMS.values() for name in names
     }
     assert sections["shown"].keys() == details
-    assert sections.get("detail", {}).keys() == (details if name == "en" else set()), "documents alone tell these"
+    assert sections["detail"].keys() == details
 
 
 def test_every_sign_of_a_seat_and_every_pattern_has_its_words() -> None:
@@ -237,23 +237,6 @@ def test_every_act_by_two_people_has_its_words_for_the_second(name: str) -> None
     assert in_english == "correct round 3: Player KS 9H; seat 3, hand 2 8S; the dealer 2C"
     accept = Waits(1, "accept-award", {"award": "table-01.7", "cents": 1_250_000}, "Ann", "", None, 30)
     assert asked(accept, language()) == "accept award table-01.7 of $12,500.00"
-
-
-@pytest.mark.parametrize("name", LANGUAGES)
-def test_a_language_says_what_english_says(name: str) -> None:
-    english, other = dict(leaves(language("en").sections)), dict(leaves(language(name).sections))
-    of_documents = {place for place in english if name != "en" and place.startswith("detail.")}
-    assert other.keys() == english.keys() - of_documents
-    for place, sentence in other.items():
-        assert sentence.strip() == sentence, place
-        assert bool(sentence) == bool(english[place]), place
-        assert _fields(sentence) == _fields(english[place]), place
-        assert re.findall(r"`tablectl[^`]*`", sentence) == re.findall(r"`tablectl[^`]*`", english[place]), place
-
-
-def _fields(sentence: str) -> set[str | None]:
-    """The names of what is put into the sentence."""
-    return {field for _, field, _, _ in Formatter().parse(sentence)} - {None}
 
 
 def test_a_code_of_a_later_version_is_no_traceback() -> None:

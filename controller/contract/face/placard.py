@@ -150,3 +150,6 @@ class Placard(msgspec.Struct, frozen=True):
 
     pays_rounded: str = "up"
     """How: "up" or "down"."""
+
+    languages: tuple[str, ...] = ("en", "vi")
+    """What the players' page is in where a browser asks for no language: one, or two side by side."""

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any, Literal, cast
 
 from msgspec import Struct, defstruct, to_builtins
-from msgspec.structs import asdict, fields
+from msgspec.structs import fields
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.daemon.config.problems import Mistake, Problem, check_range
@@ -19,6 +19,7 @@ from controller.rules.game.games import KINDS, Game, Section
 from controller.rules.game.settlement import Rounding
 from controller.rules.game.wagers import WagerRules
 from controller.table.rules import ShoeRules
+from controller.words.found import LANGUAGES, unknown
 
 MOST_BETS = 24
 """No game has more bets."""
@@ -332,7 +333,9 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
 def _check_words(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         for number, row in enumerate(bet.rows):
-            for language, text in (asdict(row.words) if row.words else {}).items():
+            for language, text in (row.words or {}).items():
+                if language not in LANGUAGES:
+                    yield f"bets.{place}.rows.{number}.words.{language}", *unknown(language)
                 if not (0 < len(text) <= _LONGEST_WORDS and text.isprintable() and text == text.strip()):
                     do = f"Write what a player reads before the pay, in a line of at most {_LONGEST_WORDS} characters."
                     yield f"bets.{place}.rows.{number}.words.{language}", f"{text!r} cannot stand on a pay table", do

@@ -17,6 +17,8 @@ from controller.daemon.pins.inputs import INPUTS
 from controller.rules.game.cards import PersonalK9
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat
+from controller.words import found
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE
 from drivers.devices import PRESENT_INPUT, InputWiring, LampWiring
 from drivers.header_map import PHYSICAL
 from drivers.line.brand import Brand
@@ -403,6 +405,27 @@ def _check_paths(
         taken.setdefault(path, key)
 
 
+class ScreenSection(Struct, frozen=True):
+    """`[screen]`: what the players' page is like."""
+
+    languages: tuple[str, ...] = SIDE_BY_SIDE
+    """What the page is in: one language, or two that stand side by side, such as `["zh-Hant", "en"]`."""
+
+
+_MOST_LANGUAGES = 2
+
+
+def _check_languages(screen: ScreenSection) -> Iterable[Mistake]:
+    if not 1 <= len(screen.languages) <= _MOST_LANGUAGES:
+        do = 'Write one language, or two that stand side by side: languages = ["zh-Hant", "en"].'
+        yield "screen.languages", f"the page has no place for {len(screen.languages)} languages", do
+    for place, name in enumerate(screen.languages):
+        if name not in LANGUAGES:
+            yield "screen.languages", *found.unknown(name)
+        elif name in screen.languages[:place]:
+            yield "screen.languages", f"{name} is listed twice", "Name each language once."
+
+
 class TableFile(Struct, frozen=True):
     """A table's file as it stands."""
 
@@ -413,6 +436,7 @@ class TableFile(Struct, frozen=True):
     pit: PitSection
     journal: JournalSection
     control: ControlSection
+    screen: ScreenSection = ScreenSection()
 
 
 TABLE_CHECKS = (
@@ -427,5 +451,6 @@ TABLE_CHECKS = (
     _check_pit,
     _check_journal,
     _check_paths,
+    _check_languages,
 )
 """Every check of a table's file. A check's arguments are the sections that the check looks at, by their names."""

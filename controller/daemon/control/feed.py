@@ -36,6 +36,7 @@ def feed_of(control: Path) -> Path:
 
 def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
     """The function that makes the feed's lines. Placard and rounds are made anew only where they have changed."""
+    languages = runtime.config.file.screen.languages
     rules: TableRules | None = None
     finished: tuple[FinishedRound, ...] | None = None
     shoe: int | None = None
@@ -47,7 +48,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
         table = runtime.table
         if table.rules is not rules:
             rules = table.rules
-            placard_line = line(FeedLine(placard=placard(rules, runtime.table_name)))
+            placard_line = line(FeedLine(placard=placard(rules, runtime.table_name, languages)))
         if table.finished is not finished or table.shoes_opened != shoe:
             finished, shoe = table.finished, table.shoes_opened
             rounds_line = line(FeedLine(rounds=Rounds(shoe, public_rounds(table))))

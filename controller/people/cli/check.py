@@ -14,7 +14,7 @@ from controller.basics.colours import painted
 from controller.basics.errors import TableError
 from controller.contract.face.reports import CheckMistake, CheckReport
 from controller.contract.wire.mqtt_tls import wrong_with
-from controller.daemon.config import game_path, is_game_file, load, load_game, told_of
+from controller.daemon.config import Config, game_path, is_game_file, load, load_game, told_of
 from controller.daemon.config.problems import ConfigError, Mistake, Problem
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.people.cli.counted import counted
@@ -24,6 +24,7 @@ from controller.people.cli.told import print_report, waited_for
 from controller.people.par.reach import Idle, idle_rows, idle_rows_uncounted
 from controller.people.par.sheet import subject
 from controller.rules.game.bets import Bet
+from controller.words.found import gaps
 from drivers.header_map import CONFIG_TXT, overlaid
 
 _WARNING = "warning: "
@@ -90,8 +91,20 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
         raise ConfigError(told_of(file, [(f"pit.{key}", what, do) for key, what, do in wrong]))
     pins, rules = config.file.pins, config.rules
     seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
-    warnings = [*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)]
+    warnings = [*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT), *_lacking(config)]
     return warnings, f"{rules.table} plays {rules.game}: {seats}"
+
+
+def _lacking(config: Config) -> Iterator[str]:
+    """What the players' page has in no language of its own: words of the pages, and a house's own words of a row."""
+    languages = config.file.screen.languages
+    for name in languages:
+        if lacking := gaps(name, "players"):
+            yield f"screen.languages: {name} lacks {len(lacking)} of the players' words, which stand there in English"
+    for bet in config.game.bets:
+        others = {name for row in bet.rows if row.words for name in languages if name not in row.words}
+        for name in sorted(others):
+            yield f"{bet.spot}: a row's own words are not in {name}: words of its condition stand there"
 
 
 def _of_the_game(file: Path) -> tuple[list[str], str]:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Collection
+from html import escape
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -23,9 +24,10 @@ from controller.people.pit_page.subscriber import Subscriber
 from controller.people.pit_page.view import parts
 from controller.people.screen import web
 from controller.people.screen.audience import Audience
-from controller.people.screen.wording import filled
+from controller.people.screen.wording import chosen, filled, words
 from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import Standing, read_account, read_standing
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
@@ -87,11 +89,11 @@ class PitPage:
 def application(page: PitPage) -> ASGIApp:
     """The page, its stream, and the metrics."""
 
-    async def html(_request: Request) -> Response:
-        return HTMLResponse(_PAGE)
+    async def html(request: Request) -> Response:
+        return HTMLResponse(filled(_PAGE, _languages(request), "pit"))
 
-    async def events(_request: Request) -> Response:
-        return StreamingResponse(page.audience.events(), media_type="text/event-stream")
+    async def events(request: Request) -> Response:
+        return StreamingResponse(page.audience.events(languages=_languages(request)), media_type="text/event-stream")
 
     async def metrics(_request: Request) -> Response:
         return PlainTextResponse(pit_metrics(page.look()), media_type=CONTENT_TYPE)
@@ -110,7 +112,17 @@ def application(page: PitPage) -> ASGIApp:
     )
 
 
-_PAGE = filled((_PAGES / "pit.html").read_text("utf-8"), "pit")
+def _languages(request: Request) -> tuple[str, ...]:
+    return chosen(request.query_params.get("lang", ""), SIDE_BY_SIDE)
+
+
+def _choices() -> str:
+    """A link for each language, by its own name."""
+    own = {each: words(each)["label"]["language"] for each in LANGUAGES}
+    return " ".join(f'<a href="?lang={each}" lang="{each}">{escape(name)}</a>' for each, name in own.items())
+
+
+_PAGE = (_PAGES / "pit.html").read_text("utf-8").replace("{{choices}}", _choices())
 
 
 def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:

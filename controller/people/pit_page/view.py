@@ -12,7 +12,8 @@ from controller.people.pit_page.look import Look, code_in, count_in, ms_in
 from controller.people.pit_page.subscriber import HeardState
 from controller.people.screen.wording import Text, dollars, joined, same, say
 from controller.pit.reference.standing import HeardTable, Standing, Waiting
-from controller.words.language import LANGUAGES, language
+from controller.words.found import LANGUAGES
+from controller.words.language import language
 
 _WELL = ("well", "listening")
 _SILENT_MS = 10_000

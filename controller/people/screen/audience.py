@@ -8,6 +8,9 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 
+from controller.people.screen.wording import spoken
+from controller.words.found import SIDE_BY_SIDE
+
 BEAT_S = 1.0
 """A page that hears nothing for three times as long says so."""
 
@@ -49,11 +52,27 @@ class Kiosks:
         return None if painted_s is None else time.monotonic() - painted_s
 
 
+class _Part:
+    """A part of the page, and its text in each choice of languages that a browser has asked for."""
+
+    def __init__(self, content: object) -> None:
+        self.content = content
+        self._texts: dict[tuple[str, ...], str] = {}
+
+    def text(self, languages: tuple[str, ...]) -> str:
+        """The part as JSON, in these languages."""
+        if (text := self._texts.get(languages)) is None:
+            said = spoken(self.content, languages)
+            text = self._texts[languages] = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        return text
+
+
 class Audience:
-    """The browsers on one page. They share each part's text, so many browsers cost little more than one."""
+    """The browsers on one page. Those of the same languages share each part's text, so many cost little more than
+    one."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, str] = {}
+        self._parts: dict[str, _Part] = {}
         self._news = asyncio.Event()
         self._of_place: Counter[bytes] = Counter()
 
@@ -67,24 +86,23 @@ class Audience:
         return self._of_place[place] < MOST_OF_A_PLACE
 
     def show(self, part: str, content: object) -> None:
-        """The part has this text from now on."""
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        if self._parts.get(part) != text:
-            self._parts[part] = text
+        """The part has this content from now on, which nobody changes any more."""
+        if part not in self._parts or self._parts[part].content != content:
+            self._parts[part] = _Part(content)
             news, self._news = self._news, asyncio.Event()
             news.set()
 
-    async def events(self, place: bytes = b"") -> AsyncGenerator[str, None]:
+    async def events(self, place: bytes = b"", languages: tuple[str, ...] = SIDE_BY_SIDE) -> AsyncGenerator[str, None]:
         """Every part now, then each new part, and a beat while nothing is new. A slow browser skips what is old."""
         self._of_place[place] += 1
-        sent: dict[str, str] = {}
+        sent: dict[str, _Part] = {}
         try:
             while True:
                 news = self._news
-                for part, text in tuple(self._parts.items()):
-                    if sent.get(part) is not text:
-                        sent[part] = text
-                        yield f"event: {part}\ndata: {text}\n\n"
+                for name, part in tuple(self._parts.items()):
+                    if sent.get(name) is not part:
+                        sent[name] = part
+                        yield f"event: {name}\ndata: {part.text(languages)}\n\n"
                 try:
                     async with asyncio.timeout(BEAT_S):
                         await news.wait()

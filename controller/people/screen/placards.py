@@ -26,6 +26,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "name": placard.name,
         "game": placard.game,
         "seat_hands": placard.seat_hands,
+        "languages": placard.languages,
         "names": {name: say("label", name) for name in _NAMES},
         "cards": {"--": say("label", "face_down"), **{suit: say("when", suit) for suit in SUIT_SIGNS}},
         "limits": _limits(placard),
@@ -178,7 +179,7 @@ def _row_words(row: PlacardRow, own_side: str, at_length: bool) -> Text:
     """The house's own words, an award's name, or the condition in words. In short, a known award's name goes first."""
     named = row.award is not None and knows("award", row.award)
     made = say("award", row.award or "") if named else when_words(row.when, own_side, at_length=at_length)
-    own = row.words or {} if at_length or not named else {}
+    own = (row.words or {}) if at_length or not named else {}
     return {language: own.get(language, text) for language, text in made.items()}
 
 

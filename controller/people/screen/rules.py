@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A `[[help.part]]` of the words' file."""
+    """A `[help.part.NAME]` of the words' file."""
 
     title: str
     text: str = ""
@@ -49,7 +49,7 @@ class _Help(msgspec.Struct, frozen=True):
     pays_how: str
     limits: str
     beside: str
-    part: tuple[_Written, ...]
+    part: dict[str, _Written]
 
 
 def _help(language: str) -> _Help:
@@ -63,7 +63,7 @@ def parts_of(placard: Placard | None, language: str) -> list[Part]:
     has |= {f"draws_{name}" for name in drawn}
     return [
         Part(part.title, part.text.format(**filled), drawn.get(part.table, []))
-        for part in _help(language).part
+        for part in _help(language).part.values()
         if part.of is None or part.of in has
     ]
 

@@ -44,8 +44,9 @@ from controller.people.screen.placards import placard_view
 from controller.people.screen.rules import rules_page
 from controller.people.screen.shoes import shoe_view
 from controller.people.screen.technicians import Ages, rounds_csv, technician_view
-from controller.people.screen.wording import filled
-from controller.words.language import LANGUAGES, language
+from controller.people.screen.wording import chosen, filled
+from controller.words.found import SIDE_BY_SIDE
+from controller.words.language import language
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
@@ -96,6 +97,11 @@ class Screen:
             if self.technicians.browsers:
                 await self.look_back()
             await asyncio.sleep(_LOOK_S)
+
+    def languages(self, request: Request) -> tuple[str, ...]:
+        """The languages that a page is asked for in, and otherwise those that the house has chosen."""
+        placard = self.feed.said.placard
+        return chosen(request.query_params.get("lang", ""), SIDE_BY_SIDE if placard is None else placard.languages)
 
     def metrics(self) -> str:
         """The table's metrics, as Prometheus reads them."""
@@ -154,11 +160,11 @@ def _place(request: Request) -> bytes:
     return place_of((request.client.host, request.client.port) if request.client else None)
 
 
-def _stream(audience: Audience, place: bytes) -> Response:
+def _stream(audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_BY_SIDE) -> Response:
     """The stream of a page, where the place has not too many of them already."""
     if not audience.has_room(place):
         return PlainTextResponse("This address has too many streams of this page open.\n", 503)
-    return StreamingResponse(audience.events(place), media_type="text/event-stream")
+    return StreamingResponse(audience.events(place, languages), media_type="text/event-stream")
 
 
 class _Pages:
@@ -167,14 +173,14 @@ class _Pages:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
-    async def page(self, _request: Request) -> Response:
-        return HTMLResponse(_PLAYERS)
+    async def page(self, request: Request) -> Response:
+        return HTMLResponse(filled(_PLAYERS, self._screen.languages(request), "label", "link"))
 
     async def events(self, request: Request) -> Response:
         place, players = _place(request), self._screen.players
         if self._screen.kiosks.knows(place, request.query_params.get("kiosk", "")):
-            return _stream(players, b"a kiosk's own")
-        return _stream(players, place)
+            place = b"a kiosk's own"
+        return _stream(players, place, self._screen.languages(request))
 
     async def alive(self, request: Request) -> Response:
         self._screen.kiosks.painted(_place(request), request.path_params["kiosk"])
@@ -190,9 +196,7 @@ class _Pages:
         return FileResponse(web.ICON)
 
     async def help(self, request: Request) -> Response:
-        chosen = request.query_params.get("lang", "both")
-        shown = (chosen,) if chosen in LANGUAGES else LANGUAGES
-        return HTMLResponse(rules_page(self._screen.feed.said.placard, shown))
+        return HTMLResponse(rules_page(self._screen.feed.said.placard, self._screen.languages(request)))
 
 
 class _TechniciansPages:
@@ -262,7 +266,7 @@ async def _asked(control: Path, request: dict[str, str]) -> Answer:
         writer.close()
 
 
-_PLAYERS = filled((_PAGES / "players.html").read_text("utf-8"), "label", "link")
+_PLAYERS = (_PAGES / "players.html").read_text("utf-8")
 
 
 def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), supervisor: bool = False) -> int:

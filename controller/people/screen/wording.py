@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any
 
-from controller.words.language import FOLDER, LANGUAGES
+from controller.words.found import LANGUAGES, pages_words
 
 SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
@@ -18,8 +17,8 @@ Text = dict[str, str]
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """The screen's file of this language: its sections, each with words by key."""
-    return tomllib.loads((FOLDER / f"{language}.screen.toml").read_text("utf-8"))
+    """The pages' words in this language: its sections, each with words by key."""
+    return pages_words(language)
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
@@ -37,16 +36,38 @@ def knows(section: str, key: str) -> bool:
     return key in words(LANGUAGES[0])[section]
 
 
-def filled(page: str, *sections: str) -> str:
-    """A page, with the words of every language in the place of `{{label.player}}`."""
+def filled(page: str, languages: Sequence[str], *sections: str) -> str:
+    """A page in these languages, with words in the place of `{{label.player}}`."""
+    page = page.replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
     for section in sections:
         for key in words(LANGUAGES[0])[section]:
-            page = page.replace(f"{{{{{section}.{key}}}}}", _spans(section, key))
+            page = page.replace(f"{{{{{section}.{key}}}}}", _spans(section, key, languages))
     return page
 
 
-def _spans(section: str, key: str) -> str:
-    return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in LANGUAGES)
+def _spans(section: str, key: str, languages: Sequence[str]) -> str:
+    return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in languages)
+
+
+_EVERY = frozenset(LANGUAGES)
+
+
+def spoken(said: Any, languages: Sequence[str]) -> Any:
+    """A part of a page with each text in these languages alone."""
+    if isinstance(said, dict):
+        if said.keys() == _EVERY:
+            return {language: said[language] for language in languages}
+        return {key: spoken(value, languages) for key, value in said.items()}
+    return [spoken(each, languages) for each in said] if isinstance(said, list | tuple) else said
+
+
+MOST_SIDE_BY_SIDE = 2
+
+
+def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:
+    """The languages that an address asks for, such as "zh-Hant,en"; otherwise those of the house."""
+    known = tuple(dict.fromkeys(name for name in asked.split(",") if name in LANGUAGES))
+    return known[:MOST_SIDE_BY_SIDE] or tuple(otherwise)
 
 
 def plain(name: str) -> str:

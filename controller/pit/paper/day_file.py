@@ -14,7 +14,8 @@ from msgspec.structs import asdict
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.day_book import Day, Sums
 from controller.pit.reference.meters import money
-from controller.words.language import LANGUAGES, language
+from controller.words.found import SIDE_BY_SIDE
+from controller.words.language import language
 
 FORM = 1
 COLUMNS = ("day", "by", "name", "figure", "value")
@@ -134,7 +135,7 @@ def day_page(day: Day) -> str:
     told = "".join(f"<li>{escape(each)}</li>" for each in (*day.findings, *day.notes))
     paid = "".join(_row(table, f"${money(cents)}") for table, cents in day.paid_cents.items())
     return f"""<!doctype html>
-<html lang="{LANGUAGES[0]}">
+<html lang="{SIDE_BY_SIDE[0]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -194,4 +195,4 @@ def _row(*cells: str) -> str:
 
 
 def _say(key: str) -> str:
-    return escape(" / ".join(language(each).text("day", key) for each in LANGUAGES))
+    return escape(" / ".join(language(each).text("day", key) for each in SIDE_BY_SIDE))

@@ -9,7 +9,8 @@ from pathlib import Path
 from controller.pit.reference.meters import money
 from controller.pit.reference.slips import HandTold, Print, ToPrint
 from controller.words.amounts import in_words
-from controller.words.language import LANGUAGES, language
+from controller.words.found import SIDE_BY_SIDE
+from controller.words.language import language
 
 _STYLE = Path(__file__).with_name("slip.css")
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
@@ -20,9 +21,9 @@ def slip_page(paper: ToPrint) -> str:
     slip, last = paper.slip, paper.slip.prints[-1]
     marks = "".join(f'<p class="mark">{mark}</p>' for mark in _marks(paper, last))
     told = "".join(f"<dt>{name}<dd>{said}" for name, said in _told(paper))
-    words = "".join(f'<p class="words" lang="{each}">{escape(in_words(slip.cents, each))}</p>' for each in LANGUAGES)
+    words = "".join(f'<p class="words" lang="{each}">{escape(in_words(slip.cents, each))}</p>' for each in SIDE_BY_SIDE)
     return f"""<!doctype html>
-<html lang="{LANGUAGES[0]}">
+<html lang="{SIDE_BY_SIDE[0]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -90,7 +91,7 @@ def _local(paper: ToPrint, at: str) -> str:
 
 
 def _say(key: str, **values: object) -> str:
-    return " / ".join(dict.fromkeys(language(each).text("slip", key, **values) for each in LANGUAGES))
+    return " / ".join(dict.fromkeys(language(each).text("slip", key, **values) for each in SIDE_BY_SIDE))
 
 
 def _both(key: str, **values: object) -> str:
@@ -99,5 +100,5 @@ def _both(key: str, **values: object) -> str:
 
 
 def _heading(key: str) -> str:
-    first, *others = (language(each).text("slip", key) for each in LANGUAGES)
+    first, *others = (language(each).text("slip", key) for each in SIDE_BY_SIDE)
     return escape(first) + "".join(f"<small>{escape(each)}</small>" for each in others)

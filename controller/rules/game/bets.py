@@ -194,13 +194,6 @@ class When(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
-class InWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """A house's own words, in each language of the players' pages."""
-
-    en: str
-    vi: str
-
-
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a bet: its condition, and what becomes of the wager.
 
@@ -232,8 +225,13 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     share: Fraction = Fraction(1)
     """How much of the meter the award pays: all of it, or a part such as 1/10."""
 
-    words: InWords | None = None
-    """What players read in place of the condition. None: words made of the condition."""
+    words: dict[str, str] | None = None
+    """What players read in place of the condition, by language. Without its words a language has words made of the
+    condition."""
+
+    def __hash__(self) -> int:
+        """Leave the words out, which decide nothing."""
+        return hash((self.when, self.pays, self.result, self.award, self.cents, self.meter, self.share))
 
     def __post_init__(self) -> None:
         if sum(said is not None for said in (self.pays, self.result, self.award)) != 1:

@@ -58,7 +58,7 @@ def _add_status(parser: ArgumentParser) -> None:
 
 
 def _add_language(parser: ArgumentParser) -> None:
-    from controller.words.language import LANGUAGES
+    from controller.words.found import LANGUAGES
 
     parser.add_argument(
         "--language", choices=LANGUAGES, default="en", help="the language of the sentences (default: en)"

@@ -15,7 +15,7 @@ function el(tag, name, ...inside) {
 }
 
 function words(said) {
-  if (new Set(Object.values(said)).size === 1) return el("span", "", said.en); // the same in every language
+  if (new Set(Object.values(said)).size === 1) return el("span", "", Object.values(said)[0]); // the same in every language
   return el("span", "", ...Object.entries(said).map(([language, text]) => {
     const span = el("span", "", text);
     span.lang = language;
@@ -92,9 +92,7 @@ const draw = {
   },
 };
 
-const asked = new URLSearchParams(location.search).get("lang");
-if (["en", "vi"].includes(asked)) page.dataset.lang = page.lang = asked;
-const source = new EventSource("/events");
+const source = new EventSource(`/events?lang=${page.dataset.languages.replace(" ", ",")}`);
 for (const [part, drawn] of Object.entries(draw)) {
   source.addEventListener(part, (event) => {
     heard = Date.now();

@@ -14,6 +14,7 @@ const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const $ = (id) => document.getElementById(id);
 const page = document.documentElement;
 const asked = new URLSearchParams(location.search);
+const languages = page.dataset.languages.split(" "); // one, or two side by side: the server sends no other
 let turns = 0; // how often the long lists have changed their language
 const known = {}; // the parts as they came last
 
@@ -25,7 +26,7 @@ function el(tag, name, ...inside) {
 }
 
 function words(said) {
-  if (new Set(Object.values(said)).size === 1) return [el("span", "", said.en)]; // a name of the house's own
+  if (languages.length > 1 && new Set(Object.values(said)).size === 1) return [el("span", "", Object.values(said)[0])]; // a name of the house's own
   return Object.entries(said).map(([language, text]) => {
     const span = el("span", "", text);
     span.lang = language;
@@ -56,7 +57,7 @@ const SUITS = {
 function cardName(text) {
   const { cards } = known.placard;
   const named = cards[text === "--" ? "--" : text[1]] ?? {};
-  const said = named[page.lang] ?? named.en ?? "";
+  const said = named[page.lang] ?? "";
   return text === "--" ? said : `${text[0] === "T" ? "10" : text[0]} ${said}`;
 }
 
@@ -305,7 +306,7 @@ function spread(boards, size) {
   const high = new Map();
   const rows = boards.flatMap((board) => [...board.querySelectorAll("p")]);
   let wraps = 0, over = false;
-  for (const each of ["en", "vi"]) {
+  for (const each of languages.keys()) {
     page.dataset.turn = each;
     for (const board of boards) high.set(board, Math.max(high.get(board) ?? 0, board.getBoundingClientRect().height));
     over ||= $("pays").scrollHeight > room + 1;
@@ -341,12 +342,13 @@ function payTable({ title, lines }) {
 }
 
 function drawPlacard() {
-  const { name, game, limits, pays, seat_hands: seatHands } = known.placard;
+  const { name, game, limits, pays, seat_hands: seatHands, languages: chosen } = known.placard;
+  if (!asked.get("lang") && chosen.join(" ") !== page.dataset.languages) location.reload(); // the house has chosen others
   document.title = name;
   $("name").textContent = name;
   document.querySelector(".name").style.setProperty("--letters", name.length);
   $("game").textContent = game;
-  $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", text.en.length > LONG ? "turns long" : "turns", ...words(text)))));
+  $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", Math.max(...Object.values(text).map((each) => each.length)) > LONG ? "turns long" : "turns", ...words(text)))));
   $("pays").replaceChildren(...pays.map(payTable));
   document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
   drawMeters(); // before there is a measure of what room they leave
@@ -485,7 +487,8 @@ function heard(part, said) {
 }
 
 function connect() {
-  const source = new EventSource(asked.get("kiosk") ? `/events?kiosk=${encodeURIComponent(asked.get("kiosk"))}` : "/events");
+  const told = new URLSearchParams({ lang: languages.join(","), kiosk: asked.get("kiosk") ?? "" });
+  const source = new EventSource(`/events?${told}`);
   for (const part of ["link", "placard", "shoe", "hand", "meters"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
   source.addEventListener("beat", () => { heardMs = performance.now(); standing(); });
   source.onerror = () => {
@@ -496,12 +499,12 @@ function connect() {
   };
 }
 
-page.dataset.lang = ["en", "vi"].includes(asked.get("lang")) ? asked.get("lang") : "both";
-page.dataset.turn = "en";
-if (page.dataset.lang !== "both") { page.lang = page.dataset.lang; $("help").href += `?lang=${page.dataset.lang}`; }
+page.dataset.turn = 0;
+page.classList.toggle("both", languages.length > 1);
+if (asked.get("lang")) $("help").href += `?lang=${languages.join(",")}`;
 setInterval(() => {
   turns += 1;
-  page.dataset.turn = turns % 2 ? "vi" : "en";
+  page.dataset.turn = turns % languages.length;
   if (sheets.length > 1) turnSheet();
 }, TURN_MS);
 setInterval(standing, 250);
