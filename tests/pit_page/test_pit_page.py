@@ -119,6 +119,7 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     browser.open(f"{scene.page_at}?lang=vi")
     browser.until("document.querySelectorAll('#tables tbody tr').length === 3")
     assert browser.read("[...document.querySelectorAll('span[lang=en]')].some(each => each.checkVisibility())") is False
+    browser.open(scene.page_at)
     assert browser.complaints() == []
 
     scene.pit.ended(signal.SIGKILL)
