@@ -1,4 +1,4 @@
-"""The log as systemd's journal takes it: each line with its priority and its fields, in journald's own protocol.
+"""A table's log as systemd's journal takes it: each line with its priority and its fields.
 
 So `journalctl -p err` finds faults, and `journalctl TABLE_EVENT_TYPE=void` the voids. A line that is no event has the
 fields of any line. Where the log goes elsewhere, to a terminal or a file, it is lines of text (`counted_log`).
@@ -7,27 +7,19 @@ fields of any line. Where the log goes elsewhere, to a terminal or a file, it is
 from __future__ import annotations
 
 import logging
-import os
-import socket
-import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
-from uuid import NAMESPACE_URL, uuid5
 
+from controller.basics.journald import SOCKET, Fields, Kind, Priority, datagram, is_journal, message_id, new_socket
 from controller.daemon.counted_log import CountedLog
 
-_SOCKET = Path("/run/systemd/journal/socket")
-_PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6))
-_DEBUG = 7
-
-Fields = Mapping[str, object]
-"""The fields of a line, by their names at journald. A value of None is left out."""
-
-
-def message_id(kind: str) -> str:
-    """The MESSAGE_ID of a kind of line: of the type of an event, such as "fault", or of "refused"."""
-    return uuid5(NAMESPACE_URL, f"table-controller/log/{kind}").hex
+_PRIORITIES = (
+    (logging.CRITICAL, Priority.CRITICAL),
+    (logging.ERROR, Priority.ERR),
+    (logging.WARNING, Priority.WARNING),
+    (logging.INFO, Priority.INFO),
+)
 
 
 def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fields]:
@@ -48,31 +40,26 @@ def of_event(table: str, seq: int, event: Mapping[str, object]) -> dict[str, Fie
 
 def of_refusal(table: str, code: str) -> dict[str, Fields]:
     """The `extra=` fields of a refusal's line."""
-    return {"fields": {"MESSAGE_ID": message_id("refused"), "TABLE_ID": table, "TABLE_CODE": code}}
+    return {"fields": {"MESSAGE_ID": message_id(Kind.REFUSED.value), "TABLE_ID": table, "TABLE_CODE": code}}
 
 
 def log_to(stream: TextIO) -> CountedLog:
     """The daemon's log: to journald where this stream is what systemd connected to it, and else lines on the stream."""
-    try:
-        there = os.fstat(stream.fileno())
-        to_journald = os.environ.get("JOURNAL_STREAM") == f"{there.st_dev}:{there.st_ino}"
-    except (OSError, ValueError):  # a stream without a file
-        to_journald = False
-    return JournaldLog(stream) if to_journald else CountedLog(stream)
+    return JournaldLog(stream) if is_journal(stream) else CountedLog(stream)
 
 
 class JournaldLog(CountedLog):
     """Sends each line to journald, and where journald does not take it, writes it to the stream."""
 
-    def __init__(self, stream: TextIO, to: Path = _SOCKET) -> None:
+    def __init__(self, stream: TextIO, to: Path = SOCKET) -> None:
         super().__init__(stream)
         self._to = str(to)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+        self._socket = new_socket()
 
     def write(self, record: logging.LogRecord) -> None:
         """Send the line. This never waits."""
         try:
-            self._socket.sendto(b"".join(_sent(*field) for field in _fields_of(record)), self._to)
+            self._socket.sendto(datagram(_fields_of(record)), self._to)
         except OSError:
             super().write(record)
 
@@ -87,18 +74,11 @@ def _fields_of(record: logging.LogRecord) -> Iterator[tuple[str, str]]:
     if record.exc_info:
         text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
     yield "MESSAGE", text
-    yield "PRIORITY", str(next((number for level, number in _PRIORITIES if record.levelno >= level), _DEBUG))
+    priority = next((number for level, number in _PRIORITIES if record.levelno >= level), Priority.DEBUG)
+    yield "PRIORITY", str(int(priority))
     yield "SYSLOG_IDENTIFIER", "tablectl"
     yield "LOGGER", record.name
     fields: Fields = getattr(record, "fields", {})
     for name, value in fields.items():
         if value is not None:
             yield name, str(value)
-
-
-def _sent(name: str, value: str) -> bytes:
-    """A field in journald's protocol. A value of several lines is sent with its length."""
-    data = value.encode("utf-8", "replace")
-    if "\n" in value:
-        return name.encode() + b"\n" + struct.pack("<Q", len(data)) + data + b"\n"
-    return name.encode() + b"=" + data + b"\n"

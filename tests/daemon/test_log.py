@@ -5,20 +5,21 @@ from __future__ import annotations
 import logging
 import re
 import socket
-import struct
 from pathlib import Path
 
 import pytest
 
+from controller.basics.journald import Kind, message_id
 from controller.bench.far_pit import EVENT_TYPES
 from controller.daemon.counted_log import CountedLog
-from controller.daemon.journald import JournaldLog, log_to, message_id, of_event
+from controller.daemon.journald import JournaldLog, log_to, of_event
 from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.words.language import language
 from tests.daemon.daemon_world import running
 from tests.documents.blocks import ROOT
+from tests.support.journal import fields_of
 
 
 async def test_what_happened_is_told_with_its_place_code_and_sentence(
@@ -59,19 +60,6 @@ async def test_what_happened_is_told_with_its_place_code_and_sentence(
     ]
 
 
-def _fields(datagram: bytes) -> dict[str, str]:
-    """Journald's protocol, read as its documentation says: NAME=VALUE, or the name alone, a length and the value."""
-    fields = {}
-    while datagram:
-        head, _, datagram = datagram.partition(b"\n")
-        name, is_short, value = head.partition(b"=")
-        if not is_short:
-            (length,) = struct.unpack("<Q", datagram[:8])
-            value, datagram = datagram[8 : 8 + length], datagram[9 + length :]
-        fields[name.decode()] = value.decode()
-    return fields
-
-
 def test_journald_is_told_priority_and_fields_and_where_it_is_gone_the_stream_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +71,7 @@ def test_journald_is_told_priority_and_fields_and_where_it_is_gone_the_stream_is
         journald.bind(str(tmp_path / "journal"))
         event = {"type": "fault", "shoe": 3, "round": None, "code": "reports_missed"}
         logger.error("event %d", 9, extra=of_event("royal9-01", 9, event))
-        assert _fields(journald.recv(4096)) == {
+        assert fields_of(journald.recv(4096)) == {
             "MESSAGE": "event 9",
             "PRIORITY": "3",
             "SYSLOG_IDENTIFIER": "tablectl",
@@ -96,7 +84,7 @@ def test_journald_is_told_priority_and_fields_and_where_it_is_gone_the_stream_is
             "TABLE_CODE": "reports_missed",
         }
         logger.info("two\nlines")
-        assert _fields(journald.recv(4096))["MESSAGE"] == "two\nlines"
+        assert fields_of(journald.recv(4096))["MESSAGE"] == "two\nlines"
     logger.warning("nobody listens")
     handler.close()
     out.seek(0)
@@ -112,4 +100,4 @@ def test_journald_is_told_priority_and_fields_and_where_it_is_gone_the_stream_is
 
 def test_the_page_on_logs_has_each_message_id() -> None:
     told = dict(re.findall(r"^\| `(\w+)` \| `([0-9a-f]{32})` \|", (ROOT / "docs" / "logs.md").read_text("utf-8"), re.M))
-    assert told == {kind: message_id(kind) for kind in (*EVENT_TYPES, "refused")}
+    assert told == {kind: message_id(kind) for kind in (*EVENT_TYPES, *(kind.value for kind in Kind))}

@@ -69,6 +69,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _print(error: TableError) -> None:
+    from controller.basics.journald import tell_error  # `dark` does not wait for it
+
+    if not sys.stderr.isatty():
+        tell_error(error, sys.stderr, "tablectl")
+        return
     happened, line_end, do = str(error).partition("\n")
     print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
 

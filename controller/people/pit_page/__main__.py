@@ -7,7 +7,9 @@ import sys
 
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
+from controller.basics.journald import tell_error
 from controller.contract.wire.broker_options import add_broker, host_and_port, tls_files
+from controller.people.pit_page.sight import NAME
 from controller.people.pit_page.subscriber import Subscriber
 from controller.pit.reference.commands.options import place
 
@@ -19,17 +21,15 @@ def main(arguments: list[str] | None = None) -> int:
         from controller.people.pit_page.server import serve
     except ImportError as error:
         do = "Install the project with its extra `screen`; tools/setup.sh does."
-        print(
-            TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do),
-            file=sys.stderr,
-        )
+        missing = TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do)
+        tell_error(missing, sys.stderr, NAME)
         return 1
     try:
         (broker, broker_port), (host, port) = options.broker, options.listen
         subscriber = Subscriber(broker, broker_port, options.root, tls_files(options))
         return serve(options.ledger, subscriber, host, port, options.names)
     except TableError as error:
-        print(error, file=sys.stderr)
+        tell_error(error, sys.stderr, NAME)
         return 1
 
 

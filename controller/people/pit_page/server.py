@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Collection
@@ -17,9 +18,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind, tell
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.pit_page.look import DrawnUp, Look
 from controller.people.pit_page.metrics import pit_metrics
+from controller.people.pit_page.sight import NAME, Sight
 from controller.people.pit_page.subscriber import Subscriber
 from controller.people.pit_page.view import parts
 from controller.people.screen import web
@@ -44,6 +47,7 @@ class PitPage:
         self._standing: Standing | None = None
         self._ledger_error: TableError | None = None
         self._account: DrawnUp | None = None
+        self._sight = Sight()
         self.audience = Audience()
 
     def look(self) -> Look:
@@ -68,6 +72,7 @@ class PitPage:
             except TableError as error:
                 self._ledger_error = error
             look = self.look()
+            self._sight.see(look)
             for name, said in parts(look).items():
                 self.audience.show(name, said)
             self.audience.show("now", look.now_ms)
@@ -129,7 +134,7 @@ def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collec
     """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address`."""
     listening, address = web.listen(host, port)
     threading.Thread(target=subscriber.run, daemon=True).start()
-    print(f"The pit's page is at {address}", flush=True)
+    tell(f"The pit's page is at {address}", Kind.PAGE_SERVED, sys.stdout, NAME)
     page = PitPage(at, subscriber)
     beside = page.keep_looking(), page.keep_drawing_up()
     asyncio.run(web.serve(application(page), listening, (host, *names), *beside))

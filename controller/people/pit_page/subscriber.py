@@ -16,6 +16,9 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import Link, new_run
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 
+NOT_YET = "not connected yet"
+"""Why nothing is heard at the start."""
+
 _KEEPALIVE_S = 10
 _TURN_S = 0.5
 _RETRY_S = 1.0
@@ -59,7 +62,7 @@ class Subscriber:
         self._host, self._port, self._root, self._tls = host, port, root, tls
         self._every = Topics(root, "+")
         self._ended: str | None = None
-        self.why_not: str | None = "not connected yet"
+        self.why_not: str | None = NOT_YET
         self.pit_heard_ms: int | None = None
         self.states: dict[str, HeardState] = {}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from controller.basics.journald import Kind, Priority, tell
 from controller.contract.face.feed import FeedLine
 
 _AGAIN_S = 0.5
@@ -50,7 +51,7 @@ class Feed:
             except _UNREADABLE as error:
                 self.said = FeedLine()
                 if (told := f"{_OTHER_VERSION} ({type(error).__name__}: {error})") != self._told:
-                    print(told, file=sys.stderr, flush=True)
+                    tell(told, Kind.PAGE_BLIND, sys.stderr, "tablectl", Priority.WARNING)
                     self._told = told
             if self.live:
                 self.live = False

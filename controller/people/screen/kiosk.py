@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from http.client import HTTPException
@@ -20,6 +21,7 @@ from types import FrameType
 from urllib.request import urlopen
 
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind, Priority, tell
 from controller.basics.notify import notify
 
 SILENT_S = 20.0
@@ -43,7 +45,8 @@ def keep_showing(url: str, command: Sequence[str], first_s: float = FIRST_S, sil
     try:
         while True:
             why = _shown_once(url.rstrip("/") + "/", command, first_s, silent_s)
-            print(f"The browser is started again: {why}.", flush=True)
+            told = f"The browser is started again: {why}."
+            tell(told, Kind.KIOSK_AGAIN, sys.stdout, "tablectl", Priority.WARNING)
             time.sleep(_AGAIN_S)
     except KeyboardInterrupt:
         return

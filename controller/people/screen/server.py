@@ -13,6 +13,7 @@ import contextlib
 import json
 import secrets
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Collection
 from operator import is_
 from pathlib import Path
@@ -29,6 +30,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from controller.basics.journald import Kind, tell
 from controller.contract.face.answers import Answer
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
@@ -277,8 +279,10 @@ def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), s
     """
     listening, address = web.listen(host, port)
     key = secrets.token_urlsafe(24) if supervisor else None
-    where = f"technician?key={key}" if key else ""
-    print(f"The screen is at {address}{where}", flush=True)
+    if key is None:
+        tell(f"The screen is at {address}", Kind.PAGE_SERVED, sys.stdout, "tablectl")
+    else:  # for whoever started it alone, and for no log's fields
+        print(f"The screen is at {address}technician?key={key}", flush=True)
     asyncio.run(_serve(sockets, listening, (host, *names), key))
     return 0
 

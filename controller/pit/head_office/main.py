@@ -12,9 +12,12 @@ from msgspec import to_builtins
 
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind, Priority, tell, tell_error
 from controller.pit.head_office import approved, remembered
 from controller.pit.head_office.audit import House, audit, compare_houses
 from controller.pit.head_office.replay import money
+
+_NAME = "table-controller-head-office"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
             remembered.save(options.remember, known | sound)
     except TableError as error:
-        print(error, file=sys.stderr)
+        tell_error(error, sys.stderr, _NAME)
         return 1
     if options.json:
         print(json.dumps([to_builtins(house) for house in houses], indent=2))
@@ -45,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = OptionParser(
-        prog="table-controller-head-office",
+        prog=_NAME,
         description="Checks the logs of houses, which `pitctl events` and `pitctl statement` write.",
     )
     parser.add_argument(
@@ -106,22 +109,32 @@ def _pins(path: Path | None, house: str) -> dict[str, str] | None:
 
 def _show(house: House) -> None:
     stated = f"stated {house.stated_at}" if house.stated_at else "never stated"
-    _say(f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
+    _say(house, f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
     for name, shown in house.keys.items():
-        _say(f"    key of {name:<24}{shown}")
+        _say(house, f"    key of {name:<24}{shown}")
     for meter, cents in house.meters.items():
         level, reserve, wagered = (money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
-        _say(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
+        _say(house, f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
     for hit in house.hits:
         how = f"{money(hit.cents)}  {hit.step}, the table was told: {hit.told}"
-        _say(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}")
+        _say(house, f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}", table=hit.table)
     for note in house.notes:
-        _say(f"    note: {note}")
+        _say(house, f"    note: {note}", Kind.HOUSE_NOTE, Priority.WARNING)
     for finding in house.findings:
-        _say(f"    WRONG: {finding}")
-    _say("    everything holds" if not house.findings else f"    findings: {len(house.findings)}")
+        _say(house, f"    WRONG: {finding}", Kind.HOUSE_FINDING, Priority.ERR)
+    if not house.findings:
+        _say(house, "    everything holds", Kind.HOUSE_SOUND)
+    else:
+        _say(house, f"    findings: {len(house.findings)}", Kind.HOUSE_FINDING, Priority.ERR)
 
 
-def _say(line: str) -> None:
+def _say(
+    house: House,
+    line: str,
+    kind: Kind = Kind.HOUSE_SHOWN,
+    priority: Priority = Priority.INFO,
+    table: str | None = None,
+) -> None:
     """Print the line. What could move the cursor or turn the line round is shown as its code."""
-    print("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line))
+    told = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+    tell(told, kind, sys.stdout, _NAME, priority, {"HOUSE": house.name, "TABLE_ID": table})

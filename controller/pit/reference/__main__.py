@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 
 from controller.basics.command import named
 from controller.basics.errors import TableError
+from controller.basics.journald import tell_error
 from controller.pit.reference.commands.entries import COMMANDS, PROGRAM
 
 _EXIT_TROUBLE, _EXIT_INTERRUPTED = 1, 130
@@ -20,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code: int = options.command.run(options)
     except TableError as error:
-        print(error, file=sys.stderr)
+        tell_error(error, sys.stderr, PROGRAM.name)
         return _EXIT_TROUBLE
     except KeyboardInterrupt:
         return _EXIT_INTERRUPTED

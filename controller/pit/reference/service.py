@@ -22,11 +22,9 @@ from __future__ import annotations
 import math
 import secrets
 import ssl
-import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
@@ -34,6 +32,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
 from controller.contract.keys import SigningKey, signature_holds
@@ -46,6 +45,7 @@ from controller.pit.reference.clock import Moments, number_text
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.log import say, say_alarm, say_event
 
 _KEEPALIVE_S = 10
 _WAIT_S = 0.25  # for the network, where nothing comes; so often the pit looks whether people have decided
@@ -152,7 +152,7 @@ class Pit:
             to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
             if to_tell:
                 often = self._cuts.often(now_s)
-                say(f"{why}{often and '; '}{often}; trying again")
+                say(f"{why}{often and '; '}{often}; trying again", Kind.PIT_CUT)
             self._why_ended = why
             time.sleep(_RETRY_S)
 
@@ -235,7 +235,7 @@ class Pit:
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
             do = "Find that client, a second pit or a copy of the pit's certificate. Give the pit a new certificate."
-            _print(str(TableError("client_id_taken", what, do)), sys.stderr)
+            say_alarm(TableError("client_id_taken", what, do))
         self._rival_told = there
 
     def _hear_answers(self) -> None:
@@ -302,7 +302,7 @@ class Pit:
         for event in received.committed:
             self._alarms.pop(event.table, None)
             self._steps_due.add(event.table)
-            _print(f"{event.table} {event.seq} {event.type}", sys.stdout)
+            say_event(event)
             for alarm in event.alarms:
                 self._alarm(event.table, alarm)
         for table, refusal in received.refused:
@@ -489,21 +489,22 @@ class Pit:
         try:
             left_out = self._ledger.keep([(table, each) for table, each in untold if isinstance(each, RefusedError)])
         except TableError as error:
-            say(f"the next alarms are not kept: {error.what}")
+            say(f"the next alarms are not kept: {error.what}", Kind.PIT_ALARM)
         for table, alarm in untold:
             if self._alarm_limit.may_say(self._ledger.room_of(table), alarm, alarm not in left_out, time.monotonic()):
-                _print(str(alarm), sys.stderr)
+                say_alarm(alarm, table)
 
     def _tell_what_was_counted(self) -> None:
         """Tell people once a minute how many alarms were counted, and keep the number that found no room."""
         for counted in self._alarm_limit.over(time.monotonic()):
             if counted.more:
-                _print(str(counted), sys.stderr)
+                say_alarm(counted, counted.room)
             if counted.left_out:
                 try:
                     self._ledger.count_left_out(counted.room, counted.code, counted.left_out)
                 except TableError as error:
-                    say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
+                    what = f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}"
+                    say(what, Kind.PIT_ALARM)
 
     def _new_link(self) -> Link:
         every = self._every_table
@@ -550,21 +551,6 @@ class Pit:
         """The broker's answer to a message."""
         self._heard_s = time.monotonic()
         self._answered.append((token, reason_code))
-
-
-def say(what: str) -> None:
-    """Tell people a line on standard error."""
-    _print(f"pit: {what}", sys.stderr)
-
-
-def _print(line: str, to: TextIO) -> None:
-    """Write the line in one piece: a pit that is killed leaves no half line before the next pit's first.
-
-    Where nobody reads the lines any more, or their disk is full, the pit goes on: its tables wait for its acks.
-    """
-    with suppress(OSError):
-        to.write(f"{line}\n")
-        to.flush()
 
 
 def _refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind
 from controller.basics.notify import notify
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key, rotate_key, rotations_of
@@ -28,9 +29,10 @@ from controller.pit.reference.commands.options import (
 from controller.pit.reference.desk import Desk
 from controller.pit.reference.desk_socket import open_desk
 from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.log import say
 from controller.pit.reference.machines import NAMES, write_files
 from controller.pit.reference.opening import Place
-from controller.pit.reference.service import Pit, say
+from controller.pit.reference.service import Pit
 from controller.pit.reference.settings import Settings, default, load
 from controller.pit.reference.store import locked, missing, unusable
 
@@ -87,10 +89,10 @@ def run(options: Namespace) -> int:
 
     said: set[str] = set()  # since this pit led
 
-    def stand_by(why: str) -> None:
+    def stand_by(why: str, kind: Kind = Kind.PIT_TOLD) -> None:
         if why not in said:
             said.add(why)
-            say(why)
+            say(why, kind)
             notify("READY=1")  # a pit that stands by is ready to take over
 
     while True:
@@ -102,7 +104,7 @@ def run(options: Namespace) -> int:
         except TableError as error:
             if error.code not in _STAND_BY_AFTER:
                 raise
-            stand_by(str(error))
+            stand_by(str(error), Kind.PIT_CUT)
             time.sleep(_STAND_BY_S)
 
 

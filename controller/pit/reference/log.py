@@ -1,0 +1,33 @@
+"""The lines that the pit writes for people: to systemd's journal with fields, or as text."""
+
+from __future__ import annotations
+
+import sys
+
+from controller.basics.errors import TableError
+from controller.basics.journald import Kind, Priority, tell
+from controller.pit.reference.alarm_limit import Counted
+from controller.pit.reference.taking import Committed
+
+_NAME = "pitctl"  # in the log
+
+
+def say(what: str, kind: Kind = Kind.PIT_TOLD) -> None:
+    """Tell people a line on standard error.
+
+    A pit that is killed leaves no half line before the next pit's first. Where nobody reads the lines any more, or
+    their disk is full, the pit goes on: its tables wait for its acks.
+    """
+    tell(f"pit: {what}", kind, sys.stderr, _NAME, Priority.INFO if kind is Kind.PIT_TOLD else Priority.WARNING)
+
+
+def say_alarm(alarm: TableError | Counted, table: str = "") -> None:
+    """Tell people an alarm, of a table or of many."""
+    fields = {"TABLE_ID": table or None, "TABLE_CODE": alarm.code}
+    tell(str(alarm), Kind.PIT_ALARM, sys.stderr, _NAME, Priority.ERR, fields)
+
+
+def say_event(event: Committed) -> None:
+    """Tell people on standard output of a committed event."""
+    fields = {"TABLE_ID": event.table, "TABLE_EVENT": event.seq, "TABLE_EVENT_TYPE": event.type}
+    tell(f"{event.table} {event.seq} {event.type}", Kind.PIT_EVENT, sys.stdout, _NAME, fields=fields)
