@@ -30,6 +30,9 @@ version=$("$bin/python" -c 'import controller; print(controller.__version__)')
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 
+# What is done now, for a person at a terminal: the whole takes minutes.
+step() { [[ ! -t 2 ]] || echo "[$SECONDS s] $*" >&2; }
+
 # The lines of one locked package, its hashes included.
 locked() { awk -v name="$2" '/^[^ #]/ { on = index($0, name "==") == 1 } on' "requirements/$1.lock"; }
 uv() { "$work/tools/bin/uv" --quiet --no-config "$@"; }
@@ -50,10 +53,13 @@ exec {lock}>build/package.lock
 flock --nonblock "$lock" || { echo "Waiting until another run has made its packages here"; flock "$lock"; }
 rm -rf "$work"
 mkdir -p "$work/wheel" "$work/sources"
+step "Fetching the tools of requirements/package.lock"
 python3 -m venv "$work/tools"
 "$work/tools/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/package.lock
+step "Making the wheel"
 pip wheel --no-deps --no-build-isolation --wheel-dir "$work/wheel" .
 rm -rf build/lib build/bdist.*
+step "Fetching the pin libraries"
 for each in pi:rpi-gpio pi5:lgpio; do
     locked "${each%:*}" "${each#*:}" > "$work/sources/lock"
     pip download --no-deps --no-binary :all: --require-hashes --dest "$work/sources" -r "$work/sources/lock"
@@ -79,6 +85,7 @@ for release in "${releases[@]}"; do
         "$bin/$program" manual --completion fish > "$tree/vendor/$program.fish"
     done
     for architecture in "${architectures[@]}"; do
+        step "Fetching the libraries for $release on $architecture"
         into=$tree/vendor/$architecture
         uv pip install --target "$into/site-packages" --python-platform "${platform[$architecture]}" \
             --python-version "${python[$release]}" --only-binary :all: --require-hashes -r requirements/demo.lock -r requirements/postgresql.lock
@@ -88,7 +95,7 @@ for release in "${releases[@]}"; do
 
     root=$roots/$release
     [[ -e $root ]] || {
-        echo "Making a clean Debian $release to build in: once, some minutes"
+        step "Making a clean Debian $release to build in: once, some minutes"
         libraries=libc6-dev:amd64,libc6-dev:arm64,libpython3-dev:amd64,libpython3-dev:arm64
         mmdebstrap --quiet --variant=apt --format=directory --architectures=amd64,arm64 \
             --include="debhelper,lintian,python3,python3-setuptools,python3-wheel,swig,gcc,$cross,$libraries" \
@@ -96,7 +103,7 @@ for release in "${releases[@]}"; do
         mv "$root.new" "$root"
     }
     for architecture in "${architectures[@]}"; do
-        echo "Making the package for $release on $architecture"
+        step "Making the package for $release on $architecture"
         clean=$work/$release/$architecture
         mkdir -p "$clean"/{root,over/build,work}
         cp -a "$tree" "$clean/over/build/"
@@ -110,6 +117,7 @@ for release in "${releases[@]}"; do
                 dpkg-buildpackage --build=binary --no-sign --host-arch $3 -d >/build/log 2>&1 || { tail -50 /build/log; exit 1; }
                 lintian --fail-on error,warning --suppress-tags bad-distribution-in-changes-file /build/*.changes"
             ' "$root" "$clean" "$SOURCE_DATE_EPOCH" "$architecture"
+        step "Listing what is inside"
         inside "$clean"/over/build/*.deb > "$dist/table-controller_${version}~${debian[$release]}_$architecture.cdx.json"
         mv "$clean"/over/build/*.deb "$dist/"
     done

@@ -19,6 +19,7 @@ from msgspec import Struct
 from controller import __version__
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.contract.face.reports import BackupReport
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keeping.packed import damaged, member_of
@@ -72,6 +73,7 @@ def backup(table: Path, to: Path, moved_by: str | None, passphrase_file: Path | 
         with ExitStack() as ends:
             if moved_by is not None:
                 ends.callback(_locked(journal).close)
+            ends.enter_context(waited_for("Packing the table, and reading it back"))
             copy = Path(ends.enter_context(tempfile.TemporaryDirectory(dir=to.parent))) / "journal"
             archives = copied(journal, copy, file.journal.archives)
             good = verify(copy, None, file.journal.archives, beside(journal))
@@ -150,6 +152,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
     `backup_unreadable`.
     """
     with ExitStack() as ends:
+        waiting = ends.enter_context(ExitStack())
+        waiting.enter_context(waited_for("Unpacking the backup, and checking every row"))
         try:
             folder = Path(ends.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
             says, files = read_backup(source.absolute(), folder)
@@ -174,6 +178,7 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
             raise TableError("backup_unsigned", f"The backup {source} has no signature.", do)
         if says.says is not None and not signature_holds(says.says, public_key):
             raise damaged(source, "what it says of itself is not what the table's key signed")
+        waiting.close()
         yield _Unpacked(source, says, files, public_key)
 
 
@@ -235,7 +240,7 @@ def restore(
             if says.moved_by is None and by is None:
                 raise _begins_anew(says)
             secrets = backup.secrets(None if says.salt is None else Seal(known_passphrase(passphrase_file), says.salt))
-            with Placing() as placing:
+            with Placing() as placing, waited_for("Placing the files, and checking every row"):
                 laid = _place(placing, backup, secrets, table, told)
                 section = load(table).file.journal
                 good = verify(laid, section.archives)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from controller.basics.colours import painted
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.contract.face.reports import CheckMistake, CheckReport
 from controller.contract.wire.mqtt_tls import wrong_with
 from controller.daemon.config import Config, game_path, is_game_file, load, load_game, told_of
@@ -20,7 +21,7 @@ from controller.daemon.config.seldom_meant import seldom_meant
 from controller.people.cli.counted import counted
 from controller.people.cli.meters import meter_lines
 from controller.people.cli.par import edge_lines
-from controller.people.cli.told import print_report, waited_for
+from controller.people.cli.told import print_report
 from controller.people.par.reach import Idle, idle_rows, idle_rows_uncounted
 from controller.people.par.sheet import subject
 from controller.rules.game.bets import Bet
@@ -60,7 +61,7 @@ def _look(file: Path, pit_settings: Path | None, highest_edge: float, told: list
     warnings, last = _of_the_game(file) if of_a_game else _of_the_table(file)
     told += _told((f"warning: {each}" for each in warnings), as_json)
     of = subject(file)
-    with waited_for("Every deal is counted."):
+    with waited_for("Counting every deal"):
         try:
             sheet = counted(of)
             idle = idle_rows(sheet)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from controller.basics.colours import painted
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.contract.face.status import Status
 from controller.people.care.doctor import examine
 from controller.people.care.machine import Machine
@@ -22,7 +23,8 @@ _STYLES = {Verdict.FAULT: "red", Verdict.WARNING: "yellow"}
 
 def doctor(table: Path | None, as_json: bool) -> int:
     """Print what each check found. Returns 1 where a check found a fault, else 0."""
-    rows = [*examine_here(table)]
+    with waited_for("Looking at every part"):
+        rows = [*examine_here(table)]
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
     else:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from controller.basics.waited import waited_for
 from controller.contract.face.record import RoundRecord, RowTold
 from controller.contract.face.reports import RoundsReport, VerifyReport
 from controller.contract.keys import write_whole
@@ -16,7 +17,7 @@ from controller.daemon.evidence import evidence
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from controller.daemon.round_record import round_record
 from controller.people.cli.files import writing
-from controller.people.cli.told import print_report, waited_for
+from controller.people.cli.told import print_report
 from controller.people.screen.hand_page import hand_page
 from controller.words.events import counted, event_line, settlement_lines
 
@@ -26,7 +27,7 @@ _OF_A_ROUND = ("round", "void", "correction")
 def verify_journal(path: Path, log: Path | None, archive: Path | None, as_json: bool = False) -> int:
     """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
     # The pit's log comes first: it names an altered event, and the journal alone can name only the altered row.
-    with waited_for("Every row is checked."):
+    with waited_for("Checking every row"):
         agreed = compare(path, log, archive) if log else None
         good = verify(path, archive)
     if as_json:
@@ -63,7 +64,7 @@ def rounds(path: Path, archive: Path | None = None, as_json: bool = False) -> in
     `archive` is the folder of the archives, as in `journal.verify`.
     """
     if as_json:
-        with waited_for("Every row is read."):
+        with waited_for("Reading every row"):
             report = RoundsReport(tuple(_of_rounds(path, archive)))
         print_report(report)
         return 0
@@ -83,7 +84,7 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
-    with waited_for("Every row is read."):
+    with waited_for("Reading every row"):
         record = round_record(read_rows(path, archive), read_origin(path), which)
     if as_json:
         print_report(record)
@@ -98,7 +99,8 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
 
 def write_evidence(path: Path, which: str, to: Path, archive: Path | None) -> int:
     """Write the evidence of a round. Raises TableError as `evidence` does, and `page_unwritable`."""
-    held = evidence(path, which, archive)
+    with waited_for("Reading every row"):
+        held = evidence(path, which, archive)
     with writing(to):
         write_whole(to, held)
     print(f"{to}: round {which}, {len(held)} bytes. Check it with tools/verify.py, which needs none of this program.")

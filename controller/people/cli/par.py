@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.daemon.config import load
 from controller.people.cli.counted import counted, counted_together
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
-from controller.people.cli.told import waited_for
 from controller.people.par.odds import Levels
 from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
 from controller.people.par.page_together import sensitivity_lines, together_json, together_lines
@@ -46,8 +46,9 @@ def par_sheet(
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
     if pit is not None:
         levels, on_terms = _by_the_pit(sheet, pit, levels, rounds_an_hour)
-    count = counted_together(sheet.subject)
-    moved = sensitivity_lines(sheet, by_decks(sheet.subject), [*by_cut_card(sheet)], levels) if sensitivity else ()
+    with waited_for("Counting every deal"):
+        count = counted_together(sheet.subject)
+        moved = sensitivity_lines(sheet, by_decks(sheet.subject), [*by_cut_card(sheet)], levels) if sensitivity else ()
     beside = [*together_lines(sheet, count, levels), *moved]
     if page is not None:
         with writing(page):
@@ -76,7 +77,7 @@ def _by_the_pit(sheet: Par, pit: Path, levels: Levels, rounds_an_hour: int) -> t
 
 def counted_of(file: Path) -> Par:
     """The par sheet of a table's file or a game's. Raises TableError, and ConfigError with every mistake."""
-    with waited_for("Every deal is counted."):
+    with waited_for("Counting every deal"):
         return counted(subject(file))
 
 
@@ -92,7 +93,9 @@ def _composition(table: Path, levels: Levels, as_json: bool) -> int:
     if not as_json:
         print(f"shoe {shoe.number}, round {shoe.round or '-'}: what each bet is worth with the unseen cards")
         print("for surveillance, never for players; burned and face-down cards count as unseen")
-    _print_differences(par(table_now), par(table_now, shoe.unseen), levels, as_json)
+    with waited_for("Counting every deal"):
+        fresh, unseen = par(table_now), par(table_now, shoe.unseen)
+    _print_differences(fresh, unseen, levels, as_json)
     return 0
 
 

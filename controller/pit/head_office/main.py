@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind, Priority, tell, tell_error
+from controller.basics.waited import waited_for
 from controller.pit.head_office import approved, remembered
 from controller.pit.head_office.audit import House, audit, compare_houses
 from controller.pit.head_office.replay import money
@@ -26,11 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         known = {} if options.remember is None else remembered.load(options.remember)
         terms = None if options.terms is None else approved.load(options.terms)
-        houses = [
-            audit(name, files, _pins(options.keys, name), known.get(name), terms)
-            for name, files in _by_house(options.logs).items()
-        ]
-        compare_houses(houses, known)
+        with waited_for("Checking every event"):
+            houses = [
+                audit(name, files, _pins(options.keys, name), known.get(name), terms)
+                for name, files in _by_house(options.logs).items()
+            ]
+            compare_houses(houses, known)
         if options.remember is not None:
             sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
             remembered.save(options.remember, known | sound)

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.contract.canonical import parse_object
 from controller.contract.keeping.packed import Content, Member, damaged, read_packed, write_packed
 from controller.contract.keeping.placing import Placing
@@ -110,6 +111,7 @@ def back_up(at: Place, key: Path, to: Path, passphrase_file: Path | None) -> Kep
         placing.make_folder(to.parent, None)
         new.unlink(missing_ok=True)
         placing.may_be_made(new)
+        ends.enter_context(waited_for("Packing the ledger, and reading it back"))
         copy = Path(ends.enter_context(TemporaryDirectory(dir=to.parent))) / _LEDGER
         _copy(ledger, copy)
         kept, signer = _look(copy), load_or_make_key(key)
@@ -139,6 +141,8 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
     Raises TableError `backup_damaged`, `backup_unsigned`, `backup_unreadable`.
     """
     with ExitStack() as ends:
+        waiting = ends.enter_context(ExitStack())
+        waiting.enter_context(waited_for("Unpacking the backup, and drawing up its account"))
         try:
             folder = Path(ends.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
             if source.is_dir():
@@ -163,6 +167,7 @@ def _unpacked(source: Path, *, unsigned: bool) -> Iterator[_Unpacked]:
             raise damaged(source, "its ledger holds what no pit wrote") from None
         if found.tables != head.tables:
             raise damaged(source, "it says other tables or events than its ledger has")
+        waiting.close()
         yield _Unpacked(source, head, Kept(head.at, found.tables, found.findings, head.public_key), files)
 
 

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from controller.basics.errors import TableError
+from controller.basics.waited import waited_for
 from controller.contract.keys import load_or_make_key
 from controller.pit.paper.day_file import day_csv, day_json, day_page
 from controller.pit.reference import day_book
@@ -30,7 +31,7 @@ def add_day(parser: ArgumentParser) -> None:
 def day(options: Namespace) -> int:
     """Print a day that is over. Returns 1 where the day has findings, which go to standard error too."""
     sheets = [day_book.read_sheet(path) for path in options.par]
-    with read_only(options.ledger) as db:
+    with waited_for("Drawing up the day"), read_only(options.ledger) as db:
         drawn_up = day_book.draw_up(db, options.day, sheets)
     if options.csv:
         sys.stdout.write(day_csv(drawn_up))

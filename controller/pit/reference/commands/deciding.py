@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from controller.basics.waited import waited_for
 from controller.pit.reference.account import Account, MeterAccount
 from controller.pit.reference.asked import award_lines
 from controller.pit.reference.commands import asking
@@ -93,7 +94,7 @@ def add_account(parser: ArgumentParser) -> None:
 
 def account(options: Namespace) -> int:
     """Draw up the meters' account."""
-    with existing(options.ledger) as ledger:
+    with waited_for("Drawing up the account"), existing(options.ledger) as ledger:
         drawn_up = ledger.account()
     if options.json:
         print_json(drawn_up)
