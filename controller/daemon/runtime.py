@@ -359,6 +359,7 @@ class Runtime:
             journal_ok=self._commits.error is None,
             refused_seats=self._folding.refused_seats,
             second_person=self._presses.waiting() is not None,
+            sensed_open=self._table.rules.sensed not in self.face.closed,
         )
 
     def _show(self) -> None:

@@ -63,6 +63,7 @@ class Live(Struct, frozen=True):
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
     `refused_seats`: the seats where a wager was refused since the last lock and none was accepted after that.
+    `sensed_open`: whether the bet whose chips the sensors see takes wagers.
     `second_person`: whether an act waits for a second person.
     """
 
@@ -73,6 +74,7 @@ class Live(Struct, frozen=True):
     journal_ok: bool
     refused_seats: frozenset[int] = frozenset()
     second_person: bool = False
+    sensed_open: bool = True
 
 
 def lamps(face: Public, live: Live) -> dict[str, Pattern]:
@@ -120,15 +122,19 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
     if face.phase != "wagers_open" or face.fault is not None:
         return SeatSign.NOTHING
     spots = {on.spot for on in face.progressive}
-    seen = seat in live.sensed_seats or any(wager.seat == seat and wager.spot in spots for wager in face.wagers)
-    late = face.wagers_stand is not None and seat in live.sensed_seats and seat not in face.wagers_stand
-    if seat in live.refused_seats or (seen and not live.pit_fresh) or late:
+    sensed = seat in live.sensed_seats
+    laid = {wager.spot for wager in face.wagers if wager.seat == seat} & spots
+    seen = sensed or bool(laid)
+    late = face.wagers_stand is not None and sensed and seat not in face.wagers_stand
+    closed = (sensed and not live.sensed_open) or not laid.isdisjoint(face.closed)
+    if seat in live.refused_seats or (seen and not live.pit_fresh) or late or closed:
         return SeatSign.REFUSED
     if not live.pit_fresh or not spots:
         return SeatSign.NOTHING
     if seen:
         return SeatSign.WAGER_SEEN
-    return SeatSign.INVITATION if face.wagers_stand is None else SeatSign.NOTHING
+    invited = face.wagers_stand is None and not spots.issubset(face.closed)
+    return SeatSign.INVITATION if invited else SeatSign.NOTHING
 
 
 def _acting(face: Public) -> set[int | None]:

@@ -15,7 +15,8 @@ def refusal(table: Table, wager: Wager) -> str | None:
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
-    code = placing(rules.wagers, rules.bets, rules.seat_numbers, table.placed, wager, _actives(table))
+    beside, closed = table.placed, table.closed_spots
+    code = placing(rules.wagers, rules.bets, rules.seat_numbers, beside, wager, _actives(table), closed)
     return code or (None if wager.cents == 0 or _sits(table, wager.seat) else "not_occupied")
 
 
@@ -25,8 +26,11 @@ def lies(table: Table, wager: Wager) -> bool:
 
 
 def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
-    """The seats where the sensor and bet recognition disagree whether a wager lies on the spot that is sensed."""
-    if not table.rules.bet_recognition:
+    """The seats where the sensor and bet recognition disagree whether a wager lies on the spot that is sensed.
+
+    Where that bet is closed neither plays, and a chip that was left there stops nobody.
+    """
+    if not table.rules.bet_recognition or table.rules.sensed in table.closed_spots:
         return ()
     seen = {wager.seat for wager in table.placed if wager.spot == table.rules.sensed}
     return tuple(seat for seat in table.rules.sensors if (seat in sensed) != (seat in seen))
@@ -48,11 +52,13 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 
     Without a fresh pit no progressive wager plays. Nor does any progressive wager play where the lock is `late`: the
     round's first card was missed, and nobody knows which chips lay at the seats then. Where a card of the round is out
-    already, a chip plays that lay before that card, and lies still (`early_cards.py`).
+    already, a chip plays that lay before that card, and lies still (`early_cards.py`). A wager that was put down before
+    its bet closed does not play: what counts is the round that is locked.
     """
-    rules = table.rules
+    rules, closed = table.rules, table.closed_spots
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
+        code = code or ("bet_closed" if rules.sensed in closed else None)
         return _lock_sensed(table, by, sensed & set(rules.seat_numbers), code)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
     differ = wagers_differ(table, sensed)
@@ -64,7 +70,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     } | {wager: "not_occupied" for wager in table.placed if not _sits(table, wager.seat)}
     refused = [RefusedWager(wager, why) for wager, why in unfit.items() if why is not None]
     placed = [wager for wager in table.placed if unfit.get(wager) is None]
-    stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table))
+    stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table), closed)
     refused += falls
     on_each = (_on(spot, stands, refused, differ if spot == rules.sensed else ()) for spot in progressives)
     return WagersLocked(

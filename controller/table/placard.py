@@ -55,6 +55,8 @@ def _bet(bet: Bet, seats_play: bool) -> PlacardBet:
         maximum_of_needed=_ratio(bet.maximum_of_needed),
         pays_at_most_cents=bet.pays_at_most_cents,
         awards_return_stake=bet.awards_return_stake,
+        no_bets_after_round=bet.no_bets_after_round,
+        no_bets_in_final_round=bet.no_bets_in_final_round,
         after_split=bet.after_split if a_hand_decides else "",
     )
 

@@ -120,6 +120,7 @@ def public(table: Table) -> Public:
         settled=_settled(last.settlement) if last and last.settlement else {},
         commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
         fault=_fault(table),
+        closed=_closed(table),
     )
 
 
@@ -190,6 +191,11 @@ def _is_final_round(table: Table) -> bool:
         return False
     in_play = isinstance(table.phase, RoundInPlay)  # a simulated hand does not count, so it is never the last
     return table.shoe.wagered_rounds + (0 if in_play else 1) >= table.shoe.final_round
+
+
+def _closed(table: Table) -> tuple[str, ...]:
+    closed = table.closed_spots
+    return tuple(bet.spot for bet in table.rules.bets if bet.spot in closed)
 
 
 def _fault(table: Table) -> PublicFault | None:

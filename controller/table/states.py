@@ -16,7 +16,7 @@ from controller.rules.game.hands import Done, TwoHands
 from controller.rules.game.play import Play
 from controller.rules.game.seating import NOBODY, Actives, Seating
 from controller.rules.game.settlement import Settlement
-from controller.rules.game.wagers import RefusedWager, Wager
+from controller.rules.game.wagers import RefusedWager, RoundAhead, Wager, closed_spots
 from controller.table.facts import DisputedAward, OwnFact, ProgramMeasured, ProgressiveWagers, Report, SeatHit, ShoeFact
 from controller.table.rules import TableRules
 
@@ -287,6 +287,15 @@ class Table(Struct, frozen=True):
     def next_round(self) -> tuple[int, int] | None:
         """The open shoe's number, and the number of the round that it deals next; None without a shoe."""
         return (self.shoe.number, self.shoe.rounds + 1) if self.shoe else None
+
+    @property
+    def closed_spots(self) -> frozenset[str]:
+        """The spots on which the open shoe takes no wager any more, from the next round on."""
+        if self.shoe is None or isinstance(self.phase, NoShoe | ShoeEnded):
+            return frozenset()
+        wagered = self.shoe.wagered_rounds + (2 if isinstance(self.phase, Locked) else 1)
+        final = self.shoe.final_round is not None and wagered >= self.shoe.final_round
+        return closed_spots(self.rules.wagers, self.rules.bets, RoundAhead(self.shoe.rounds + 1, final))
 
     @property
     def locked_wagers(self) -> Wagers | None:

@@ -13,6 +13,7 @@ from typing import Any
 from controller.basics.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.baccarat_royal import rotated
+from drivers.sim.house import Coming
 from drivers.sim.screen import Screen
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
@@ -68,10 +69,10 @@ class Crowd:
             elif len(self.occupied) > _FEWEST:
                 self._leave(seat)
 
-    def wager(self, covered: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
-        """Everybody wagers. `pause(n)` lets one wager's time pass where n wagers are made. `covered`: whether each
-        seat's sensor is covered."""
-        made, refused = self._bettors.choose(self.occupied, covered, self._actives)
+    def wager(self, covered: Mapping[int, bool], coming: Coming, pause: Callable[[int], None]) -> Bets:
+        """Everybody wagers on the round that comes. `pause(n)` lets one wager's time pass where n wagers are made.
+        `covered`: whether each seat's sensor is covered."""
+        made, refused = self._bettors.choose(self.occupied, covered, self._actives, coming)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
             self._tell(wager, foreseen.get(wager))

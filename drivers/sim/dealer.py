@@ -11,7 +11,7 @@ from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.deck import CUT, Deck
 from drivers.sim.felt import Game
-from drivers.sim.house import ShoeProcedure
+from drivers.sim.house import Coming, ShoeProcedure
 from drivers.sim.people import Cues
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.shoe import CardShoe
@@ -101,7 +101,9 @@ class Dealer:
         )
 
     def _wagered_round(self) -> None:
-        bets = self._cues.take_wagers()
+        last = self._shoe.last_wagered_round
+        coming = Coming(self._shoe.rounds + 1, last is not None and self._shoe.wagered_rounds + 1 >= last)
+        bets = self._cues.take_wagers(coming)
         self._cues.lock_wagers()
         self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
         self._hand(_Felt(self._cues, self._draw, self._begin), bets)

@@ -57,6 +57,8 @@ class Bet(Struct, frozen=True):
     unequal_stakes: str | None = None
     needs: tuple[str, ...] = ()
     maximum_of_needed: str | None = None
+    no_bets_after_round: int | None = None
+    no_bets_in_final_round: bool = False
     each_hand: bool = False
     after_split: str = "leftmost"
 
@@ -69,6 +71,13 @@ class Bet(Struct, frozen=True):
     def in_circle(self) -> bool:
         """Whether the limits of the betting circles hold for the bet."""
         return self.limits == "circle"
+
+
+class Coming(Struct, frozen=True):
+    """The round that the dealer takes wagers for: its number in the shoe, and whether it is the shoe's last."""
+
+    number: int = 1
+    last: bool = False
 
 
 class Limits(Struct, frozen=True):
@@ -91,6 +100,8 @@ class Limits(Struct, frozen=True):
     counted_together: str = "every_spot"
     back_bets_beside: str = "any_bet"
     largest_circle_counts: str = "seated_and_back"
+    no_bets_after_round: int | None = None
+    no_bets_in_final_round: bool = False
 
     @property
     def spots(self) -> tuple[str, ...]:
@@ -106,6 +117,22 @@ class Limits(Struct, frozen=True):
             least, most = self.side_minimum_cents, self.side_maximum_cents
         own_least, own_most = bet.minimum_cents, bet.maximum_cents
         return least if own_least is None else own_least, most if own_most is None else own_most
+
+    def open_spots(self, coming: Coming) -> list[str]:
+        """The spots on which a bettor may wager for this round. Where a house closes what a bet needs, all of it, that
+        bet is not open either."""
+        signs = {bet.spot: (bet.no_bets_after_round, bet.no_bets_in_final_round) for bet in self.bets}
+        of_all = self.no_bets_after_round, self.no_bets_in_final_round
+        found = [
+            spot
+            for spot, own in signs.items()
+            if all(
+                (last or coming.number) >= coming.number and not (coming.last and none) for last, none in (own, of_all)
+            )
+        ]
+        for _ in found:  # each pass may close what another bet needs
+            found = [bet.spot for bet in self.bets if bet.spot in found and (not bet.needs or {*bet.needs} & {*found})]
+        return found
 
     @property
     def prices_cents(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from typing import Protocol
 from controller.basics.errors import TableError
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Dealt
+from drivers.sim.house import Coming, Limits
 from drivers.sim.screen import Face, Screen
 from drivers.sim.wagers import Bets
 
@@ -55,10 +56,10 @@ def paused_s(human_s: float, speed: float) -> float:
 
 class Players:
     """The players whose wagers the seats' sensors see. Each seat has its own habit: some wager nearly always, some
-    seldom. `sensed` is the spot of that wager."""
+    seldom. The house's limits say on which spot that is."""
 
-    def __init__(self, seed: int, seats: Sequence[int], sensed: str | None = None) -> None:
-        self.sensed = sensed
+    def __init__(self, seed: int, seats: Sequence[int], limits: Limits | None = None) -> None:
+        self._limits = limits
         self._rng = random.Random(f"{seed} wagers")
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
@@ -67,6 +68,13 @@ class Players:
         chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
         order = self._rng.sample(sorted(chosen), len(chosen))
         return {seat: chosen[seat] for seat in order}
+
+    def seen(self, down: Mapping[int, bool], coming: Coming) -> Bets:
+        """The bets that play where the sensors alone see wagers. Chips on a bet that is closed do not play."""
+        seats = tuple(seat for seat, is_down in down.items() if is_down)
+        sensed = self._limits and self._limits.sensed
+        plays = seats and self._limits and sensed in self._limits.open_spots(coming)
+        return Bets({sensed: seats} if plays and sensed else {})
 
 
 class Cues(Protocol):
@@ -81,8 +89,8 @@ class Cues(Protocol):
     def card_due(self, to: str) -> None:
         """The next card goes to "burn" (the first card too), "player", "banker", "dealer" or a seat: wait to draw."""
 
-    def take_wagers(self) -> Bets:
-        """Let the players wager. Returns the bets that play."""
+    def take_wagers(self, coming: Coming) -> Bets:
+        """Let the players wager on the round that comes. Returns the bets that play."""
 
     def lock_wagers(self) -> None:
         """No more wagers."""
@@ -140,7 +148,7 @@ class Pace:
         """Let the time of one card pass."""
         self._clock.sleep(self._card_s)
 
-    def take_wagers(self) -> Bets:
+    def take_wagers(self, coming: Coming) -> Bets:
         """Return no bets, since nobody wagers."""
         return Bets()
 
@@ -250,7 +258,7 @@ class TableCues:
         self._pause(_BURN_S if to == "burn" else _CARD_S)
         self._await(_guides(to), f"the lamps, for a card to {to}")
 
-    def take_wagers(self) -> Bets:
+    def take_wagers(self, coming: Coming) -> Bets:
         """Let the players wager: they cover and uncover their seats' sensors, and bet recognition sees their chips."""
         self._await(_guides(None), "dark draw lamps, for wagers to open")
         wagers = self._players.choose()
@@ -258,14 +266,13 @@ class TableCues:
             for seat, down in wagers.items():
                 self._set(f"seat_{seat}", down)
                 self._pause(_WAGERS_S / len(wagers))
-            seats = tuple(seat for seat, down in wagers.items() if down)
-            return Bets({self._players.sensed: seats} if seats and self._players.sensed else {})
+            return self._players.seen(wagers, coming)
         self._await(lambda _: self._face().phase == "wagers_open", "the screen, for wagers to open")
         self._crowd.come_and_go()
         covered = {seat: down and seat in self._crowd.occupied for seat, down in wagers.items()}
         for seat, down in covered.items():
             self._set(f"seat_{seat}", down)
-        return self._crowd.wager(covered, lambda wagers: self._pause(_WAGERS_S / wagers))
+        return self._crowd.wager(covered, coming, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
         """Press `deal` until draw_player alone is lit, or, where seats have hands, until the screen shows the lock."""

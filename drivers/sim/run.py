@@ -112,7 +112,7 @@ def _company(house: House, habits: Habits, screen: Screen, account: Account, *, 
         cast = cast_for(planned(house, game, seed), seed, screen, account)
         return _Company(game, chain([cast.plan.deck(seed)], decks), cast.players, cast.crowd, cast)
     crowd = _crowd(house, screen, account, seed) if house.tells_wagers else None
-    return _Company(game, decks, Players(seed, house.sensors, house.limits.sensed), crowd)
+    return _Company(game, decks, Players(seed, house.sensors, house.limits), crowd)
 
 
 def _cues(

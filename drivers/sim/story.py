@@ -20,12 +20,12 @@ from drivers.sim.cashier import Paid
 from drivers.sim.crowd import Crowd, wise_choice
 from drivers.sim.deck import Deck, shuffled
 from drivers.sim.felt import Dealt, Game
-from drivers.sim.house import House, Limits
+from drivers.sim.house import Coming, House, Limits
 from drivers.sim.line import Line, PtyLine
 from drivers.sim.people import Clock, Cues, Players, paused_s
 from drivers.sim.screen import Face, Screen
 from drivers.sim.shoe import CardShoe
-from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
+from drivers.sim.wagers import FIRST, Actives, Bets, Bettors, Refusal, Wager
 
 _READ_S = 2.2  # the time to read a caption, at speed 1
 _TRIES = 1000
@@ -205,7 +205,7 @@ class StoryPlayers(Players):
     hand: int | None = 0
 
     def __init__(self, seed: int, plan: Plan) -> None:
-        super().__init__(seed, plan.house.sensors, plan.house.limits.sensed)
+        super().__init__(seed, plan.house.sensors, plan.house.limits)
         self._plan = plan
 
     def choose(self) -> dict[int, bool]:
@@ -221,13 +221,18 @@ class StoryBettors(Bettors):
     hand: int | None = 0
 
     def choose(
-        self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
+        self,
+        occupied: Collection[int],
+        covered: Mapping[int, bool],
+        actives: Actives | None,
+        coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
         """The next round's wagers."""
         if self.hand is None:
-            return super().choose(occupied, covered, actives)
+            return super().choose(occupied, covered, actives, coming)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
-        return [*_wagers(self._limits, occupied, seen, self.hand, actives)], ()
+        planned, takes = _wagers(self._limits, occupied, seen, self.hand, actives), self._limits.open_spots(coming)
+        return [wager for wager in planned if wager.spot in takes], ()
 
 
 class StoryCrowd(Crowd):
@@ -309,7 +314,7 @@ class StoryCues:
                 self._say("    The game goes on, and what the pit must know waits in the journal.")
         self._cues.card_due(to)
 
-    def take_wagers(self) -> Bets:
+    def take_wagers(self, coming: Coming) -> Bets:
         """Take the wagers; in the story, with the caption of scene 2, and count the next round."""
         if self._hand is not None:
             self._hand, self._cards = self._hand + 1, 0
@@ -319,7 +324,7 @@ class StoryCues:
                 self._say(f"2/6 Wagers. A seat's lamp flashes: a chip may go on {_plain(sensed)}.")
             else:
                 self._say("2/6 Wagers. Bet recognition tells the table every chip.")
-        bets = self._cues.take_wagers()
+        bets = self._cues.take_wagers(coming)
         if self._hand == _SHOWN and bets.actives is not None:
             actives = bets.actives
             self._say(f"    By lot, seat {actives.player} plays Player's hand and seat {actives.banker} Banker's.")

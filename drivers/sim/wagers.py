@@ -12,12 +12,16 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from drivers.sim.house import Limits
+from drivers.sim.house import Coming, Limits
 
 _MISTAKES = 0.04  # this part of the bettors' turns is a mistake
 _SPOT_OF_ANOTHER_GAME = {"stake": "hand"}
 _NEEDS_MAIN = dict.fromkeys(("dragon_player", "dragon_banker"), "dragon_needs_main")
+_MAIN = ("player", "banker")
 _AT_MOST_TIMES_THE_MINIMUM = 6
+
+FIRST = Coming()
+"""The first round of a shoe, when it is not the last."""
 
 
 class Wager(Struct, frozen=True):
@@ -91,15 +95,21 @@ class Bettors:
         self._seats = seats
         self._mistakes = mistakes
         self._empty: list[int] = []
+        self._open: Collection[str] = limits.spots
 
     def choose(
-        self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
+        self,
+        occupied: Collection[int],
+        covered: Mapping[int, bool],
+        actives: Actives | None,
+        coming: Coming = FIRST,
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
         """The next round's wagers in the order in which they are made, and the refused wagers among them.
 
         `covered` tells whether each seat's sensor is covered: the chips of a covered sensor are seen too.
         """
         self._empty = sorted(set(self._seats) - set(occupied))
+        self._open = self._limits.open_spots(coming)
         turns = [self._turn(seat, covered.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
             turns = [_Turn([self._main(min(occupied), "hand")])]  # without any wager there is no round
@@ -143,13 +153,29 @@ class Bettors:
 
     def _turn(self, seat: int, covered: bool, actives: Actives | None) -> _Turn:
         is_active = actives is not None and seat in actives.both
+        if (late := self._too_late(seat, is_active)) is not None:
+            return late
         if self._rng.random() < self._mistakes and (turn := self._mistaken_at_lock(seat, covered, is_active)):
-            return turn
+            at_open_bets = all(self._is_open(wager.spot) for wager in turn.wagers)
+            if at_open_bets:
+                return turn
         turn = _Turn(self._bundle(seat, covered, is_active))
         if turn.wagers and self._rng.random() < self._mistakes:
             wager, code = self._rng.choice(self._refused_at_once(turn.wagers[0], actives))
             return turn.refuse(wager, code, at_once=True)
         return turn
+
+    def _too_late(self, seat: int, is_active: bool) -> _Turn | None:
+        """Now and then a turn with a wager on a bet that is closed."""
+        closed = [spot for spot in self._limits.spots if not self._is_open(spot) and (spot == "stake") == is_active]
+        if not closed or not self._chance(_MISTAKES):
+            return None
+        wager = self._side(seat, self._rng.choice(closed))
+        return _Turn(self._bundle(seat, covered=False, is_active=is_active)).refuse(wager, "bet_closed", at_once=True)
+
+    def _is_open(self, spot: str) -> bool:
+        """Whether the game's bet on this spot takes wagers now. Spots of other games never close."""
+        return spot in self._open or spot not in self._limits.spots
 
     # What is within the limits.
 
@@ -157,12 +183,12 @@ class Bettors:
         """One seat's wagers. The house takes all of them."""
         spots = self._limits.spots
         if is_active:
-            return [self._main(seat, "stake")] if self._chance(0.95) else []
-        main = "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
-        wagers = [self._main(seat, main)] if covered or self._chance(0.8) else []
-        if covered and self._limits.sensed:
+            return [self._main(seat, "stake")] if self._chance(0.95) and self._is_open("stake") else []
+        main = "hand" if "hand" in spots else self._rng.choice([*filter(self._is_open, _MAIN)] or _MAIN)
+        wagers = [self._main(seat, main)] if (covered or self._chance(0.8)) and self._is_open(main) else []
+        if wagers and covered and self._limits.sensed and self._is_open(self._limits.sensed):
             wagers.append(self._side(seat, self._limits.sensed))
-        if self._chance(0.25) and "tie" in spots and (wagers or main != "hand"):
+        if self._chance(0.25) and "tie" in self._open and (wagers or main != "hand"):
             wagers += self._tie(seat, alone=not wagers)
         for side, needs in self._sides():
             if wagers and (not needs or needs & {wager.spot for wager in wagers}) and self._chance(0.2):
@@ -177,7 +203,7 @@ class Bettors:
         return [
             (bet.spot, set(bet.needs))
             for bet in self._limits.bets
-            if not bet.in_circle and bet.spot not in ("tie", self._limits.sensed)
+            if not bet.in_circle and bet.spot not in ("tie", self._limits.sensed) and self._is_open(bet.spot)
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
@@ -192,7 +218,7 @@ class Bettors:
             return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
         behind = [self._main(main.seat, main.spot)]
         may_tie = limits.back_bets_beside == "any_bet" or "tie" in {wager.spot for wager in wagers}
-        behind += [self._side(main.seat, "tie")] if "tie" in limits.spots and may_tie else []
+        behind += [self._side(main.seat, "tie")] if "tie" in self._open and may_tie else []
         most = {spot: min(limits.side_maximum_cents, limits.range_cents(spot)[1]) for spot in limits.spots}
         if any(wager.cents * 2 > most[wager.spot] for wager in (*wagers, *behind)):
             return wagers  # the two together would exceed the maximum
@@ -256,7 +282,7 @@ class Bettors:
             is_active = seat in actives.both
             wrong = replace(good, spot="tie" if is_active else "stake")
             mistakes.append((wrong, "active_seat" if is_active else "not_active"))
-        return mistakes
+        return [(wager, code) for wager, code in mistakes if self._is_open(wager.spot)]
 
     def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
         """A turn with a wager that is refused at the lock; None where that refusal would stop the others' round."""

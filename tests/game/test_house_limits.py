@@ -3,6 +3,7 @@ words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -16,10 +17,12 @@ from controller.daemon.config.problems import ConfigError
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.people.par.page import json_of, lines
 from controller.people.par.sheet import par, subject
+from controller.people.screen.rules import rules_page
 from controller.rules.game.bets import Bet, Finished
 from controller.rules.game.hands import as_it_lies
 from controller.rules.game.settlement import Rounding, settle
 from controller.rules.game.wagers import Wager, WagerRules, stand
+from controller.table.placard import placard
 from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
 from drivers.sim.house import Rounding as SimulatedRounding
@@ -163,3 +166,77 @@ def test_a_wager_is_limited_by_the_wager_that_it_needs(wagers: str, share: str, 
 )
 def test_a_part_of_another_wager_that_cannot_be_meant(tmp_path: Path, of: dict[str, Any], says: str) -> None:
     assert says in mistakes(tmp_path, **of)
+
+
+# Bets that are closed from a round on.
+
+CLOSING = "no_bets_after_round", "no_bets_in_final_round"
+
+
+def said_of(folder: Path, name: str, change: Callable[[dict[str, Any]], None]) -> str:
+    """What `check` says of the house with this change in its game file: its mistakes, or else its warnings."""
+    table, game = (read(CONFIG / kind / f"{name}.toml") for kind in ("tables", "games"))
+    table["table"]["game"] = "game.toml"
+    for bet in game["bets"]:
+        for word in CLOSING:
+            bet.pop(word, None)
+    change(game)
+    try:
+        config = load(written(folder, table, game))
+    except ConfigError as error:
+        return str(error)
+    return "\n".join(seldom_meant(config.game))
+
+
+@pytest.mark.parametrize(
+    ("of_all", "of_tie", "says"),
+    [
+        ({}, {"no_bets_after_round": 0}, "0 leaves no round in which a wager is taken"),
+        ({"no_bets_after_round": -3}, {}, "-3 leaves no round in which a wager is taken"),
+        ({}, {"no_bets_after_round": 103}, "has no round after round 103, so nothing ever closes"),
+        ({}, {"no_bets_after_round": 102}, ""),
+        ({}, {"no_bets_after_round": 60, "no_bets_in_final_round": True}, ""),
+        ({"no_bets_after_round": 60}, {"no_bets_after_round": 60}, "every bet is closed after round 60"),
+        ({"no_bets_in_final_round": True}, {"no_bets_in_final_round": True}, "every bet is closed in the last round"),
+    ],
+)
+def test_a_round_after_which_nothing_closes_or_nothing_opens(
+    tmp_path: Path, of_all: dict[str, Any], of_tie: dict[str, Any], says: str
+) -> None:
+    def change(game: dict[str, Any]) -> None:
+        game["wagers"] |= of_all
+        game["bets"][2] |= of_tie
+
+    said = said_of(tmp_path, "even_draw", change)
+    assert says in said if says else not said
+
+
+@pytest.mark.parametrize(
+    ("shoe", "says"),
+    [
+        ({"cut_card_from_end": 0}, "no cut card tells which round is the last"),
+        ({"hands_after_cut_card": 0}, "so no_bets_in_final_round seldom closes a bet"),
+    ],
+)
+def test_a_last_round_that_nobody_can_tell(tmp_path: Path, shoe: dict[str, int], says: str) -> None:
+    def change(game: dict[str, Any]) -> None:
+        game["shoe"] |= shoe
+        game["bets"][2]["no_bets_in_final_round"] = True
+
+    assert says in said_of(tmp_path, "even_draw", change)
+
+
+@pytest.mark.parametrize("word", [{CLOSING[0]: 9}, {CLOSING[1]: True}])
+@pytest.mark.parametrize("of_all", [True, False])
+def test_a_seat_s_own_hand_never_closes(tmp_path: Path, of_all: bool, word: dict[str, Any]) -> None:
+    def change(game: dict[str, Any]) -> None:
+        hand = next(bet for bet in game["bets"] if bet.get("each_hand"))
+        (game["wagers"] if of_all else hand).update(word)
+
+    assert "only a seat with a wager on its hand is dealt cards" in said_of(tmp_path, "lucky9", change)
+
+
+def test_the_rules_page_says_in_each_language_when_a_bet_closes() -> None:
+    page = rules_page(placard(load(TABLES / "even_draw.toml").rules, "T", ("en", "vi")), ("en", "vi"))
+    assert "none after round 60, none in the last round of a shoe" in page
+    assert "không nhận sau ván 60, không nhận ở ván cuối của hộp bài" in page

@@ -608,6 +608,32 @@ def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_tabl
     assert hit["earlier"]["en"] == "in round 1 of shoe 1"
 
 
+def test_a_closed_bet_is_named_and_its_lines_are_marked() -> None:
+    kansas = load(TABLES / "kansas_star.toml").rules
+    bets = tuple(
+        each if each.spot in ("player", "banker") else replace(each, no_bets_after_round=1) for each in kansas.bets
+    )
+    of_bets, of_all = replace(kansas, bets=bets), replace(kansas, wagers=replace(kansas.wagers, no_bets_after_round=1))
+    views = []
+    for rules in (of_bets, of_all):
+        table = TableUnderTest(rules).open_shoe()
+        assert hand_view(told(table)[0], told(table)[2])["closed"] == []
+        table.lock().draw("4S TH 5D 9C")
+        views.append(hand_view(told(table)[0], told(table)[2]))
+    one, every = views
+    assert one["marks"] == [
+        {
+            "en": "Closed in this shoe: Tie, Dragon Bonus",
+            "vi": "Hộp bài này không nhận nữa: Hòa, Thưởng Rồng",
+        }
+    ]
+    assert one["waits"]["en"] == "Tie. Place your wagers"
+    assert (every["marks"], every["waits"]["en"]) == ([], "Tie. No more wagers in this shoe")
+    short, dragon = placard_view(placard_of(of_bets))["pays"]
+    assert [line["spots"] for line in short["lines"]] == [["player"], ["banker"], ["tie"]]
+    assert dragon["spots"] == ["dragon_player", "dragon_banker"]
+
+
 def test_at_lucky9_the_finished_round_is_told_as_over() -> None:
     table = TableUnderTest(load(TABLES / "lucky9.toml").rules).open_shoe("2H 3H 4H")
     assert hand_view(told(table)[0], told(table)[2])["waits"]["en"] == "Place your wagers"

@@ -21,7 +21,7 @@ from drivers.sim.house import Bet, Limits, read_house
 from drivers.sim.people import Players, TableCues
 from drivers.sim.run import Habits, run_table
 from drivers.sim.screen import Screen
-from drivers.sim.wagers import Bettors
+from drivers.sim.wagers import FIRST, Bettors
 from tests.support.errors import raising
 
 LAMPS = ("draw_player", "draw_banker", "player", "banker", "tie", "fault", *(f"seat_{seat}" for seat in range(1, 8)))
@@ -174,7 +174,7 @@ def test_an_answer_the_house_did_not_foresee_ends_it(stage: Stage) -> None:
     crowd.come_and_go()
     stage.refuses["wager"] = "over_maximum"
     with raising("sim_answered_otherwise") as error:
-        crowd.wager({}, lambda _: None)
+        crowd.wager({}, FIRST, lambda _: None)
     assert "over_maximum" in error.value.what
 
 

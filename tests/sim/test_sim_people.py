@@ -28,7 +28,7 @@ from drivers.sim.run import Habits, run_shoe_alone, run_table
 from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
-from tests.sim.games import bets_of
+from tests.sim.games import bets_of, limits_of
 from tests.support.errors import raising
 from tests.support.waiting import PATIENCE_S
 
@@ -164,7 +164,7 @@ def play(
     decks = shuffled_decks(seed, 8, 14)
     cues = TableCues(
         table,
-        Players(seed, sorted(PRINTED), "royal9"),
+        Players(seed, sorted(PRINTED), limits_of("royal9")),
         debounce_s=DEBOUNCE_S,
         speed=speed,
         watch_lamps=watch_lamps,

@@ -14,11 +14,11 @@ from controller.daemon.config import load
 from controller.people.cli import programs
 from controller.rules.game import seating as controllers
 from controller.rules.game.hands import Outcome
-from controller.rules.game.wagers import RefusedWager, place, placing, stand
+from controller.rules.game.wagers import RefusedWager, RoundAhead, closed_spots, place, placing, stand
 from controller.rules.game.wagers import Wager as TablesWager
 from drivers.sim import cashier
 from drivers.sim.baccarat_royal import rotated
-from drivers.sim.house import CENTS_UP, Rounding
+from drivers.sim.house import CENTS_UP, Coming, Rounding
 from drivers.sim.wagers import Actives, Bettors, Wager
 from tests.sim.games import limits_of
 
@@ -78,6 +78,39 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
         seen.update(each.code for each in refused)
     assert seen.keys() - COMMON == CODES[game]
     assert seen.keys() >= COMMON
+
+
+@pytest.mark.parametrize("game", ["royal9", "kansas_star", "baccarat_royal", "pairs"])
+def test_bettors_and_table_agree_which_bets_are_closed(game: str) -> None:
+    """Every third bet closes after round 3, every third one in the last round, and a few after round 6 as all do."""
+    config, limits = load(programs.example_table(game)), limits_of(game)
+    words: list[dict[str, Any]] = [{"no_bets_after_round": 3}, {"no_bets_in_final_round": True}, {}]
+    rules = replace(config.rules.wagers, no_bets_after_round=6)
+    bets = tuple(replace(bet, **words[place % 3]) for place, bet in enumerate(config.rules.bets))
+    limits = replace(
+        limits,
+        no_bets_after_round=6,
+        bets=tuple(replace(bet, **words[place % 3]) for place, bet in enumerate(limits.bets)),
+    )
+    bettors, actives = Bettors(7, limits, SEATS, mistakes=0.3), Actives(2, 5) if game == "baccarat_royal" else None
+    both, codes = actives.both if actives else (), Counter[str]()
+    for number in [*range(1, 8)] * 40:
+        for last in (False, True):
+            shut = closed_spots(rules, bets, RoundAhead(number, last))
+            covered = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.sensed else {}
+            made, refused = bettors.choose(SEATS, covered, actives, Coming(number, last))
+            foreseen = {each.wager: each for each in refused}
+            placed: tuple[TablesWager, ...] = ()
+            for wager in made:
+                code = placing(rules, bets, SEATS, placed, of_table(wager), both, shut)
+                expected = foreseen.get(wager)
+                assert code == (expected.code if expected and expected.at_once else None), (wager, made)
+                placed = placed if code else place(placed, of_table(wager))
+            stands, _ = stand(rules, bets, SEATS, placed, both, shut)
+            assert set(stands) == {of_table(wager) for wager in made if wager not in foreseen}
+            codes.update(each.code for each in refused)
+            assert number < 7 or {*shut} == {*limits.spots}
+    assert codes["bet_closed"] > 20
 
 
 def of_table(wager: Wager) -> TablesWager:

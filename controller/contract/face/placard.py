@@ -32,6 +32,11 @@ class Limits(msgspec.Struct, frozen=True):
     back_bets_beside: str
     largest_circle_counts: str
     equal_circles_squeezed_by: str
+    no_bets_after_round: int | None = None
+    """The last round of a shoe in which any wager is taken."""
+
+    no_bets_in_final_round: bool = False
+    """Whether no wager at all is taken in a shoe's last round."""
 
 
 class BankerDraws(msgspec.Struct, frozen=True):
@@ -110,6 +115,12 @@ class PlacardBet(msgspec.Struct, frozen=True):
 
     awards_return_stake: bool = False
     """Whether the stake goes back beside an award."""
+
+    no_bets_after_round: int | None = None
+    """The last round of a shoe in which a wager is taken here."""
+
+    no_bets_in_final_round: bool = False
+    """Whether no wager is taken here in a shoe's last round."""
 
     after_split: str = ""
     """The hand of a split seat that decides: "leftmost", "rightmost" or "best". Empty where no split hand does."""

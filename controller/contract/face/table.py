@@ -193,6 +193,8 @@ class Public(msgspec.Struct, frozen=True):
     """Cents by seat."""
 
     fault: PublicFault | None
+    closed: tuple[str, ...] = ()
+    """The spots on which the open shoe takes no wager any more, from the next round on. Wagers that are locked play."""
 
 
 class PublicRound(msgspec.Struct, frozen=True):

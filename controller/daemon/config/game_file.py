@@ -302,6 +302,35 @@ def _check_maximum_of_needed(wagers: WagerRules, bets: tuple[Bet, ...]) -> Itera
             yield key, f"{what}, and the least wager here is {least}", "Raise it, or lower the minimum of this bet."
 
 
+def _check_closing(shoe: ShoeRules, wagers: WagerRules, section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
+    """Wagers are taken in the first round at least, a shoe can reach the round, and a seat's own hand never closes."""
+    most = max(1, (52 * shoe.decks - 2) // _FEWEST_A_ROUND)
+    words: list[tuple[str, WagerRules | Bet]] = [
+        ("wagers", wagers),
+        *((f"bets.{n}", bet) for n, bet in enumerate(bets)),
+    ]
+    for key, of in words:
+        last = of.no_bets_after_round
+        if last is not None and last < 1:
+            do = "Write the last round of a shoe in which wagers are taken, from 1, or remove it."
+            yield f"{key}.no_bets_after_round", f"{last} leaves no round in which a wager is taken", do
+        elif last is not None and last >= most:
+            what = f"a shoe of {shoe.decks} decks has no round after round {last}, so nothing ever closes"
+            yield f"{key}.no_bets_after_round", what, f"Write less than {most}, or remove it."
+        if of.no_bets_in_final_round and not shoe.cut_card_from_end:
+            do = "Write how many cards lie behind the cut card in shoe.cut_card_from_end, or remove this word."
+            yield f"{key}.no_bets_in_final_round", "no cut card tells which round is the last", do
+        for word in ("no_bets_after_round", "no_bets_in_final_round"):
+            hand = isinstance(of, WagerRules) or of.each_hand
+            if getattr(of, word) and hand and _dealt(section).seats_play:
+                what = "no round could be dealt any more: only a seat with a wager on its hand is dealt cards"
+                yield f"{key}.{word}", what, "Remove it. To end a shoe early, place the cut card earlier."
+
+
+_FEWEST_A_ROUND = 4
+"""Two cards each, to two hands at least."""
+
+
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and not 1 <= bet.price_cents <= MOST_WAGER_CENTS:
@@ -406,6 +435,7 @@ GAME_CHECKS = (
         _check_limits,
         _check_most_paid,
         _check_maximum_of_needed,
+        _check_closing,
         _check_money,
         _check_awards,
         _check_words,

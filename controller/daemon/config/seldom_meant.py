@@ -27,6 +27,7 @@ def seldom_meant(game: GameFile) -> Iterator[str]:
     yield from _small_amounts(game.wagers, game.bets)
     yield from _limits_between_chips(game.wagers, game.bets)
     yield from _cut_card(game)
+    yield from _closing(game)
     if isinstance(game.section, PuntoBanco):
         yield from _tableau(game.section)
     for bet in game.bets:
@@ -75,6 +76,21 @@ def _cut_card(game: GameFile) -> Iterator[str]:
     elif behind < begun:
         more = f"a round of {game.most_seats} seats that has begun can take {begun} more cards"
         yield f"shoe.cut_card_from_end = {behind}: {more}, and a round for which no card is left is void"
+
+
+def _closing(game: GameFile) -> Iterator[str]:
+    """Words that close a bet in a round that other words close already, or in a round that has begun by then."""
+    wagers, last_of_all = game.wagers, game.wagers.no_bets_after_round
+    for bet in game.bets:
+        last = bet.no_bets_after_round
+        if last is not None and last_of_all is not None and last >= last_of_all:
+            yield f"{bet.spot}: no_bets_after_round = {last}: every bet is closed after round {last_of_all}"
+        if bet.no_bets_in_final_round and wagers.no_bets_in_final_round:
+            yield f"{bet.spot}: no_bets_in_final_round = true: every bet is closed in the last round"
+    in_final = wagers.no_bets_in_final_round or any(bet.no_bets_in_final_round for bet in game.bets)
+    if in_final and not game.shoe.hands_after_cut_card:
+        why = "the cut card inside a round makes this round the last, and its wagers stand by then"
+        yield f"shoe.hands_after_cut_card = 0: {why}, so no_bets_in_final_round seldom closes a bet"
 
 
 def _commissions(bet: Bet) -> Iterator[str]:

@@ -181,6 +181,8 @@ def _table(face: Public, words: Language) -> Iterator[str]:
         yield hands if in_play else say("last_round", hands=hands)
     if face.simulated:
         yield say("simulated")
+    if face.closed:
+        yield say("closed", spots=", ".join(face.closed))
     if face.kept:
         yield say("kept", cards=face.kept)
     if face.actives:

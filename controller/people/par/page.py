@@ -16,7 +16,8 @@ from controller.people.par.capped import Capped, capped
 from controller.people.par.long_run import LongRun
 from controller.people.par.odds import Levels, Odds, Outcome
 from controller.people.par.sheet import Par
-from controller.rules.game.bets import bet_on
+from controller.rules.game.bets import Bet, bet_on
+from controller.rules.game.wagers import WagerRules
 
 
 class OnTerms(Struct, frozen=True):
@@ -49,7 +50,7 @@ def lines(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequenc
         for outcome in bet.outcomes:
             often = percent(Fraction(outcome.ways, bet.deals))
             yield f"  {outcome.ways:>{width},}  {often:>11}  {outcome.result}: {outcome.when}"
-        yield from (f"  {line}" for line in _capped_lines(of, bet))
+        yield from (f"  {line}" for line in (*_capped_lines(of, bet), *_closing_lines(of, bet)))
         yield from (f"  {line}" for line in (*_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)))
     yield ""
     yield from of.play
@@ -145,7 +146,7 @@ def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, 
         "cards": of.cards,
         "deals": of.deals,
         "meters_cents": dict(levels),
-        "bets": [_bet_json(bet, levels, on_terms) | _capped_json(of, bet) for bet in of.bets],
+        "bets": [_bet_json(bet, levels, on_terms) | _capped_json(of, bet) | _closing_json(of, bet) for bet in of.bets],
         "hands": [
             {
                 "seats": hands.seats,
@@ -214,6 +215,29 @@ def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
         yield f"at the greatest wager, {dollars(found.greatest_cents)}, the house edge is {percent(found.edge)}"
 
 
+def _closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
+    """The last round in which the bet takes wagers, and whether the shoe's last round takes none: by the bet's own word
+    or the word for every bet."""
+    bet, all_ = bet_on(of.subject.bets, odds.spot), of.subject.wagers
+    words: list[WagerRules | Bet] = [all_] if bet is None else [all_, bet]
+    last = min((word.no_bets_after_round for word in words if word.no_bets_after_round is not None), default=None)
+    return last, any(word.no_bets_in_final_round for word in words)
+
+
+def _closing_json(of: Par, odds: Odds) -> dict[str, Any]:
+    last, final = _closing(of, odds)
+    return {"no_bets_after_round": last, "no_bets_in_final_round": final} if last is not None or final else {}
+
+
+def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
+    """When the bet is closed. No figure of the sheet depends on that: each is of one wager, with a fresh shoe."""
+    last, final = _closing(of, odds)
+    rounds = f" of about {of.hands[0].about:.0f}" if len(of.hands) == 1 else ""
+    when = [f"after round {last}{rounds}"] * (last is not None) + ["in a shoe's last round"] * final
+    if when:
+        yield f"no wager is taken {' or '.join(when)}; the figures of one wager stay the same"
+
+
 def _run_json(run: LongRun) -> dict[str, Any]:
     return {
         "edge": str(run.edge),
@@ -274,7 +298,8 @@ def _number(text: str) -> str:
 def _bet_html(of: Par, bet: Odds, levels: Levels, on_terms: OnTerms) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
     hold = [_hold(bet, levels, on_terms)] if bet.outcomes else []
-    said = *hold, *_bounds(bet), *_capped_lines(of, bet), *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
+    of_house = *_capped_lines(of, bet), *_closing_lines(of, bet)
+    said = *hold, *_bounds(bet), *of_house, *_meter_lines(bet, levels), *_long_run_lines(bet, on_terms)
     notes = "".join(f"<p>{escape(line)}</p>" for line in said)
     exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
     head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'

@@ -42,13 +42,31 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "marks": [
             *([say("label", "simulated")] if face.simulated else []),
             *([say("label", "final_round")] if face.final_round and face.phase not in _WAIT_SAYS_LAST else []),
+            *_closed(placard, face),
         ],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
-        "waits": waits(face),
+        "closed": [*face.closed],
+        "waits": _no_wagers(face) if _closed_for_all(placard, face) else waits(face),
         "stop": _stop(face.fault),
         "seats": {seat: _seat(seat, placard, face, status.lamps) for seat in face.seats},
         "hits": [_hit(hit, placard, face, status.pit.epoch) for hit in face.hits],
     }
+
+
+def _closed(placard: Placard, face: Public) -> list[Text]:
+    """The badge that names the bets which take no wager any more. Where none does, what the table waits for says so."""
+    if not face.closed or _closed_for_all(placard, face):
+        return []
+    names = list({str(name): name for name in (bet_name(placard.bets, spot) for spot in face.closed)}.values())
+    return [say("label", "closed", bets=joined(names, ", "))]
+
+
+def _closed_for_all(placard: Placard, face: Public) -> bool:
+    return face.phase == "wagers_open" and {bet.spot for bet in placard.bets} <= {*face.closed}
+
+
+def _no_wagers(face: Public) -> Text:
+    return joined([*_over(face), say("waits", "wagers_closed")], ". ")
 
 
 def meters_view(placard: Placard, status: Status) -> dict[str, Any]:

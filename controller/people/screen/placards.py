@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from controller.contract.face.placard import Placard, PlacardBet, PlacardRow, When
+from controller.contract.face.placard import Limits, Placard, PlacardBet, PlacardRow, When
 from controller.people.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
 
 _SHORT = 3
@@ -104,7 +104,19 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
             needed = either([bet_name(placard.bets, each) for each in bet.needs])
             times = Fraction(*map(int, bet.maximum_of_needed.split(":")))
             lines.append((_name("spot", bet.spot), say("limit", "of_needed", times=str(times), needed=needed)))
+    lines += _closing(placard)
     return [{"label": label, "text": text} for label, text in lines]
+
+
+def _closing(placard: Placard) -> Iterator[tuple[Text, Text]]:
+    """Up to which round of a shoe wagers are taken: on every bet, and on each bet that says so itself."""
+    words: list[tuple[Text, Limits | PlacardBet]] = [(say("limit", "every_bet"), placard.limits)]
+    words += [(_name("spot", bet.spot), bet) for bet in placard.bets]
+    for label, of in words:
+        said = [say("limit", "after_round", round=of.no_bets_after_round)] if of.no_bets_after_round is not None else []
+        said += [say("limit", "final_round")] if of.no_bets_in_final_round else []
+        if said:
+            yield label, joined(said, ", ")
 
 
 def _range(least_cents: int, most_cents: int) -> str:
@@ -133,7 +145,7 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
         if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
             rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
         lines = [{"when": _row_words(row, own_side, at_length), "pays": _row_pays(row)} for row in rows]
-        yield {"title": title, "lines": lines}
+        yield {"title": title, "lines": lines, "spots": [bet.spot] if twin is None else [bet.spot, twin.spot]}
 
 
 def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:
@@ -147,7 +159,7 @@ def _without_not_natural(when: When) -> When:
     return {word: said for word, said in when.items() if (word, said) != ("natural", False)}
 
 
-def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Text]]:
+def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
     """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
     spot = bet.spot
     for row in bet.rows:
@@ -158,6 +170,7 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Text]]:
         yield {
             "when": joined([name, _row_words(row, spot, at_length)], ": ") if condition else name,
             "pays": _row_pays(row),
+            "spots": [spot],
         }
 
 

@@ -275,6 +275,12 @@ class Bet(Struct, frozen=True, forbid_unknown_fields=True):
     maximum_of_needed: Fraction | None = None
     """The most on this spot, as a multiple or a part of the same bettor's wagers on the spots of `needs` together."""
 
+    no_bets_after_round: int | None = None
+    """The last round of a shoe in which a wager is taken here, by the number that the table shows."""
+
+    no_bets_in_final_round: bool = False
+    """No wager is taken here in a shoe's last round."""
+
     optional: bool = False
     """The bet is settled after the traditional bets."""
 

@@ -66,6 +66,13 @@ class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Beside which wager of the seated player a back bettor may bet on a spot outside of the circles. `"any_bet"`:
     beside any wager. `"same_bet"`: beside the seated player's wager on the same spot, as in a circle."""
 
+    no_bets_after_round: int | None = None
+    """The last round of a shoe in which any wager is taken, by the number that the table shows. A bet may have such a
+    number of its own."""
+
+    no_bets_in_final_round: bool = False
+    """No wager at all is taken in a shoe's last round. A bet may have this word for itself."""
+
     largest_circle_counts: Literal["seated_and_back", "seated"] = "seated_and_back"
     """Midi: what makes a circle the largest. `"seated_and_back"`: both bets in the circle together. `"seated"`: the
     seated player's bet alone."""
@@ -112,6 +119,29 @@ class WagerRules(Struct, frozen=True, forbid_unknown_fields=True):
         return self.circle_maximum_cents if bet.limits == "circle" else self.side_maximum_cents
 
 
+class RoundAhead(Struct, frozen=True):
+    """The round of a shoe that takes wagers next: its number, and whether it is known to be the shoe's last."""
+
+    number: int
+    final: bool = False
+
+
+def closed_spots(rules: WagerRules, bets: Sequence[Bet], ahead: RoundAhead) -> frozenset[str]:
+    """The spots on which no wager is taken in that round, by the house's word or the bet's own.
+
+    A bet that needs another wager is closed too where every bet that it may stand beside is closed.
+    """
+    closed = {bet.spot for bet in bets if _closes(rules, ahead) or _closes(bet, ahead)}
+    while beside := {bet.spot for bet in bets if bet.needs and closed.issuperset(bet.needs)} - closed:
+        closed |= beside
+    return frozenset(closed)
+
+
+def _closes(word: WagerRules | Bet, ahead: RoundAhead) -> bool:
+    last = word.no_bets_after_round
+    return (last is not None and ahead.number > last) or (ahead.final and word.no_bets_in_final_round)
+
+
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
     """The wagers with this one in place of the bettor's earlier wager on the spot. With 0 cents the chips are gone."""
     others = tuple(other for other in placed if _chips(other) != _chips(wager))
@@ -125,13 +155,14 @@ def placing(
     placed: Sequence[Wager],
     wager: Wager,
     actives: Collection[int] = (),
+    closed: Collection[str] = (),
 ) -> str | None:
     """The code that refuses this wager at once; None where the wager may be put down beside the wagers in `placed`.
 
-    `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. A wager is
-    refused here only where further chips cannot help. For example: a wager over the maximum is refused at once. A
-    wager under the minimum is not refused here, since more chips may follow. `stand` judges minimums, and bets that
-    need another bet.
+    `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. `closed` are
+    the spots that take no wager in this round; chips may be taken from there all the same. A wager is refused here only
+    where further chips cannot help. For example: a wager over the maximum is refused at once. A wager under the minimum
+    is not refused here, since more chips may follow. `stand` judges minimums, and bets that need another bet.
     """
     bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:
@@ -142,6 +173,8 @@ def placing(
         return "not_an_amount"
     if wager.cents == 0:
         return None
+    if wager.spot in closed:
+        return "bet_closed"
     if wager.back and (not rules.back_bettors or bet.price_cents is not None or bet.between_actives):
         return "no_back_bettors"  # an award is won by the seat, whose printed pair of cards decides
     if (wager.seat in actives) != bet.between_actives:
@@ -163,19 +196,20 @@ def stand(
     seats: Collection[int],
     placed: Sequence[Wager],
     actives: Collection[int] = (),
+    closed: Collection[str] = (),
 ) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
     """The wagers that play once wagers are locked, and the refused wagers with the first reason found, in their order.
 
-    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats` and `actives` are as for
-    `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers that
-    lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so this
-    goes on until no further wager falls. For example: a banker wager under the minimum falls, and the Dragon Bonus of
-    the same bettor falls with that wager.
+    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats`, `actives` and `closed` are as
+    for `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers
+    that lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so
+    this goes on until no further wager falls. For example: a banker wager under the minimum falls, and the Dragon Bonus
+    of the same bettor falls with that wager.
     """
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
     for wager in placed:
-        if code := placing(rules, bets, seats, standing, wager, actives):
+        if code := placing(rules, bets, seats, standing, wager, actives, closed):
             refused[wager] = code
         else:
             standing = (*standing, wager)

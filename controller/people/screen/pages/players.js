@@ -330,15 +330,26 @@ function turnSheet() {
   for (const sheet of sheets) for (const board of sheet) board.classList.toggle("turned", sheet !== now);
 }
 
-function payTable({ title, lines }) {
+// A bet is closed where each spot of it takes no wager any more.
+function drawClosed() {
+  for (const here of document.querySelectorAll("#pays [data-spots]")) {
+    here.classList.toggle("closed", here.dataset.spots.split(" ").every((spot) => known.hand.closed.includes(spot)));
+  }
+}
+
+function payTable({ title, lines, spots }) {
   const short = lines.map((line) => Object.keys(line.when).every((each) => line.when[each].length + line.pays[each].length <= SHORT));
   let beside = false; // whether the line before waits for a second one at its side
   const rows = lines.map((line, place) => {
     const paired = short[place] && (beside || short[place + 1]);
     beside = paired && !beside;
-    return el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
+    const row = el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
+    if (line.spots) row.dataset.spots = line.spots.join(" ");
+    return row;
   });
-  return el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
+  const made = el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
+  if (spots) made.dataset.spots = spots.join(" ");
+  return made;
 }
 
 function drawPlacard() {
@@ -447,6 +458,7 @@ const DRAW = {
     $("round").textContent = known.hand.round ?? "–";
     drawHands();
     drawSays();
+    drawClosed();
     drawSeats();
     noteHits();
   },
