@@ -54,7 +54,14 @@ from controller.table.acts.itself import HitTested, InputsTested, LampsTested
 from controller.table.acts.recognition import SeeWager
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
-from controller.table.facts import CabinetOpened, CabinetOpeningNoted, Fact, ProgramMeasured, ReplayDiffered
+from controller.table.facts import (
+    CabinetOpened,
+    CabinetOpeningNoted,
+    Fact,
+    ProgramMeasured,
+    ProgramStarted,
+    ReplayDiffered,
+)
 from controller.table.foreseen import foreseen
 from controller.table.lamps import Live
 from controller.table.legality import Refuse
@@ -167,7 +174,8 @@ class Runtime:
         )
 
     def _note_start(self, program: str, differs: int | None) -> None:
-        """Journal what this start found: another program than before, and a replay that differed."""
+        """Journal this start, and what it found: another program than before, and a replay that differed."""
+        self._put(ProgramStarted(self._journal.boot))
         self._measured = ProgramMeasured(__version__, program, self._config.digest)
         if self._measured != self._table.measured:
             self._put(self._measured)

@@ -465,6 +465,15 @@ class CabinetOpeningNoted(Journalled, frozen=True):
     """The table's cabinet was opened, or stood open when the table started. The table goes on."""
 
 
+class ProgramStarted(Journalled, frozen=True):
+    """The program started on this journal, for the `boot`-th time: the first row of that run, and it makes no event.
+
+    The salt of this row is in the chain value of each later event. So where the journal became an older copy, no event
+    of a later run has the chain value of an event that the copy lacks."""
+
+    boot: int
+
+
 class ProgramMeasured(Journalled, frozen=True):
     """At start, what runs on this journal is not what ran on it before, or is the first: the program's version, and
     the digests of the program's files and of the configuration, in hex."""
@@ -537,6 +546,7 @@ OwnFact = (
     | JournalAltered
     | CabinetOpened
     | CabinetOpeningNoted
+    | ProgramStarted
     | ProgramMeasured
     | ReplayDiffered
     | StepFailed

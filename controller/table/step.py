@@ -47,6 +47,7 @@ from controller.table.facts import (
     PitKeyRotated,
     PitWordForged,
     ProgramMeasured,
+    ProgramStarted,
     PublishRefused,
     RecognitionKeyDue,
     ShoeOpened,
@@ -144,6 +145,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return table, (events.TestHit(shoe_number(table), None, seat, by),)
         case ActRefused():
             return table, ()  # it is journalled because somebody tried it
+        case ProgramStarted():
+            return table, ()  # it parts the events of this run from those of every other
         case ProgramMeasured():
             return replace(table, measured=fact), _changes(table, fact)
         case LevelsNoted(levels):

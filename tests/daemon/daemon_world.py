@@ -35,7 +35,7 @@ from controller.table.acts.entry import Request
 from controller.table.acts.rounds import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
-from controller.table.facts import CardDrawn, ProgramMeasured, Report
+from controller.table.facts import CardDrawn, ProgramMeasured, ProgramStarted, Report
 from drivers.devices import BrokerListener, ShoeListener
 from tests.support.contract import check_message
 from tests.support.ordered_pit import OrderedPit
@@ -360,8 +360,8 @@ class World:
             await self.deal("KS 2D 9S 3D")
 
     def rows(self) -> list[Row]:
-        """Every row of the open shoe, from the disk."""
-        return list(self.journal.open_shoe())
+        """Every row of the open shoe, from the disk, but those of the program's starts."""
+        return [row for row in self.journal.open_shoe() if not isinstance(row.fact, ProgramStarted)]
 
 
 def table_config(folder: Path, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Config:

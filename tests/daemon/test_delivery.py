@@ -502,6 +502,24 @@ def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> No
     assert delivery.unacknowledged == 3
 
 
+def test_an_older_word_that_fits_lets_a_new_connection_begin_and_changes_nothing_else() -> None:
+    """The pit's clock went back, and nothing waits that could prove the pit's words to be later."""
+    delivery = streaming(head=5)
+    delivery.due(0.0)
+    assert delivery.acked(word(5, at(9)), chain(5), 0.1) is None
+    delivery.disconnected(0.2)
+    delivery.connected()
+    assert delivery.acked(said(EPOCH, 5, "other", at(3)), chain(5), 0.3) == Older(at(9))
+    assert delivery.acked(word(7, at(3)), chain(7), 0.3) == Older(at(9))
+    assert delivery.phase is Phase.ASKING, "of no event of this journal"
+    assert delivery.acked(word(2, at(3)), chain(2), 0.3) == Older(at(9))
+    assert (delivery.phase, delivery.unacknowledged) == (Phase.STREAMING, 0)
+    delivery.committed(6, 0.4)
+    assert list(delivery.due(0.4)) == [6]
+    assert delivery.acked(word(6, at(4)), chain(6), 0.5) is None
+    assert delivery.unacknowledged == 0
+
+
 def test_a_time_that_no_word_can_have_by_now_makes_none_old() -> None:
     delivery = streaming(head=5)
     delivery.due(0.0)

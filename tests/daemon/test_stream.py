@@ -19,6 +19,7 @@ from controller.contract.wager_words import WagerWord
 from controller.daemon.answer import Answer
 from controller.daemon.control.lines import line
 from controller.daemon.delivery import guarantee as delivery
+from controller.daemon.record.journal_reading import copy_database, reading
 from controller.daemon.record.journal_rows import Entry, Message
 from controller.people.cli import programs
 from controller.people.cli.status import pit_lines
@@ -452,6 +453,41 @@ async def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
         assert world.runtime.stream.status().stream == "behind"
         assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
         assert world.lamps["fault"] == "fast_blink"
+
+
+def put_in_place_of(copy: Path, path: Path) -> None:
+    """Put a copy of a journal that is closed in its place."""
+    for leftover in (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")):
+        leftover.unlink(missing_ok=True)
+    copy.rename(path)
+
+
+async def test_an_event_in_the_place_of_one_that_the_journal_lost_is_found_out_after_a_restart_too(
+    tmp_path: Path,
+) -> None:
+    """The journal lost its last row alone, and the table was started twice before it heard the pit."""
+    path = tmp_path / "table.journal"
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await world.deal("KS 2D 9S")
+        with reading(path) as db:
+            copy_database(db, tmp_path / "copy")
+        await world.deal("3D")
+        await eventually(lambda: world.journal.acked_seq == 3)
+        lost = world.broker.retained
+    put_in_place_of(tmp_path / "copy", path)
+
+    async with running(tmp_path, connected=False) as world:
+        assert world.journal.head_seq == 2
+        await world.do(VoidRound("Smith"))
+        assert world.journal.head_seq == 3
+    async with running(tmp_path, connected=False) as world:
+        world.broker.retained = lost
+        world.broker.connect()
+        await eventually(world.fault)
+        assert world.fault() == "journal_behind_pit"
+        assert world.broker.events() == []
 
 
 @pytest.mark.parametrize(

@@ -405,7 +405,7 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert main(["verify", str(tmp_path / "table.journal")]) == 0
-    assert "2 rows, 1 events, all good" in capsys.readouterr().out
+    assert "3 rows, 1 events, all good" in capsys.readouterr().out
 
 
 def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(table: Path, tmp_path: Path) -> None:
@@ -420,7 +420,7 @@ def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(tab
     done = tablectl("run", table)
     assert done.returncode == 78
     assert "journal_damaged: " in done.stderr
-    assert "at row 2:" in done.stderr  # the first of the open shoe
+    assert "at row 3:" in done.stderr  # the first of the open shoe
     assert _facts(path) == facts
 
 

@@ -43,8 +43,9 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
     ]
     assert at.table.verify().messages == 5
     assert [fact["fact"] for fact in at.table.facts()] == [
-        *("ProgramMeasured", "PitKeyPinned", "ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn"),
-        *("WagersLocked", "CardDrawn", "CardDrawn", "CardDrawn", "CardDrawn", "ShoeResultReported"),
+        *("ProgramStarted", "ProgramMeasured", "PitKeyPinned"),
+        *("ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn", "WagersLocked"),
+        *("CardDrawn", "CardDrawn", "CardDrawn", "CardDrawn", "ShoeResultReported"),
     ]
 
     at.pins.uncover(1, 2)

@@ -9,7 +9,9 @@ from tests.model.explore import DEAD_END, INVARIANTS, Found, explore
 from tests.model.world import Bounds
 
 _WORLDS = (
-    Bounds(1, 1, 1, 1),
+    Bounds(1, 1, 0, 1),
+    Bounds(1, 1, 0, 0, 1),
+    Bounds(1, 1, 0, 0, 2),
     Bounds(2, 1, 0),
     Bounds(2, 0, 1),
     Bounds(2, 0, 0, 0, 0, 1),

@@ -45,9 +45,9 @@ class Found:
     way: tuple[str, ...] = ()
 
 
-def explore(guarantee: ModuleType, bounds: Bounds, most_states: int = 3_000_000) -> Found:
-    """Explore every state, the nearest first."""
-    begun_s, world = perf_counter(), World(guarantee, bounds)
+def explore(guarantee: ModuleType, bounds: Bounds, most_states: int = 3_000_000, starts_noted: bool = True) -> Found:
+    """Explore every state, the nearest first. `starts_noted` as in `World`."""
+    begun_s, world = perf_counter(), World(guarantee, bounds, starts_noted)
     first = world.begin()
     numbers, states, depth = {first.key(): 0}, [first], [0]
     came: list[tuple[int, str]] = [(0, "")]

@@ -44,7 +44,8 @@ class Bounds(NamedTuple):
 
 
 class Ack(NamedTuple):
-    """An ack of the pit. `history` are the events that it covers but the last, as the chain value does; `at` a rank."""
+    """An ack of the pit. `history` is what its chain value covers: the events before, and the run that wrote the event
+    itself; `at` is a rank."""
 
     seq: int
     history: str
@@ -96,11 +97,13 @@ class State(NamedTuple):
 
 class World:
     """Every step that can follow a state. `guarantee` is the module with the class: the product's, or one with a
-    planted defect."""
+    planted defect. With `starts_noted` each start of the table is a row of its journal, as the product's is: so the
+    chain values of events differ where the journal was an older copy between them."""
 
-    def __init__(self, guarantee: ModuleType, bounds: Bounds) -> None:
+    def __init__(self, guarantee: ModuleType, bounds: Bounds, starts_noted: bool = True) -> None:
         self._of = guarantee
         self._bounds = bounds
+        self._starts_noted = starts_noted
 
     def begin(self) -> State:
         """The world before anything happened."""
@@ -115,7 +118,7 @@ class World:
 
     def _at_the_table(self, state: State) -> Iterator[tuple[str, State]]:
         if len(state.journal) < self._bounds.events:
-            table, letter = copy.copy(state.delivery), "b" if state.spent.restores else "a"
+            table, letter = copy.copy(state.delivery), "abc"[state.spent.restores]
             table.committed(len(state.journal) + 1, NOW_S)
             yield "the table writes an event", state._replace(delivery=table, journal=state.journal + letter)
         if state.delivery.acked_seq != state.marked:
@@ -211,19 +214,23 @@ class World:
 
     def _acked(self, state: State) -> State:
         """The pit says how far it is. An ack that says the same as the last one, later, takes the place of that one."""
-        ack = Ack(len(state.ledger), state.ledger[:-1], state.clock)
+        ack = Ack(len(state.ledger), self._chain(state.ledger), state.clock)
         before = state.said[:-1] if state.said and state.said[-1][:2] == ack[:2] else state.said
         return state._replace(said=(*before, ack)[-_SAID:], clock=state.clock + 1)
 
     def _heard(self, state: State, ack: Ack) -> State:
         """The table hears an ack."""
         table = copy.copy(state.delivery)
-        own = f"+{state.journal[: ack.seq - 1]}" if 0 < ack.seq <= len(state.journal) else None
-        table.acked(AckWord("t", "e", ack.seq, f"+{ack.history}", f"{ack.at:06d}"), own, NOW_S)
+        own = self._chain(state.journal[: ack.seq]) if 0 < ack.seq <= len(state.journal) else None
+        table.acked(AckWord("t", "e", ack.seq, ack.history, f"{ack.at:06d}"), own, NOW_S)
         early = ack.at < state.newest and not state.spent.clock_back
         if early and table.acked_seq != state.delivery.acked_seq:
             raise BrokenError("an older ack is believed after a later one")
         return state._replace(delivery=table, newest=max(state.newest, ack.at))
+
+    def _chain(self, events: str) -> str:
+        """What tells the last of these events from others of its number."""
+        return f"+{events if self._starts_noted else events[:-1]}"
 
     def _started(self, marked: int, head: int) -> Any:
         return self._of.Delivery("e", marked, head, 10.0)

@@ -38,6 +38,7 @@ from controller.table.facts import (
     PitTookBack,
     PitWordForged,
     ProgramMeasured,
+    ProgramStarted,
     PublishRefused,
     RecognitionKeyDue,
     ReplayDiffered,
@@ -269,6 +270,7 @@ COMES_BY_ITSELF: list[Fact] = [
     OutboxFull(10, 10),
     JournalLarge(300, 200),
     ArchiveFailed("SQLITE_FULL"),
+    ProgramStarted(7),
     ProgramMeasured("1", "aa", "bb"),
 ]
 

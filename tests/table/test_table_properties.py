@@ -41,6 +41,7 @@ from controller.table.facts import (
     OutboxFilling,
     OutboxFull,
     ProgramMeasured,
+    ProgramStarted,
     PublishRefused,
     Report,
     ShoeError,
@@ -185,6 +186,7 @@ REPORTS: st.SearchStrategy[Fact] = st.one_of(
     st.builds(ArchiveFailed, st.just("disk full")),
     st.builds(PublishRefused, st.just(3), st.just(0x87)),
     st.builds(HitUnheard, st.just(3)),
+    st.builds(ProgramStarted, st.just(7)),
     st.builds(ProgramMeasured, st.just("1"), st.sampled_from(["aa", "bb"]), st.sampled_from(["cc", "dd"])),
 )
 REQUESTS: st.SearchStrategy[Request] = st.one_of(

@@ -10,11 +10,13 @@ committed, and that event's chain value.
   last believed ack is *certainly later* than that ack. Where its time is earlier, times count from it on, and acks of
   earlier events are refused: some of them may be old.
 - A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
-  chain value in the pit's ack differs from this journal's. The chain value of an event covers all events before the
-  event, and not the event itself. So where a journal lost its last event alone and wrote another event in its place,
-  the chain fits. But then the pit acknowledges an event that this program has not sent.
+  chain value in the pit's ack differs from this journal's. The chain value of an event covers all rows before the
+  event's own row, and each run of the program begins with a salted row (`ProgramStarted`). So the value differs also
+  where the journal lost its last event alone and wrote another event in its place.
+- A pit whose clock went back holds up nobody. On a new connection an old ack that fits this journal is enough to begin:
+  this run has judged the journal by a later ack. The old ack changes nothing else.
 
-    OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
+    OFFLINE ─ connected ─> ASKING ─ an ack that fits, or word that none is retained ─> STREAMING <─> REFUSED
                              ├─── an ack that this journal cannot have earned ──> BEHIND ─────┘ a later one that fits
                              └─ an event that is not as it was signed, until the next connection > ALTERED
 
@@ -175,6 +177,8 @@ class Delivery:
             return None
         if not behind and (ack.seq < self._least_seq or (early and not self.certainly_later(ack, own_chain))):
             self._claimed_seq = max(self._claimed_seq, ack.seq if fits else 0)
+            if fits and self.phase is Phase.ASKING:
+                self._stream(now_s)  # this run has judged the journal by a later ack, and no later word may come
             return Older(self._last_at)
         if behind:
             self._least_seq = 0
