@@ -39,7 +39,7 @@ from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
 _POLL_S = 0.02
-_LONGEST_POLL_S = 0.08
+_LONGEST_POLL_S = 0.15
 _START_PATIENCE_S = 60.0
 _ANSWERS_WITHIN_S = 5.0
 _OFF_THE_WIRE_S = 0.5  # more than a round's reports take at 4800 baud
@@ -482,4 +482,4 @@ def comes_true(condition: Callable[[], object], within_s: float) -> bool:
         if time.monotonic() >= gives_up_s:
             return False
         time.sleep(pause_s)
-        pause_s = min(pause_s * 1.2, _LONGEST_POLL_S)
+        pause_s = min(pause_s * 1.5, _LONGEST_POLL_S)

@@ -29,7 +29,7 @@ SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 Event = dict[str, Any]
 EVENT_TYPES: list[str] = json.loads((SCHEMAS / "event.schema.json").read_text("utf-8"))["properties"]["type"]["enum"]
 _ROOT = "pit/v1"
-_SAY_LEVELS_EVERY_S = 0.2
+_SAY_LEVELS_EVERY_S = 0.5
 PRIVATE_KEY = b"the hardware tests' pit has this"
 """The same in every run: a broker may retain an earlier run's messages."""
 
@@ -68,7 +68,6 @@ class FarPit:
         self.levels = dict(LEVELS)
         self._levels_seq = time.time_ns() // 1_000_000
         self.come()
-        threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     # The events by type.
 
@@ -133,6 +132,7 @@ class FarPit:
         client.connect(self._host, self._port)
         client.loop_start()
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
+        threading.Thread(target=self._keep_saying_levels, args=[client], daemon=True).start()
         self._levels_said.wait_for_publish(10)  # from here on the broker retains no message of a former key
 
     def say(self, payload: bytes) -> None:
@@ -183,10 +183,9 @@ class FarPit:
         self.say_on("wager", word)
         return word
 
-    def _keep_saying_levels(self) -> None:
-        while True:
-            client = self._client
-            if client is not None and self._there.is_set():  # the pit publishes its key first
+    def _keep_saying_levels(self, client: Client) -> None:
+        while self._client is client:
+            if self._there.is_set():  # the pit publishes its key first
                 self._say_levels(client)
             time.sleep(_SAY_LEVELS_EVERY_S)
 

@@ -43,7 +43,7 @@ _SIZES_S = (0.22, 0.45, 1.05, 1.745)
 _STEADY_S = 1.745  # lit for longer than any pattern that goes out again
 _DARK_S = 2.1  # dark for longer than any pattern that comes back
 
-_LOOK_EVERY_S = 0.005
+_LOOK_EVERY_S = 0.01
 _STRETCHES = 10  # two cycles of the longest pattern, and two stretches before them
 _HOLD_S = 0.08  # a quick person's press
 _ACT_SEEN_S = 0.5  # a person turns the key once the lamp `fault` says that an act waits
@@ -223,12 +223,16 @@ class Pins:
         raise LookupError(f"This table has no button, sensor or lamp {name!r} there. {meant}")
 
     def _watch(self) -> None:
-        while not self._closing.wait(_LOOK_EVERY_S):
+        before: dict[str, bool] = {}
+        while not self._closing.is_set():
             now_s = time.monotonic()
-            for name, lit in self._front.lamps().items():
-                changes = self._changes[name]
-                if changes[-1][0] != lit:
-                    self._changes[name] = (*changes, (lit, now_s))[-_STRETCHES:]
+            if (lamps := self._front.lamps()) != before:
+                before = lamps
+                for name, lit in lamps.items():
+                    changes = self._changes[name]
+                    if changes[-1][0] != lit:
+                        self._changes[name] = (*changes, (lit, now_s))[-_STRETCHES:]
+            time.sleep(_LOOK_EVERY_S)
 
 
 def _comes_true(condition: Callable[[], bool], within_s: float) -> bool:

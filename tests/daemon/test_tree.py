@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shutil import copytree
 from time import perf_counter
 
 import pytest
@@ -18,6 +19,7 @@ from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from tests.daemon.test_journal import KEY, TABLE, entries, opened, shoe
 from tests.journals.old_journals import NAMES, OF_0F50807, copied
+from tests.support import samples
 from tests.support.archives import archive_all
 from tests.support.errors import raising
 
@@ -54,10 +56,10 @@ def _reopened(path: Path) -> Iterator[Journal]:
 def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Path) -> None:
     """Twelve shoes of some 40 rows: enough that subtrees of 256 rows are kept, and that archives end inside of them."""
     path, said = tmp_path / "table.journal", [Checkpoint("", 0, sha256(b"").digest())]
+    made = entries([fact for number in range(1, 13) for fact in shoe(number, 7)])
     for number in range(1, 13):
         with _reopened(path) as journal:
-            made = entries([fact for each in range(1, number + 1) for fact in shoe(each, 7)])
-            journal.append(made[-38:])
+            journal.append(made[38 * (number - 1) : 38 * number])
             said.append(_said(journal))
             if number % 3 == 0:
                 journal.mark_acked(journal.head_seq)
@@ -70,7 +72,7 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
         assert all(journal.holds(point) for point in said[1:])
         assert not journal.holds(Checkpoint(journal.origin, said[5].size, said[6].root))
         assert not journal.holds(Checkpoint("table-8/x", said[5].size, said[5].root))
-        for old in said:
+        for old in said if samples.at_length else (*said[:2], *said[2::4]):
             for new in said:
                 if old.size <= new.size:
                     proof = journal.consistency(old.size, new.size)
@@ -119,6 +121,19 @@ def test_a_journal_that_had_archives_before_has_a_tree_from_their_end_on(tmp_pat
         assert _said(journal).root == _roots(path, last)[-1]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed journal of thirteen shoes, most of them archived, with a checkpoint, in which `verify` finds nothing."""
+    path = tmp_path_factory.mktemp("whole") / "table.journal"
+    with _reopened(path) as journal:
+        journal.append(entries([fact for number in range(1, 14) for fact in shoe(number, 4)]))
+        journal.mark_acked(journal.head_seq)
+        _said(journal)
+        assert archive_all(journal, 0, 30)
+    assert verify(path).table == TABLE
+    return path
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -130,14 +145,8 @@ def test_a_journal_that_had_archives_before_has_a_tree_from_their_end_on(tmp_pat
         "UPDATE tree SET first_row = 2",
     ],
 )
-def test_verify_names_a_tree_that_is_not_the_rows(change: str, tmp_path: Path) -> None:
-    path = tmp_path / "table.journal"
-    with _reopened(path) as journal:
-        journal.append(entries([fact for number in range(1, 14) for fact in shoe(number, 4)]))
-        journal.mark_acked(journal.head_seq)
-        _said(journal)
-        assert archive_all(journal, 0, 30)
-    assert verify(path).table == TABLE
+def test_verify_names_a_tree_that_is_not_the_rows(change: str, whole: Path, tmp_path: Path) -> None:
+    path = copytree(whole.parent, tmp_path / "copy") / whole.name
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute(change).rowcount
     with raising("journal_damaged"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 
 from controller.bench.daemon import Table
 from controller.bench.deals import Deal, DealtRound, Step, deals
@@ -15,7 +15,7 @@ from controller.table.facts import CardDrawn, ShoeResultReported
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
 
-_AGAIN = settings(max_examples=100, database=None, derandomize=True, deadline=None)
+_AGAIN = settings(max_examples=100, database=None, derandomize=True, deadline=None, phases=set(Phase) - {Phase.explain})
 
 
 @settings(max_examples=30, deadline=None)

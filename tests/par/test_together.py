@@ -1,9 +1,9 @@
-"""The bets of one round together, against counts that share no code with them: each round by its points, with the bets
-written by hand; and limits added up by hand."""
+"""The bets of one round together, against counts that share no code with them: the published counts of each kind of
+round, with the bets written by hand; and limits added up by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from fractions import Fraction
 from math import perm
 from pathlib import Path
@@ -21,42 +21,56 @@ from tests.support.tables import ROYAL9
 GAMES = Path(__file__).parents[2] / "config" / "games"
 TABLES = GAMES.parent / "tables"
 
-Gain = Callable[[TwoHands], int]
+_PANDA_8, _DRAGON_7 = 172_660_763_262_976, 112_633_011_329_024
+EZ = {
+    "player": 2_230_518_282_592_256 - _PANDA_8,
+    "panda_8": _PANDA_8,
+    "banker": 2_292_252_566_437_888 - _DRAGON_7,
+    "dragon_7": _DRAGON_7,
+    "tie": 475_627_426_473_216,
+}
+"""The five kinds of rounds that the bets of EZ Baccarat tell apart, and how many deals of eight decks each kind has, as
+published."""
+
+GAINS = {
+    "player": {"player": 1, "panda_8": 1, "tie": 0},
+    "tie": {"tie": 8},
+    "dragon_7": {"dragon_7": 40},
+    "panda_8": {"panda_8": 25},
+}
+"""What a unit on each of these bets gains by the kind of the round. A bet loses with every other kind."""
 
 
-def _player(done: TwoHands) -> int:
-    return {Outcome.PLAYER: 1, Outcome.BANKER: -1, Outcome.TIE: 0}[done.outcome]
+def _kind(done: TwoHands) -> str:
+    if done.outcome is Outcome.PLAYER:
+        return "panda_8" if len(done.player) == 3 and done.player_total == 8 else "player"
+    if done.outcome is Outcome.BANKER:
+        return "dragon_7" if len(done.banker) == 3 and done.banker_total == 7 else "banker"
+    return "tie"
 
 
-def _tie(done: TwoHands) -> int:
-    return 8 if done.outcome is Outcome.TIE else -1
-
-
-def _dragon_7(done: TwoHands) -> int:
-    return 40 if done.outcome is Outcome.BANKER and len(done.banker) == 3 and done.banker_total == 7 else -1
-
-
-def _panda_8(done: TwoHands) -> int:
-    return 25 if done.outcome is Outcome.PLAYER and len(done.player) == 3 and done.player_total == 8 else -1
-
-
-EZ: dict[str, Gain] = {"player": _player, "tie": _tie, "dragon_7": _dragon_7, "panda_8": _panda_8}
+@pytest.mark.proof
+def test_the_kinds_of_rounds_are_counted_one_by_one() -> None:
+    tableau = ROYAL9.play.tableau
+    assert tableau is not None
+    counted = Counter[str]()
+    for done, many in every_hand(tableau):
+        counted[_kind(done)] += many
+    assert counted == EZ
 
 
 def test_the_covariance_of_two_bets_is_that_of_all_rounds() -> None:
     sheet = par(subject(GAMES / "ez_baccarat.toml"))
     told = {pair.spots: pair for pair in pairs(sheet, together(sheet.subject), {})}
-    tableau = ROYAL9.play.tableau
-    assert tableau is not None
-    rounds = [({spot: of(done) for spot, of in EZ.items()}, many) for done, many in every_hand(tableau)]
-    mean = {spot: Fraction(sum(many * gain[spot] for gain, many in rounds), perm(416, 6)) for spot in EZ}
-    for one, other in [(a, b) for a in EZ for b in EZ if (a, b) in told]:
+    rounds = [({spot: gains.get(kind, -1) for spot, gains in GAINS.items()}, many) for kind, many in EZ.items()]
+    mean = {spot: Fraction(sum(many * gain[spot] for gain, many in rounds), perm(416, 6)) for spot in GAINS}
+    for one, other in [(a, b) for a in GAINS for b in GAINS if (a, b) in told]:
         both = Fraction(sum(many * gain[one] * gain[other] for gain, many in rounds), perm(416, 6))
         assert told[one, other].covariance == both - mean[one] * mean[other]
-    assert len([spots for spots in told if {*spots} <= EZ.keys()]) == 6
+    assert len([spots for spots in told if {*spots} <= GAINS.keys()]) == 6
     assert ("player", "banker") not in told, "nobody may make both"
-    square = {spot: Fraction(sum(many * gain[spot] ** 2 for gain, many in rounds), perm(416, 6)) for spot in EZ}
-    spread = {spot: float(square[spot] - mean[spot] ** 2) ** 0.5 for spot in EZ}
+    square = {spot: Fraction(sum(many * gain[spot] ** 2 for gain, many in rounds), perm(416, 6)) for spot in GAINS}
+    spread = {spot: float(square[spot] - mean[spot] ** 2) ** 0.5 for spot in GAINS}
     pair = told["tie", "dragon_7"]
     assert pair.correlation == pytest.approx(float(pair.covariance) / (spread["tie"] * spread["dragon_7"]))
 
