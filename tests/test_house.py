@@ -112,8 +112,8 @@ ROOMS = {
         (
             *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
             *(
-                *("controller.basics.errors", "controller.basics.near", "controller.daemon.pins.inputs"),
-                "controller.words.found",
+                *("controller.basics.errors", "controller.basics.near", "controller.basics.digest"),
+                *("controller.daemon.pins.inputs", "controller.words.found"),
                 "drivers.devices",
                 "drivers.header_map",
                 "drivers.shoe",

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
+
+from controller.basics.errors import TableError
 
 _PACKAGES = ("controller", "drivers")
 
@@ -24,6 +27,23 @@ def program_digest(folder: Path = Path(__file__).parents[2]) -> str:
 def digest(program: str, configuration: str) -> str:
     """The one digest over the program's and the configuration's, in hex."""
     return _sha256(f"{program}\n{configuration}\n")
+
+
+def check_approved(program: str, approved: Collection[str], named_in: str) -> None:
+    """Raise TableError `program_not_approved` where this digest of a program is none of the approved ones, if any is
+    named. `named_in` is the key, with its file, in which people name them."""
+    if approved and program not in approved:
+        do = (
+            f"Install the approved program again. Or have this program approved, and add its digest to {named_in}; keep"
+            " the digest of the version before until the update is over."
+        )
+        what = f"This program is not approved, and does not run. Its digest is {program}."
+        raise TableError("program_not_approved", what, do)
+
+
+def is_digest(text: object) -> bool:
+    """Whether the text is a digest as people copy it: 64 hexadecimal digits in small letters."""
+    return isinstance(text, str) and re.fullmatch("[0-9a-f]{64}", text) is not None
 
 
 def _files(folder: str) -> Iterator[tuple[str, str]]:

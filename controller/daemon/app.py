@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from controller import __version__
-from controller.basics.digest import digest, program_digest
+from controller.basics.digest import check_approved, digest, program_digest
 from controller.basics.errors import TableError
 from controller.basics.notify import notify
 from controller.contract.fingerprint import fingerprint
@@ -63,11 +63,13 @@ def run_table(path: Path) -> int:
 
 async def _run(config: Config, log: CountedLog) -> None:
     file, kept = config.file, config.file.journal
+    program = program_digest()
+    if file.program.unapproved == "stop":
+        check_approved(program, file.program.approved, "[program] approved in the table's file")
     key, journal = open_journal(Path(kept.path), Path(kept.signing_key), file.table.id, kept.archives)
     _log.info("the table's key is %s; the pit must show the same before it adopts this table", fingerprint(key.public))
     try:
         table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
-        program = program_digest()
         _log.info("the digest of program and configuration is %s", digest(program, config.digest))
         runtime = Runtime(
             *(config, journal, key.public, table, differs, program),

@@ -37,6 +37,7 @@ from controller.daemon.delivery.standing import GOOD
 from controller.daemon.delivery.stream import PitStream
 from controller.daemon.folding import Folding
 from controller.daemon.inbox import Arrived, Asked
+from controller.daemon.measuring import Measuring
 from controller.daemon.panel import Panel
 from controller.daemon.pins.inputs import CABINET
 from controller.daemon.pins.watch import Watch, keep_watching
@@ -54,14 +55,7 @@ from controller.table.acts.itself import HitTested, InputsTested, LampsTested
 from controller.table.acts.recognition import SeeWager
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
-from controller.table.facts import (
-    CabinetOpened,
-    CabinetOpeningNoted,
-    Fact,
-    ProgramMeasured,
-    ProgramStarted,
-    ReplayDiffered,
-)
+from controller.table.facts import CabinetOpened, CabinetOpeningNoted, Fact, ProgramStarted, ReplayDiffered
 from controller.table.foreseen import foreseen
 from controller.table.lamps import Live
 from controller.table.legality import Refuse
@@ -176,9 +170,9 @@ class Runtime:
     def _note_start(self, program: str, differs: int | None) -> None:
         """Journal this start, and what it found: another program than before, and a replay that differed."""
         self._put(ProgramStarted(self._journal.boot))
-        self._measured = ProgramMeasured(__version__, program, self._config.digest)
-        if self._measured != self._table.measured:
-            self._put(self._measured)
+        self._measuring = Measuring(self._config.file.program, self._config.digest, program, self._put)
+        if self._measuring.measured != self._table.measured:
+            self._put(self._measuring.measured)
         if differs is not None:
             self._put(ReplayDiffered(differs))
 
@@ -200,6 +194,7 @@ class Runtime:
                     self.stream.run(self._state),
                     self._archivist.run(),
                     self._checkpointing.run(),
+                    self._measuring.run(),
                 ):
                     tasks.create_task(work)
         finally:
@@ -394,7 +389,7 @@ class Runtime:
 
     def _state(self) -> TableState:
         """The table's part of its retained state for the pit."""
-        ran = self._measured
+        ran = self._measuring.measured
         return TableState(
             version=__version__,
             program_digest=ran.program,
@@ -412,7 +407,7 @@ class Runtime:
 
     def status(self) -> Status:
         """Everything a person may know of the running table."""
-        ran = self._measured
+        ran = self._measuring.measured
         return Status(
             version=__version__,
             program_digest=ran.program,

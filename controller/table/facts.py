@@ -475,12 +475,16 @@ class ProgramStarted(Journalled, frozen=True):
 
 
 class ProgramMeasured(Journalled, frozen=True):
-    """At start, what runs on this journal is not what ran on it before, or is the first: the program's version, and
-    the digests of the program's files and of the configuration, in hex."""
+    """What runs on this journal is not what ran on it before, or is the first: the program's version, and the digests
+    of the program's files and of the configuration, in hex. The table measures at its start and once an hour.
+
+    `approved` says whether the house has approved this program; None where the house names no approved program.
+    """
 
     version: str
     program: str
     configuration: str
+    approved: bool | None = None
 
 
 class ReplayDiffered(Journalled, frozen=True):

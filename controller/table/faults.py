@@ -169,5 +169,6 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "hit_unheard": ("seq",),
     "program_changed": ("version_before", "version", "before", "now"),
     "configuration_changed": ("before", "now"),
+    "program_not_approved": ("now",),
 }
 """Every alarm, and what it tells beside its code, by name. The table goes on."""

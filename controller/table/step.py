@@ -189,7 +189,8 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
-    """An alarm for each of program and configuration that is not what ran before on this journal."""
+    """An alarm for each of program and configuration that is not what ran before on this journal, and for a program
+    that the house has not approved: once for each such program."""
     before, made = table.measured, []
     if before is not None and (before.version, before.program) != (now.version, now.program):
         versions = {"version_before": before.version, "version": now.version}
@@ -197,6 +198,9 @@ def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
     if before is not None and before.configuration != now.configuration:
         changed = {"before": before.configuration, "now": now.configuration}
         made.append(alarm(table, "configuration_changed", {**changed}))
+    told = before is not None and before.approved is False and before.program == now.program
+    if now.approved is False and not told:
+        made.append(alarm(table, "program_not_approved", {"now": now.program}))
     return tuple(made)
 
 

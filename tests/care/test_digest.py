@@ -13,20 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller import __version__
-from controller.basics.digest import digest, program_digest
+from controller.basics.digest import check_approved, digest, program_digest
 from controller.daemon.config import load
 from controller.people.care import libraries, program
 from controller.people.care.keeping import noted
 from controller.people.care.machine import Machine
 from controller.people.care.row import Verdict
-from controller.people.cli.main import main
-from controller.people.cli.programs import EXAMPLE_TABLE
+from controller.people.cli.main import EXIT_STAYS_WRONG, main
+from controller.people.cli.programs import EXAMPLE_TABLE, simulated_table
 from controller.table.facts import ProgramMeasured
 from controller.table.public import public
 from controller.table.states import Table
 from tests.daemon.daemon_world import running
+from tests.support.errors import raising
 from tests.support.told import healthy
 from tests.support.waiting import eventually
 
@@ -118,6 +120,52 @@ def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Pa
     changed = {"pins": {"debounce_ms": 40}}
     assert asyncio.run(start(**changed)) == ["configuration_changed"]
     assert asyncio.run(start(**changed)) == ["configuration_changed"], "it is told once"
+
+
+def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody replaces a file of a program that the house approved, while the table plays."""
+
+    async def play() -> list[str]:
+        approved = {"approved": ["0" * 64], "unapproved": "alarm"}
+        async with running(tmp_path, measured=False, program=approved) as world:
+            measuring = world.runtime._measuring
+            monkeypatch.setattr("controller.daemon.measuring.program_digest", lambda: "0" * 64)
+            await measuring.measure()
+            monkeypatch.setattr("controller.daemon.measuring.program_digest", lambda: "1" * 64)
+            await measuring.measure()
+            await measuring.measure()
+            await eventually(lambda: (kept := world.runtime.table.measured) is not None and kept.program == "1" * 64)
+            assert world.runtime.status().program_digest == "1" * 64
+            return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
+
+    assert asyncio.run(play()) == ["program_changed", "program_not_approved"]
+
+
+def test_a_program_that_is_not_approved_does_not_start_and_touches_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = simulated_table(tmp_path, 1883, program={"approved": ["0" * 64]})
+    assert main(["run", str(path)]) == EXIT_STAYS_WRONG
+    told = capsys.readouterr().err
+    assert "program_not_approved: " in told
+    assert program_digest() in told
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_only_a_named_program_is_approved_and_where_none_is_named_each_is() -> None:
+    check_approved("aa", (), "the file")
+    check_approved("aa", ("bb", "aa"), "the file")
+    with raising("program_not_approved"):
+        check_approved("aa", ("bb",), "the file")
+
+
+def test_the_doctor_names_a_program_that_is_not_approved() -> None:
+    approved = replace(CONFIG.file.program, approved=("0" * 64,))
+    config = replace(CONFIG, file=replace(CONFIG.file, program=approved))
+    codes = [row.code for row in program.measured(config, None, NOW) if row.verdict is Verdict.FAULT]
+    assert codes == ["program_not_approved"]
 
 
 CONFIG = load(EXAMPLE_TABLE)

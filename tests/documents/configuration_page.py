@@ -24,6 +24,7 @@ from controller.daemon.config.table_file import (
     JournalSection,
     PinsSection,
     PitSection,
+    ProgramSection,
     ScreenSection,
     ShoeSection,
     TableSection,
@@ -84,6 +85,7 @@ def configuration_page() -> Iterable[str]:
     yield from _section("[journal]", JournalSection, table["journal"])
     yield from _section("[control]", ControlSection, table["control"])
     yield from _section("[screen]", ScreenSection, {"languages": ["zh-Hant", "en"]})
+    yield from _section("[program]", ProgramSection, {})
     yield from ("## A game's file", "", "`config/games` has an example for each house. These keys stand first:", "")
     yield from _keys(GameFile, game, but=("shoe", "wagers", "rounding", "bets"))
     yield from _section("[shoe]", ShoeRules, game["shoe"], "The burn, the cut card, and cards in error.")

@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from controller.basics.digest import program_digest
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.settings import default
@@ -323,6 +324,26 @@ def test_what_will_not_do_is_told_and_begins_no_ledger(tmp_path: Path, arguments
     assert ended.stderr.startswith(f"{code}: ")
     assert "Traceback" not in ended.stderr
     assert not new.exists()
+
+
+def test_a_pit_whose_program_is_not_approved_does_not_run_and_one_whose_program_is_says_its_digest(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings, new = tmp_path / "pit.toml", tmp_path / "ledger.sqlite"
+    meter = '[meters.a]\nseed_cents = 5\ncontribution = "12:100"\n'
+    command = ["run", "--broker", "127.0.0.1:1", "--ledger", str(new), "--settings", str(settings)]
+    settings.write_text(f'{meter}[program]\napproved = ["{"0" * 64}"]\n')
+    assert main(command) == 1
+    told = capfd.readouterr().err
+    assert told.startswith("program_not_approved: ")
+    assert program_digest() in told
+    assert not new.exists()
+    settings.write_text(f'{meter}[program]\napproved = ["{"0" * 64}", "{program_digest()}"]\n')
+    new.mkdir()  # so that this pit ends at its ledger, after it has measured itself
+    assert main(command) == 1
+    told = capfd.readouterr().err
+    assert f"pit: the digest of the program is {program_digest()}\n" in told
+    assert "program_not_approved" not in told
 
 
 def test_the_commands_of_a_house_without_awards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,6 +87,10 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
         (SOUND + "[roles]\ncashier = ['c']\n", "roles.'cashier': is no role"),
         (SOUND + "[roles]\naccounting = 'c'\n", "roles.accounting: write a list of groups"),
         (SOUND + "[roles]\naccounting = [-1]\n", "roles.accounting: write a list of groups"),
+        ("program = 3\n" + SOUND, "program: write [program]"),
+        (SOUND + "[program]\nallowed = []\n", "program: write [program]"),
+        (SOUND + "[program]\napproved = 'aa'\n", "program.approved: write a list of digests"),
+        (SOUND + "[program]\napproved = ['aa']\n", "program.approved: write a list of digests"),
     ],
 )
 def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:

@@ -838,3 +838,16 @@ def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
     assert (configuration["code"], configuration["details"]) == ("configuration_changed", {"before": "bb", "now": "ee"})
     both = table.believe(ProgramMeasured("1", "aa", "bb")).told()
     assert [event["code"] for event in both] == ["program_changed", "configuration_changed"]
+
+
+def test_a_program_that_the_house_has_not_approved_is_told_once() -> None:
+    table = in_round()
+    table.told()
+    (first,) = table.believe(ProgramMeasured("1", "aa", "bb", approved=False)).told()
+    assert (first["type"], first["code"], first["details"]) == ("alarm", "program_not_approved", {"now": "aa"})
+    again = table.believe(ProgramMeasured("1", "aa", "cc", approved=False)).told()
+    assert [event["code"] for event in again] == ["configuration_changed"]
+    approved = table.believe(ProgramMeasured("2", "dd", "cc", approved=True)).told()
+    assert [event["code"] for event in approved] == ["program_changed"]
+    third = table.believe(ProgramMeasured("3", "ee", "cc", approved=False)).told()
+    assert [event["code"] for event in third] == ["program_changed", "program_not_approved"]

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from controller.basics.digest import is_digest
 from controller.contract.bounds import MOST_SEAT
 from controller.contract.wire.mqtt_tls import TlsFiles
 from controller.daemon.config.examples import TABLE_SECTIONS, how_to_add
@@ -426,6 +427,26 @@ def _check_languages(screen: ScreenSection) -> Iterable[Mistake]:
             yield "screen.languages", f"{name} is listed twice", "Name each language once."
 
 
+class ProgramSection(Struct, frozen=True):
+    """`[program]`: which program the house lets run. Without this section each program runs, and a changed one is an
+    alarm."""
+
+    approved: tuple[str, ...] = ()
+    """The digests of the approved programs, as `tablectl digest` prints them. Name that of the next version too before
+    an update. Left out: each program is let run."""
+
+    unapproved: Literal["stop", "alarm"] = "stop"
+    """What the table does with a program that is not approved. `"stop"`: the table does not start. `"alarm"`: the table
+    tells the pit, and plays."""
+
+
+def _check_program(program: ProgramSection) -> Iterable[Mistake]:
+    for digest in program.approved:
+        if not is_digest(digest):
+            do = "Write the 64 digits that `tablectl digest` prints for the program."
+            yield "program.approved", f"{digest!r} is not the digest of a program", do
+
+
 class TableFile(Struct, frozen=True):
     """A table's file as it stands."""
 
@@ -437,6 +458,7 @@ class TableFile(Struct, frozen=True):
     journal: JournalSection
     control: ControlSection
     screen: ScreenSection = ScreenSection()
+    program: ProgramSection = ProgramSection()
 
 
 TABLE_CHECKS = (
@@ -452,5 +474,6 @@ TABLE_CHECKS = (
     _check_journal,
     _check_paths,
     _check_languages,
+    _check_program,
 )
 """Every check of a table's file. A check's arguments are the sections that the check looks at, by their names."""

@@ -55,7 +55,7 @@ def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], li
 _CURLY = frozenset("\u201c\u201d\u201e\u2018\u2019\u201a")
 """Quotes that editors for letters write in place of straight quotes."""
 
-_ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "game": GAME_KEYS}
+_ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control", "program"), "game": GAME_KEYS}
 """Keys of a table's file that no game's file has, and keys of a game's file that no table's file has."""
 
 

@@ -81,6 +81,9 @@ def measured(config: Config, status: Status | None, noted: ProgramMeasured | Non
     if ran is not None and ran.version == __version__ and ran.program != program:
         do = "Compare `tablectl digest` here and at another table of this version. Then install the package again."
         yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)
+    elif (approved := config.file.program.approved) and program not in approved:
+        do = "Install the approved program. Or have this one approved, and add its digest to [program] approved."
+        yield fault("program", "program_not_approved", f"The house has not approved this program: {program}.", do)
     else:
         yield ok("program", f"Version {__version__}, digest {program[:16]}….")
     if ran is not None and ran.configuration != configuration:

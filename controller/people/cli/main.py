@@ -27,6 +27,7 @@ STAYS_WRONG = frozenset(
         "journal_of_another_key",
         "journal_of_another_table",
         "journal_too_new",
+        "program_not_approved",
         "fact_unreadable",
         "replay_failed",
         "shoe_of_another_version",

@@ -87,7 +87,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}
     values["control"] = {"socket": str(folder / "table.sock")}
     for name, keys in sections.items():
-        values[name] |= keys
+        values[name] = values.get(name, {}) | keys
     wired = values["pins"]["inputs"]
     shows_plug = {PRESENT_INPUT} if values["shoe"].get("present") == "input" else set()
     shows_cabinet = {CABINET} if "cabinet_opened" in values["pins"] else set()

@@ -24,6 +24,9 @@ at_least_cents = 200000
 
 [roles]
 accounting = ["pit-accounting"]
+
+[program]
+approved = ["05d1…", "9c40…"]
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from zoneinfo import available_timezones
 
 from msgspec import Struct, ValidationError, convert, field
 
+from controller.basics.digest import is_digest
 from controller.basics.errors import TableError
 from controller.basics.shipped import CONFIG
 from controller.contract.bounds import MOST_CENTS, MOST_WAGER_CENTS, NAME, is_count
@@ -67,10 +71,13 @@ class Settings(Struct, frozen=True):
     prices_cents: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """By meter the prices at which a wager may feed the meter. A meter that is not here takes each price."""
 
+    approved: tuple[str, ...] = ()
+    """The digests of the programs that may be the pit's, as `tablectl digest` prints them. Empty: each may."""
+
 
 _MOST_VOIDS = 100
 _MOST_TIMES = 1_000_000
-_SECTIONS = {"meters", "tables", "house", "tax", "roles"}
+_SECTIONS = {"meters", "tables", "house", "tax", "roles", "program"}
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]{0,29}")
 _LONGEST_GROUP = 32
@@ -99,6 +106,7 @@ def load(path: Path) -> Settings:
         prices_cents={
             name: tuple(meter["prices_cents"]) for name, meter in values["meters"].items() if "prices_cents" in meter
         },
+        approved=tuple(values.get("program", {}).get("approved", ())),
     )
 
 
@@ -125,11 +133,13 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
     """What is wrong in the file, a line each."""
     if values.keys() - _SECTIONS:
         unknown = ", ".join(map(repr, sorted(values.keys() - _SECTIONS)))
-        yield f"{unknown} is no key of the file, which holds [meters.NAME], [tables], [house], [[tax]], [roles] alone"
+        there = "[meters.NAME], [tables], [house], [[tax]], [roles], [program]"
+        yield f"{unknown} is no key of the file, which holds {there} alone"
     yield from _wrong_tables(values.get("tables", {}))
     yield from _wrong_house(values.get("house", {}))
     yield from _wrong_tax(values.get("tax", []))
     yield from _wrong_roles(values.get("roles", {}))
+    yield from _wrong_program(values.get("program", {}))
     meters = values.get("meters")
     if not isinstance(meters, dict) or not meters:
         yield "the file names no meter: write [meters.NAME] for each meter that the tables' game files name"
@@ -208,6 +218,13 @@ def _is_group(group: object) -> bool:
     if isinstance(group, str):
         return 0 < len(group) <= _LONGEST_GROUP and group.isprintable()
     return is_count(group, 0, _MOST_GROUP)
+
+
+def _wrong_program(program: Any) -> Iterator[str]:
+    if not isinstance(program, dict) or program.keys() - {"approved"}:
+        yield "program: write [program] with the one key approved below it"
+    elif not isinstance(digests := program.get("approved", []), list) or not all(map(is_digest, digests)):
+        yield "program.approved: write a list of digests of 64 digits, as `tablectl digest` prints them"
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
+from controller.basics.digest import check_approved, program_digest
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind
 from controller.basics.notify import notify
@@ -80,6 +81,9 @@ def run(options: Namespace) -> int:
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     tls = tls_files(options)
     settings = None if options.settings is None else load(options.settings)
+    program = program_digest()
+    check_approved(program, settings.approved if settings else (), f"[program] approved in {options.settings}")
+    say(f"the digest of the program is {program}")
     key = key_file(options)
     if isinstance(options.ledger, Path):
         try:
