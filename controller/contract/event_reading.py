@@ -27,6 +27,9 @@ def _by_type() -> dict[tuple[str, bool], type[Event]]:
 
 _TYPES = _by_type()
 
+EVENT_TYPES = tuple(sorted({name for name, _ in _TYPES}))
+"""The types of events, by their names on the wire, such as `hit`."""
+
 
 def read(event: Mapping[str, Any]) -> Event | None:
     """The event as its type; None for an event of a type that this version does not know, or of another form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 from collections import Counter
@@ -61,6 +62,25 @@ def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
     assert figures == tuple(won[name, 0] for name in ("hits", "rejected", "won", "paid"))
     assert (full.award, full.meter, account.findings) == ("full", "small", ())
     assert full.rejected > 1 < full.hits - full.rejected
+
+
+def test_the_last_hits_are_listed_however_they_were_decided(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A regulator asks for the last 25 hits."""
+    with closing(opened(path)) as ledger:
+        table = TableEvening("t-0")
+        for number in range(26):
+            give(ledger, table, table.lock(1), table.finish((1, "full")), table.hit(1, "full", "small"))
+            steps: tuple[tuple[str, str], ...] = (("verified", "Ann"), ("paid", "Cas"))
+            for step, by in steps if number % 2 else (("rejected", "Ann"),):
+                ledger.take_step(ledger.awards()[-1].id, step, by)  # type: ignore[arg-type]
+        hits = [award.id for award in ledger.awards()]
+    assert main(["award", "list", "--ledger", str(path)]) == 0
+    assert capsys.readouterr().out == "no awards are open\n"
+    assert main(["award", "list", "--all", "--json", "--ledger", str(path)]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [award["id"] for award in listed] == hits
+    assert len(hits) == 26
+    assert {award["step"] for award in listed} == {"paid", "rejected"}
 
 
 def test_a_wager_that_somebody_takes_out_of_the_books_is_found(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

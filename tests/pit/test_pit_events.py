@@ -216,3 +216,28 @@ def test_a_reader_that_goes_away_is_no_trouble(
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_events_are_searched_by_time_and_type_and_table(
+    evening: Evening, path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def found(*words: str) -> list[bytes]:
+        assert pit(["events", "--ledger", str(path), *words]) == 0
+        return capsysbinary.readouterr().out.splitlines()
+
+    told = [json.loads(body) for body in evening.bodies]
+    moments = sorted({event["at"] for event in told})
+    since, before, type_ = moments[len(moments) // 3][:19], moments[-1][:19], told[-1]["type"]
+    asked = [TABLE, "--since", since, "--before", before]
+    assert [json.loads(line) for line in found(*asked)] == [event for event in told if since <= event["at"] < before]
+    assert [json.loads(line) for line in found(TABLE, "--type", type_, "--type", "fault")] == [
+        event for event in told if event["type"] in (type_, "fault")
+    ]
+    of_every_table = [json.loads(line)["event"] for line in found("--type", type_)]
+    assert of_every_table == [event for event in told if event["type"] == type_]
+    sheet = found("--csv", "--type", type_)
+    assert len(sheet) == 1 + len(of_every_table), "the heading stands in the spreadsheet too"
+    for wrong, said in (("--since", b"is no time"), ("--type", b"is no type of an event, is hit meant?")):
+        with pytest.raises(SystemExit):
+            pit(["events", "--ledger", str(path), TABLE, wrong, "hitt"])
+        assert said in capsysbinary.readouterr().err

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
 
 from controller.basics.errors import TableError
+from controller.basics.near import meant
+from controller.contract.canonical import parse_object
+from controller.contract.event_reading import EVENT_TYPES
 from controller.contract.keys import load_or_make_key, rotations_of
 from controller.pit.reference import house_log
 from controller.pit.reference.commands import asking
@@ -22,6 +27,7 @@ from controller.pit.reference.commands.options import (
 from controller.pit.reference.opening import read_alarms, read_log
 
 _FOLLOW_S = 1.0
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?")
 
 
 def add_adopt(parser: ArgumentParser) -> None:
@@ -76,13 +82,40 @@ def add_events(parser: ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="of every table: signed events with positions (the default)")
     form.add_argument("--csv", action="store_true", help="of every table: a spreadsheet, which proves nothing")
     parser.add_argument("--follow", action="store_true", help="of every table: print new events too, until Ctrl-C")
+    what = "only events at this time by the table's clock, or later: 2026-11-26 or 2026-11-26T21:30, in UTC"
+    parser.add_argument("--since", type=_moment, metavar="TIME", help=what)
+    what = "only events before this time. What is left out is in no proof: head office takes the whole log"
+    parser.add_argument("--before", type=_moment, metavar="TIME", help=what)
+    what = f"only events of this type; may be given again. The types: {', '.join(EVENT_TYPES)}"
+    parser.add_argument("--type", action="append", type=_type, default=[], dest="types", metavar="TYPE", help=what)
+
+
+def _moment(text: str) -> str:
+    """A day or a moment in UTC, such as 2026-11-26 or 2026-11-26T21:30. The text sorts as times do."""
+    if not _MOMENT.fullmatch(text):
+        raise ArgumentTypeError(f"{text} is no time: write 2026-11-26, or 2026-11-26T21:30 in UTC")
+    return text
+
+
+def _type(name: str) -> str:
+    if name not in EVENT_TYPES:
+        raise ArgumentTypeError(f"{name} is no type of an event{meant(name, EVENT_TYPES)}")
+    return name
+
+
+def _wanted(event: dict[str, Any], options: Namespace) -> bool:
+    """Whether somebody asked for this event."""
+    at = str(event.get("at"))
+    in_time = (options.since or "") <= at and (options.before is None or at < options.before)
+    return in_time and (not options.types or event.get("type") in options.types)
 
 
 def events(options: Namespace) -> int:
     if options.table is None:
         return _every_event(options)
     for body in read_log(options.ledger, options.table, options.epoch):
-        sys.stdout.buffer.write(body + b"\n")
+        if _wanted(parse_object(body), options):
+            sys.stdout.buffer.write(body + b"\n")
     sys.stdout.flush()  # here, where `main` still catches a broken pipe
     return 0
 
@@ -94,7 +127,8 @@ def _every_event(options: Namespace) -> int:
     after: int = options.after
     while True:
         for position, epoch, event in house_log.read_events(options.ledger, after):
-            print(line_of(position, epoch, event))
+            if _wanted(event, options):
+                print(line_of(position, epoch, event))
             after = position
         sys.stdout.flush()
         if not options.follow:
