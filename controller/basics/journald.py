@@ -78,6 +78,9 @@ class Kind(Enum):
     HOUSE_FINDING = "house_finding"
     """Head office found something wrong in a house's log."""
 
+    HOUSE_ALARM = "house_alarm"
+    """The terms of a house's meter changed: somebody at head office must look."""
+
     HOUSE_NOTE = "house_note"
     """Head office should know this of a house, and it need not be wrong."""
 

@@ -28,6 +28,7 @@ from controller.pit.reference.desk import Answer
 from controller.pit.reference.refused import Refusal
 from controller.pit.reference.reports import BackupTold, DecisionTold
 from controller.pit.reference.slips import Slip
+from controller.pit.reference.terms import TermsShown
 from tests.documents.face_page import table_of, with_meanings
 
 
@@ -54,6 +55,7 @@ PIT_REPORTS = (
     Report("pitctl", "decisions --refused", (Refusal,), many=True),
     Report("pitctl", "desk", (Answer,)),
     Report("pitctl", "slips", (Slip,), many=True),
+    Report("pitctl", "terms show", (TermsShown,)),
     Report("pitctl", "verify", (BackupTold,)),
 )
 OFFICE_REPORTS = (Report("table-controller-head-office", "HOUSE=FILE", (House,), many=True),)

@@ -25,7 +25,7 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.test_meters import TERMS, give, opened
-from tests.support.ledgers import meet, unheard_steps
+from tests.support.ledgers import change_at_once, meet, unheard_steps
 
 _PRIVATE = bytes([7]) * 32
 PIT = SigningKey(_PRIVATE)
@@ -75,7 +75,7 @@ def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
 
 class Evening:
     """Two tables and people, who do whatever a house can do. `did` counts what was done. With `limits` a meter may have
-    one, which no ledger of an earlier form could have."""
+    one, and its terms wait until it is won, as in no ledger of an earlier form."""
 
     def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
         self._limits = limits
@@ -83,7 +83,6 @@ class Evening:
         self._path = path
         self._ledger = pits_ledger(path)
         self._tables = [TableEvening("t-0"), TableEvening("t-1")]
-        self._terms = dict(TERMS)
         self._rounds: list[tuple[TableEvening, int, dict[str, list[int]]]] = []
         self._hits: dict[str, tuple[TableEvening, bytes]] = {}
         self.did: Counter[str] = Counter()
@@ -92,6 +91,7 @@ class Evening:
             self._tell_of_another_ledger,
             self._dispute,
             self._new_terms,
+            self._withdraw_terms,
             self._set_aside,
             self._retire,
             self._kill,
@@ -200,11 +200,16 @@ class Evening:
         contribution, reserve = (Fraction(self._draw(0, 9), self._draw(10, 20)) for _ in range(2))
         seed_cents = self._draw(0, 1_500)
         most_cents = seed_cents + self._draw(0, 200)
-        least_cents = max(most_cents, self._ledger.levels().get(name, 0))
         limited = self._limits and self._draw(0, 1)
-        limit_cents = least_cents + self._draw(0, 900) if limited else None
-        self._terms[name] = Terms(seed_cents, contribution, reserve, most_cents, limit_cents)
-        self._ledger.set_terms(self._terms, "Ann", "Bob")
+        limit_cents = most_cents + self._draw(0, 900) if limited else None
+        new = {name: Terms(seed_cents, contribution, reserve, most_cents, limit_cents)}
+        if not self._limits and name in (running := self._ledger.terms()):
+            change_at_once(self._ledger, running | new)
+        else:
+            self._ledger.set_terms(self._ledger.terms() | new, "Ann", "Bob", "the summer")
+
+    def _withdraw_terms(self) -> None:
+        self._ledger.withdraw_terms(self._random.choice(["big", "small", "new"]), "Ann", "Bob", "a mistake")
 
     def _set_aside(self) -> None:
         """Take a wrong adoption of a table back. The table is adopted again, and sends its stream from the
@@ -258,7 +263,9 @@ def as_form_6(path: Path) -> None:
             "decision",
             "doubt",
             "ack_time",
+            "in_force",
         ):
             db.execute(f"DROP TABLE {since}")
-        db.execute("ALTER TABLE terms DROP COLUMN limit_cents")
+        for column in ("limit_cents", "withdrawn"):
+            db.execute(f"ALTER TABLE terms DROP COLUMN {column}")
         db.execute("PRAGMA user_version = 6")

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import to_builtins
 
+from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import Rotation
 from controller.contract.signing import signed
@@ -73,6 +75,7 @@ def agreeing(lines: Lines) -> Lines:
         | {"step": each.step}
         for each in replay.awards.values()
     ]
+    said["terms_digest"] = replay.digest()
     sum_up(said)
     return [*lines[:-1], signed_by_the_pit(said)]
 
@@ -168,7 +171,14 @@ def test_a_named_lie_is_found_with_its_table_its_round_and_its_amount(house: Lin
 
 def test_terms_that_nobody_approved_are_found_where_every_figure_agrees_with_them(house: Lines, tmp_path: Path) -> None:
     """A house may also keep its books by terms that it chose itself."""
-    lie = agreeing(lied(house, lambda said: said["decisions"][0]["terms"].update(contribution="1/25")))
+    other = {"contribution": "1/25", "reserve": "1/50", "seed_cents": 1_000_000, "reseed_at_most_cents": 1_000_000}
+    digest = sha256(canonical({"big": other})).hexdigest()
+
+    def lie_of_terms(said: Said) -> None:
+        said["decisions"][0].update(digest=digest)
+        said["decisions"][0]["terms"].update(other)
+
+    lie = agreeing(lied(house, lie_of_terms))
     assert findings(lie, tmp_path) == [], "without approved terms nobody can know"
     told = findings(lie, tmp_path, APPROVED)
     assert f"big: what wagers gave is 3,560.40, played again to {TO}; the pit says 1,780.20" in told

@@ -313,18 +313,56 @@ contribution = "2:100"
 """
 
 
-def test_changed_terms_take_two_people_who_saw_the_same_change(pit: Pit) -> None:
+WHY = {"reason": "the summer campaign"}
+
+
+@pytest.fixture
+def unplayed(tmp_path: Path) -> Iterator[Pit]:
+    """A pit for whose meters nobody has played."""
+    pit = Pit(tmp_path)
+    with closing(pit.ledger), open_desk(pit.control, pit.desk):
+        yield pit
+
+
+def test_changed_terms_take_two_people_who_saw_the_same_change(unplayed: Pit) -> None:
+    pit = unplayed
     before = pit.ledger.terms()
     pit.settings.write_text(_SETTINGS.format(seed=777_700))
-    assert pit.code(EVE, "terms") == "not_allowed"
-    confirm = pit.proposed(BEN, "terms")
+    assert pit.code(EVE, "terms", **WHY) == "not_allowed"
+    assert pit.code(BEN, "terms", reason=" ") == "reason_missing"
+    confirm = pit.proposed(BEN, "terms", **WHY)
     assert pit.ledger.terms() == before
+    assert pit.code(BEN, "confirm", **confirm) == "not_two_people"
     pit.settings.write_text(_SETTINGS.format(seed=999_900))
     assert pit.code(CAS, "confirm", **confirm) == "proposal_changed", "the file is another"
-    confirm = pit.proposed(BEN, "terms")
+    confirm = pit.proposed(BEN, "terms", **WHY)
     assert pit.ask(CAS, "confirm", **confirm)["ok"]
-    assert pit.ledger.terms()["big"].seed_cents == 999_900
-    assert pit.code(BEN, "terms") == "terms_unchanged"
+    assert pit.ledger.terms()["big"].seed_cents == 999_900, "nobody had played for it"
+    assert pit.code(BEN, "terms", **WHY) == "terms_unchanged"
+    balanced(pit.ledger)
+
+
+def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_can_be_taken_back(unplayed: Pit) -> None:
+    pit = unplayed
+    table = TableEvening("t-1")
+    give(pit.ledger, table, table.lock(1))
+    running = pit.ledger.terms()
+    pit.settings.write_text(_SETTINGS.format(seed=111_100))
+    crossing = [pit.proposed(who, "terms", **WHY) for who in (ANN, BEN)]
+    assert pit.ask(CAS, "confirm", **crossing[0])["ok"]
+    assert pit.code(CAS, "confirm", **crossing[1]) == "terms_unchanged", "it waits already"
+    assert pit.ledger.terms() == running
+    pit.settings.write_text(_SETTINGS.format(seed=222_200))
+    assert pit.code(BEN, "terms", **WHY) == "terms_wait"
+    assert pit.code(DAN, "withdraw_terms", meter="big", **WHY) == "not_allowed"
+    back = pit.proposed(CAS, "withdraw_terms", meter="big", **WHY)
+    assert pit.code(CAS, "confirm", **back) == "not_two_people"
+    assert pit.ask(BEN, "confirm", **back)["ok"]
+    assert pit.code(BEN, "withdraw_terms", meter="big", **WHY) == "no_terms_wait"
+    assert [each.meter for each in pit.ledger.approved_terms().terms if each.waits] == ["small"]
+    names = [each["by"]["account"] != each["witness"]["account"] for each in pit.told() if "reason" in each]
+    assert all(names)
+    assert names
     balanced(pit.ledger)
 
 

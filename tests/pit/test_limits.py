@@ -109,21 +109,23 @@ def test_with_a_limit_players_get_in_the_long_run_what_they_get_without(tmp_path
     assert came[0] == came[1]
 
 
-def test_a_limit_below_the_level_is_refused_and_a_higher_limit_takes_the_overflow(path: Path) -> None:
+def test_a_limit_below_the_level_lowers_nothing_and_another_limit_waits_until_the_meter_is_won(path: Path) -> None:
     ledger, table = evening(path)
+    low, high = (Terms(1_000, Fraction(1, 5), Fraction(1, 10), 1_000, limit) for limit in (1_000, 1_170))
     with closing(ledger):
+        for limit in (999, 900):
+            with raising("limit_below_level"):  # nobody has played, and so the limit would hold at once
+                ledger.set_terms({"big": Terms(900, Fraction(1, 5), Fraction(1, 10), 900, limit)})
         give(ledger, table, table.lock(1, 2))
         assert stands(ledger) == (1_150, 50, 100)
-        low, high, none = (
-            Terms(1_000, Fraction(1, 5), Fraction(1, 10), 1_000, limit) for limit in (1_149, 1_170, None)
-        )
-        with raising("limit_below_level"):
-            ledger.set_terms({"big": low})
-        assert stands(ledger) == (1_150, 50, 100)
-        assert ledger.set_terms({"big": high}) == ("meter big: limit 11.50 -> 11.70",)
-        assert stands(ledger) == (1_170, 30, 100)
-        ledger.set_terms({"big": none})
-        assert stands(ledger) == (1_200, 0, 100)
+        for terms in (low, high):
+            (line,) = ledger.set_terms({"big": terms})
+            assert line.endswith("; this waits until the meter is won")
+            assert stands(ledger) == (1_150, 50, 100), "what players play for does not change"
+            if terms is low:
+                ledger.withdraw_terms("big", "Ann", "Bob", "a mistake")
+        give(ledger, table, table.finish((1, "x")), table.hit(1, "x", "big"))
+        assert stands(ledger)[:2] == (1_050, 0), "seed 1000 and the overflow, by the higher limit"
 
 
 @pytest.mark.parametrize(

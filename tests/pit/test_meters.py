@@ -34,7 +34,7 @@ from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.postgresql import over_both
-from tests.support.ledgers import meet, unheard_steps
+from tests.support.ledgers import change_at_once, meet, unheard_steps
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards
 
@@ -644,10 +644,11 @@ def test_a_hit_on_a_meter_the_pit_does_not_have_waits_for_it(ledger: Ledger) -> 
 # Terms.
 
 
-def test_new_terms_hold_from_now_on_and_a_wager_is_voided_by_those_it_was_locked_under(ledger: Ledger) -> None:
+def test_a_wager_is_voided_by_the_terms_under_which_it_was_locked(ledger: Ledger) -> None:
+    """Of a ledger that an earlier version wrote, whose terms changed while the meter was in play."""
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, first, first.lock(1))
-    ledger.set_terms(TERMS | {"big": Terms(2_000, Fraction(1, 2), Fraction(0), 2_000)})
+    change_at_once(ledger, TERMS | {"big": Terms(2_000, Fraction(1, 2), Fraction(0), 2_000)})
     assert ledger.levels()["big"] == 1_166
     give(ledger, second, second.lock(1))
     assert ledger.levels()["big"] == 1_416

@@ -320,9 +320,9 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
     assert terms(house.ledger) == unchanged, "a file alone does nothing"
     changes = "meter royal: contribution 20:100 -> 1:3, seed 500.00 -> 600.00, reseed at most 500.00 -> 600.00"
     pit = house.pit("--settings", str(settings))
-    assert until(pit.err, changes)[-1].startswith("pit: these terms do not hold before two people have changed them")
+    assert until(pit.err, changes)[-1].startswith("pit: these terms do not hold before two people have approved them")
     until(pit.err, "connected")
-    assert house.decide("terms") == 0
+    assert house.decide("terms", "propose", "--reason", "the summer") == 0
     assert pit.ended(signal.SIGTERM) == 0
     assert told_at_start("--settings", str(settings)) == []
     assert told_at_start() == []

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from controller.contract.pit_words import AwardStep
 from controller.pit.reference.ledger import Ledger
+from controller.pit.reference.meters import Terms
+from controller.pit.reference.terms import Change
 
 
 def meet(ledger: Ledger, table: str, payload: bytes, adopt_new: bool) -> bool:
@@ -18,3 +22,13 @@ def unheard_steps(ledger: Ledger, table: str) -> list[AwardStep]:
     """The steps of a table's awards that the table's stream has not told of, in order."""
     with ledger._db.explained():
         return ledger._awards.unheard(table)
+
+
+def change_at_once(ledger: Ledger, meters: Mapping[str, Terms]) -> None:
+    """Let these terms run at once, as earlier versions did also where people had played for the meter."""
+    terms = ledger._books.meter_terms
+    with ledger._db.transaction():
+        changes = [Change(each.meter, each.terms, each.before, waits=False) for each in terms.differing(meters)]
+        terms.approve([each for each in changes if each.before is not None], "Ann", "Bob", "")
+        for meter in meters:
+            ledger._books._stop_at_limit(f"meter:{meter}", None, None, None)

@@ -26,6 +26,7 @@ def parts(look: Look) -> dict[str, object]:
         "pit": _pit(look, tables),
         "tables": tables,
         "meters": [] if look.standing is None else _meters(look.standing),
+        "terms": None if look.standing is None else look.standing.terms_digest,
         "hits": [] if look.standing is None else [_hit(each) for each in look.standing.waiting],
         "proposals": [] if look.standing is None else _proposals(look.standing),
         "alarms": [] if look.standing is None else _alarms(look.standing),
@@ -102,6 +103,7 @@ def _meters(standing: Standing) -> list[dict[str, object]]:
             "level": dollars(cents),
             "reserve": dollars(standing.reserves.get(name, 0)),
             "overflow": dollars(over) if (over := standing.overflows.get(name, 0)) else None,
+            "waits": standing.waiting_terms.get(name),
         }
         for name, cents in standing.levels.items()
     ]

@@ -59,6 +59,10 @@ class House(Struct):
     hits: list[Hit] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+    """What changed of the meters since head office saw the house last: it need not be wrong, and somebody must look."""
+    terms_digest: str | None = None
+    """The digest of the terms that run, as played again."""
     seen: Seen | None = None
     """What head office is to remember of this log, where its last statement can be read."""
 
@@ -113,6 +117,7 @@ class _Reading:
         if self._decisions is None:
             return  # nothing can be played again
         self.decide(position)
+        self.replay.position = position
         try:
             self.replay.event(stream[1], event)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -152,6 +157,8 @@ def audit(
     digests = _read_all(files, house, reading, None if decisions is None else stated, noted)
     for what in reading.replay.findings:
         _find(house, what)
+    seen = -1 if remembered is None else remembered.position
+    house.alarms = [what for position, what in reading.replay.told if position >= seen]
     house.hits = [_hit(award) for award in reading.replay.awards.values()]
     if stated is not None and decisions is not None:
         try:
@@ -333,6 +340,9 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
                 _find(house, f"the pit has {table} through event {head['seq']}, and the log has another event there")
         _awards(house, stated, reading.replay.awards)
         _meters(house, stated, reading.replay)
+        house.terms_digest = reading.replay.digest()
+        if (stated_as := stated.get("terms_digest", house.terms_digest)) != house.terms_digest:
+            _find(house, f"the terms that run have the digest {house.terms_digest}; the pit says {stated_as!r:.80}")
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r:.300}")
 

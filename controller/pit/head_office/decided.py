@@ -6,13 +6,14 @@ When the terms changed is the house's word. Which terms a meter had is head offi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from controller.contract.bounds import MOST_CENTS, MOST_SEQ
-from controller.pit.head_office.replay import Replay, Terms, whole
+from controller.pit.head_office.replay import Approval, Replay, Terms, whole
 
 _MOST_TERMS = 100  # of a meter: more of them, in a forged statement, would take hours
 _SHARE = re.compile("[0-9]{1,9}(/[1-9][0-9]{0,8})?")
@@ -29,37 +30,79 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
 
     Raises KeyError, TypeError or ValueError where the statement holds no such decisions.
     """
-    decisions: list[Decision] = []
-    last = whole(stated["position"], 0, MOST_SEQ)
-    had: dict[str, list[Terms]] = {}
-    for each in stated["decisions"]:
-        decide: Callable[[Replay], None]
-        match each:
-            case {"terms": {"meter": str(meter), **said}}:
-                seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
-                before = had.setdefault(meter, [])
-                limit = said.get("limit_cents")
-                limit = None if limit is None else whole(limit, 0, MOST_CENTS)
-                before.append(Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most, limit))
-                if len(before) > _MOST_TERMS:
-                    raise ValueError(f"{meter!r:.70} had other terms more than {_MOST_TERMS} times")
-                may = (approved or {}).get(meter, ())
-                terms = may[len(before) - 1] if len(before) <= len(may) else before[-1]
-                decide = partial(Replay.set_terms, meter=meter, terms=terms)
-            case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
-                decide = partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
-            case {"table": str(table), "set_aside_as": str(stream)}:
-                decide = partial(Replay.set_aside, table=table, stream=stream)
-            case {"house_rules": {}} | {"slip": int()}:
-                decide = _nothing  # it moves no money, and may not change once it was stated
-            case {"adopted": str()} | {"retired": str()} | {"dismissed": str()}:
-                decide = _nothing
-            case _:
-                raise ValueError(f"{each!r:.100} is no decision")
-        decisions.append((whole(each["after"], 0, last), decide))
+    last, every = whole(stated["position"], 0, MOST_SEQ), stated["decisions"]
+    terms = _TermsSaid(approved or {}, _taken_back(every))
+    decisions = [(whole(each["after"], 0, last), _decide(place, each, terms)) for place, each in enumerate(every)]
     if [after for after, _ in decisions] != sorted(after for after, _ in decisions):
         raise ValueError("the decisions are not in order")
-    return decisions, [] if approved is None else _amiss(had, approved)
+    return decisions, [] if approved is None else _amiss(terms.had, approved)
+
+
+def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Callable[[Replay], None]:
+    """What a decision does. Raises as `read` does."""
+    match decision:
+        case {"terms": {"meter": str(meter)}}:
+            return partial(Replay.set_terms, meter=meter, approval=terms.approval(place, meter, decision))
+        case {"withdrawn": str(meter)}:
+            return partial(Replay.withdraw_terms, meter=meter, people=_people(decision))
+        case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
+            return partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
+        case {"table": str(table), "set_aside_as": str(stream)}:
+            return partial(Replay.set_aside, table=table, stream=stream)
+        case {"house_rules": {}} | {"slip": int()}:
+            return _nothing  # it moves no money, and may not change once it was stated
+        case {"adopted": str()} | {"retired": str()} | {"dismissed": str()}:
+            return _nothing
+        case _:
+            raise ValueError(f"{decision!r:.100} is no decision")
+
+
+class _TermsSaid:
+    """The terms of a statement as they are read: by meter those that count, `had`."""
+
+    def __init__(self, approved: Approved, back: set[int]) -> None:
+        self.had: dict[str, list[Terms]] = {}
+        self._approved = approved
+        self._back = back
+        self._counted: Counter[str] = Counter()
+
+    def approval(self, place: int, meter: str, decision: Mapping[str, Any]) -> Approval:
+        """The approval in this place of the decisions, with the terms that head office approved."""
+        said = decision["terms"]
+        seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
+        limit = said.get("limit_cents")
+        limit = None if limit is None else whole(limit, 0, MOST_CENTS)
+        terms = stated_as = Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most, limit)
+        self._counted[meter] += 1
+        if self._counted[meter] > _MOST_TERMS:
+            raise ValueError(f"{meter!r:.70} had other terms more than {_MOST_TERMS} times")
+        before = self.had.setdefault(meter, [])
+        if place not in self._back:
+            before.append(stated_as)
+            may = self._approved.get(meter, ())
+            terms = may[len(before) - 1] if len(before) <= len(may) else stated_as
+        waits, digest, is_signed = decision.get("waits") is True, decision.get("digest"), "signature" in decision
+        return Approval(terms, stated_as, waits, digest, _people(decision), is_signed)
+
+
+def _taken_back(decisions: Sequence[Mapping[str, Any]]) -> set[int]:
+    """The places of the terms that were taken back before they ran."""
+    waits: dict[str, int] = {}
+    back: set[int] = set()
+    for place, each in enumerate(decisions):
+        match each:
+            case {"terms": {"meter": str(meter)}, "waits": True}:
+                waits[meter] = place
+            case {"withdrawn": str(meter)} if meter in waits:
+                back.add(waits.pop(meter))
+    return back
+
+
+def _people(decision: Mapping[str, Any]) -> str:
+    """Who decided, and why, for people."""
+    accounts = [str(each["account"]) for each in (decision.get("by"), decision.get("witness")) if each]
+    why = decision.get("reason")
+    return f"{' and '.join(accounts) or 'nobody named'}{f': {why}' if why else ''}"
 
 
 def _nothing(_: Replay) -> None:

@@ -120,6 +120,10 @@ def _show(house: House) -> None:
     for hit in house.hits:
         how = f"{money(hit.cents)}  {hit.step}, the table was told: {hit.told}"
         _say(house, f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}", table=hit.table)
+    if house.terms_digest is not None:
+        _say(house, f"    terms {house.terms_digest}")
+    for alarm in house.alarms:
+        _say(house, f"    ALARM: {alarm}", Kind.HOUSE_ALARM, Priority.WARNING)
     for note in house.notes:
         _say(house, f"    note: {note}", Kind.HOUSE_NOTE, Priority.WARNING)
     for finding in house.findings:

@@ -7,6 +7,8 @@ from what was wagered under each terms, from the levels that were won and stand,
 - A hit wins a share of the whole cents on the meter. Hits of one round that win the same share divide what the first of
   them won; odd cents go to the first hits. After the whole is won, the meter begins again: with its reserve up to a
   limit, and with what the house adds up to the seed.
+- Other terms of a meter that was wagered on wait until all of the meter is won, and run from that hit on. Where that
+  level was never won after all, the former terms run again, and the others wait.
 - A meter stops at its limit. What comes then is its overflow, which goes on the next level.
 - A voided wager takes its parts back, less what was won of them since.
 - A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
@@ -18,12 +20,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from hashlib import sha256
 from math import floor, prod
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
 from controller.contract.bounds import MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.canonical import canonical
 from controller.contract.old_events import as_now
 
 _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
@@ -42,6 +46,11 @@ class Terms(NamedTuple):
         limit = "" if self.limit_cents is None else f", limit {money(self.limit_cents)}"
         parts = f"seed {money(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
         return f"{parts}, at most {money(self.reseed_at_most_cents)} to begin again{limit}"
+
+    def told(self) -> dict[str, object]:
+        """The terms as the digest has them."""
+        told = {**self._asdict(), "contribution": str(self.contribution), "reserve": str(self.reserve)}
+        return {name: value for name, value in told.items() if value is not None}
 
 
 class Place(NamedTuple):
@@ -99,6 +108,8 @@ class _Won(Struct, eq=False):
     cents: int
     from_reserve_cents: int
     from_house_cents: int
+    former: int | None = None
+    """The terms that ran until this win, by their number, where others had waited for it."""
     awards: list[Award] = field(default_factory=list)
     stands: bool = True
 
@@ -112,33 +123,60 @@ class _Wagers(Struct, eq=False):
 
 
 class Meter(Struct, eq=False):
-    """What a meter's figures follow from. `wagered` are the cents under each terms that still count.
+    """What a meter's figures follow from. `terms` are all that were approved, and `runs` says which of them run.
 
-    `late` are voided wagers of which something was won: their cents, their terms, and between which wins they lay on
-    the meter.
+    `wagered` are the cents under each terms that still count. `late` are voided wagers of which something was won:
+    their cents, their terms, and between which wins they lay on the meter.
     """
 
     terms: list[Terms] = field(default_factory=list)
+    runs: int = 0
+    ran: set[int] = field(default_factory=set)
+    withdrawn: set[int] = field(default_factory=set)
     wagered: list[int] = field(default_factory=list)
     won: list[_Won] = field(default_factory=list)
     late: list[tuple[int, int, int, int]] = field(default_factory=list)
     given_cents: int = 0
     returned_cents: int = 0
     place: Place | None = None
+    was_played_for: bool = False
 
     @property
     def wagered_cents(self) -> int:
         """What was wagered on the meter, less what was voided."""
         return sum(self.wagered) - sum(cents for cents, *_ in self.late)
 
+    @property
+    def waits(self) -> int | None:
+        """The number of the terms that wait until the meter is won."""
+        later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
+        return max(later, default=None)
+
+    def approve(self, terms: Terms, waits: bool) -> None:
+        """People approved these terms: they wait, or run from now on."""
+        self.terms.append(terms)
+        self.wagered.append(0)
+        if not waits:
+            self.runs = len(self.terms) - 1
+
     def wins(self, share: Fraction) -> _Won:
         """A hit wins this share of the level."""
-        terms, figures, whole = self.terms[-1], self.figures(), share == 1
+        figures, whole, former = self.figures(), share == 1, None
+        if whole and (waits := self.waits) is not None:
+            former, self.runs = self.runs, waits
+            self.ran.add(waits)
+        terms = self.terms[self.runs]
         from_reserve = min(figures["reserve_cents"], terms.reseed_at_most_cents) if whole else 0
         from_house = max(0, terms.seed_cents - from_reserve) if whole else 0
-        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house))
+        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house, former))
         self.given_cents += self.won[-1].cents
         return self.won[-1]
+
+    def never_won(self, won: _Won) -> None:
+        """The last level that was won was not won after all."""
+        won.stands = False
+        if won.former is not None:
+            self.runs = won.former
 
     def figures(self) -> dict[str, Any]:
         """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
@@ -148,7 +186,7 @@ class Meter(Struct, eq=False):
         from_reserve = sum(won.from_reserve_cents for won in standing)
         contributions = floor(on_meter)
         holds = seeds + contributions + from_reserve - self.given_cents + self.returned_cents
-        limit_cents = self.terms[-1].limit_cents
+        limit_cents = self.terms[self.runs].limit_cents
         level = holds if limit_cents is None else min(holds, limit_cents)
         return {
             "seeds_cents": seeds,
@@ -175,6 +213,17 @@ class Meter(Struct, eq=False):
         return on_meter, in_reserve
 
 
+class Approval(NamedTuple):
+    """Terms that people approved: as head office knows them, and as the pit stated them."""
+
+    terms: Terms
+    stated: Terms
+    waits: bool
+    digest: object
+    people: str
+    is_signed: bool
+
+
 class Replay:
     """A house's meters and awards. What no true log has is kept in `findings`."""
 
@@ -183,17 +232,49 @@ class Replay:
         self.awards: dict[str, Award] = {}
         """By the hit's id, under the name of its stream."""
         self.findings: list[str] = []
+        self.told: list[tuple[int, str]] = []
+        """What head office is to be told of at once, each with the position of the log by then."""
+        self.position = 0
         self._by_id: dict[str, Award] = {}
         self._wagers: dict[tuple[Place, str], _Wagers] = {}
         self._won: dict[tuple[Place, str, Fraction], _Won] = {}
         self._streams: set[tuple[str, str]] = set()
         self._of_table: dict[str, int] = {}
 
-    def set_terms(self, meter: str, terms: Terms) -> None:
-        """The meter has these terms from now on; a new meter begins at their seed."""
+    def set_terms(self, meter: str, approval: Approval) -> None:
+        """People approved terms of the meter; a new meter begins at their seed."""
         known = self.meters.setdefault(meter, Meter())
-        known.terms.append(terms)
-        known.wagered.append(0)
+        how = "which wait until it is won" if approval.waits else "which run at once"
+        if approval.waits and not known.terms:
+            self.findings.append(f"terms of {meter} wait, says the pit, and there was no such meter by then")
+        if approval.digest not in (None, digest_of({meter: approval.stated})):
+            self.findings.append(f"the terms of {meter}, {approval.stated}, have not the digest {approval.digest}")
+        if known.terms:
+            self._tell(f"{meter} got other terms, {how}: {approval.terms} ({approval.people})")
+        if known.was_played_for and not approval.waits and approval.is_signed:
+            self.findings.append(
+                f"{meter} got other terms at once ({approval.people}), and people had played for it:"
+                " they wait until it is won"
+            )
+        known.approve(approval.terms, approval.waits)
+
+    def withdraw_terms(self, meter: str, people: str) -> None:
+        """People took back the terms of the meter that wait."""
+        number = self.meters[meter].waits if meter in self.meters else None
+        if number is None:
+            self.findings.append(f"terms of {meter} were taken back, says the pit, and none waited by then")
+            return
+        if number in self.meters[meter].ran:
+            self.findings.append(f"terms of {meter} were taken back ({people}), and they had run")
+        self.meters[meter].withdrawn.add(number)
+        self._tell(f"{meter}: the terms that waited were taken back ({people}): {self.meters[meter].terms[number]}")
+
+    def digest(self) -> str:
+        """The digest of the terms that run."""
+        return digest_of({name: meter.terms[meter.runs] for name, meter in self.meters.items()})
+
+    def _tell(self, what: str) -> None:
+        self.told.append((self.position, what))
 
     def decide(self, id_: str, step: str, cents: int) -> None:
         """People took this step of an award. A verified or paid award has these `cents`."""
@@ -257,11 +338,12 @@ class Replay:
             if (place, bet["spot"]) in self._wagers:
                 continue  # a round's wagers are locked once
             meters = {name: self.meters[name] for name in bet["meters"]}
-            fed = {name: (len(meter.terms) - 1, len(meter.won)) for name, meter in meters.items()}
+            fed = {name: (meter.runs, len(meter.won)) for name, meter in meters.items()}
             self._wagers[place, bet["spot"]] = _Wagers(bet["price_cents"], {*bet["seats"]}, fed)
             for meter in meters.values():
                 meter.place = place
-                meter.wagered[-1] += bet["price_cents"] * len(bet["seats"])
+                meter.was_played_for = True
+                meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
 
     def _void(self, place: Place, spot: str, seats: set[int]) -> None:
         if (wagers := self._wagers.get((place, spot))) is None:
@@ -305,7 +387,10 @@ class Replay:
         self.meters[name].place = place
         key = (place, name, share)
         if key not in self._won:
-            self._won[key] = self.meters[name].wins(share)
+            self._won[key] = won = self.meters[name].wins(share)
+            if won.former is not None:
+                now = self.meters[name].terms[self.meters[name].runs]
+                self._tell(f"{name} was won ({place}): the terms that waited run, {now}")
         return self._won[key]
 
     def _told(self, event: Mapping[str, Any], hit: str) -> None:
@@ -330,7 +415,12 @@ class Replay:
         for last in reversed(meter.won):
             if last.stands and any(other.step != "rejected" for other in last.awards):
                 return
-            last.stands = False
+            meter.never_won(last)
+
+
+def digest_of(meters: Mapping[str, Terms]) -> str:
+    """SHA-256 over the terms of these meters, in hex."""
+    return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()
 
 
 def _divide(cents: int, awards: list[Award]) -> None:

@@ -44,6 +44,7 @@ class _Signed(Struct, frozen=True):
     set_aside_as: str | None = None
     retired: str | None = None
     dismissed: str | None = None
+    withdrawn: str | None = None
 
     def __str__(self) -> str:
         return f"decision {self.decision} of {self.at:.40}"
@@ -56,7 +57,7 @@ class _Signed(Struct, frozen=True):
     @property
     def takes_two(self) -> bool:
         """Whether the contract of a house asks two people for it, whatever came before."""
-        return self.step == "rejected" or any((self.set_aside_as, self.retired, self.dismissed))
+        return self.step == "rejected" or any((self.set_aside_as, self.retired, self.dismissed, self.withdrawn))
 
 
 class _Stated(Struct, frozen=True):

@@ -16,7 +16,7 @@ from controller.basics.errors import TableError
 from controller.pit.reference import people
 from controller.pit.reference.award import Award
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.meters import money
+from controller.pit.reference.meters import digest_of, money
 from controller.pit.reference.roles import ROLES, Role
 from controller.pit.reference.settings import load
 
@@ -179,20 +179,40 @@ class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
         )
 
 
-class ChangeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
-    """The meters get the terms of the pit's settings file, as the file is now."""
+class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
+    """Two people approve the terms of the pit's settings file, as the file is now."""
 
     may = ("supervisor", "accounting")
+    reason: str
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        why = people.reason(self.reason)
         changes = ledger.changes(load(_named(settings)).meters)
         if not changes:
-            what = f"The meters have the terms of {settings} already."
+            what = f"The terms of {settings} run already, or wait."
             raise TableError("terms_unchanged", what, "Write the new terms into that file first.")
-        return "\n".join(changes)
+        lines = [f"{change}\n    digest {digest_of({change.meter: change.terms})}" for change in changes]
+        return "\n".join([*lines, f"why: {why}"])
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        return "\n".join(ledger.set_terms(load(_named(settings)).meters, by, witness))
+        meters, why = load(_named(settings)).meters, people.reason(self.reason)
+        return "\n".join(ledger.set_terms(meters, by, witness, why))
+
+
+class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="withdraw_terms"):
+    """Two people take back terms that wait until their meter is won."""
+
+    may = ("supervisor", "accounting")
+    meter: str
+    reason: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        terms, why = ledger.waiting_terms(self.meter), people.reason(self.reason)
+        return f"take back the terms of the meter {self.meter} that wait: {terms}\nwhy: {why}"
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        terms = ledger.withdraw_terms(self.meter, by, witness or "", self.reason)
+        return f"meter {self.meter}: these terms wait no more: {terms}"
 
 
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
@@ -207,7 +227,8 @@ class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=
 
 
 Asked = (
-    Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ChangeTerms | Confirm | Look
+    Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ProposeTerms | WithdrawTerms
+    | Confirm | Look
 )  # fmt: skip
 
 

@@ -34,28 +34,12 @@ from operator import itemgetter
 
 from msgspec import Struct, field
 
-from controller.basics.errors import TableError
-from controller.pit.reference.clock import now_text
-from controller.pit.reference.decisions import Decisions, terms_told
-from controller.pit.reference.meters import Fund, Reseed, Terms, left_after, money, reseed
+from controller.pit.reference.decisions import Decisions
+from controller.pit.reference.meters import Fund, Terms, left_after, reseed
 from controller.pit.reference.store import Store, marks
+from controller.pit.reference.terms import MeterTerms, Running
 
 SCHEMA = """
-CREATE TABLE terms ( -- every set of terms that a meter ever had
-    number INTEGER PRIMARY KEY,
-    meter TEXT NOT NULL,
-    since TEXT NOT NULL,
-    seed_cents INTEGER NOT NULL,
-    contribution TEXT NOT NULL,
-    reserve TEXT NOT NULL,
-    reseed_at_most_cents INTEGER NOT NULL,
-    limit_cents INTEGER -- NULL: no limit
-) STRICT;
-CREATE TABLE meter (
-    name TEXT PRIMARY KEY,
-    terms INTEGER NOT NULL REFERENCES terms,
-    generation INTEGER NOT NULL DEFAULT 0
-) STRICT;
 CREATE TABLE fund ( -- each account's balance: the sum of its entries, and the part of a cent it carries
     account TEXT PRIMARY KEY,
     cents INTEGER NOT NULL,
@@ -118,7 +102,6 @@ CREATE TABLE lock ( -- a share of a level that a round won, and what the meter b
 ) STRICT;
 """
 
-FROM_FORM_10 = "ALTER TABLE terms ADD COLUMN limit_cents INTEGER"
 FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
 
 _SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
@@ -140,18 +123,10 @@ FROM_FORM_4 = "\n".join(
 _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand values at most
 
 
-class _Meter(Struct, frozen=True):
-    """A meter as the next locked wager finds it: its generation, its terms and their number."""
-
-    terms_number: int
-    generation: int
-    terms: Terms
-
-
 class _Gathered(Struct, frozen=True):
     """What the books have read, and have yet to write, for many events together."""
 
-    meters: dict[str, _Meter] = field(default_factory=dict)
+    meters: dict[str, Running] = field(default_factory=dict)
     funds: dict[str, Fund] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)  # the accounts of `funds` whose balance is to be written
     rows: dict[str, list[Sequence[object]]] = field(default_factory=dict)  # by their table and columns
@@ -162,7 +137,7 @@ class Books:
 
     def __init__(self, db: Store, decisions: Decisions | None = None) -> None:
         self._db = db
-        self._decisions = decisions or Decisions(db)
+        self.meter_terms = MeterTerms(db, decisions or Decisions(db))
         self._gathered: _Gathered | None = None
 
     @contextmanager
@@ -180,61 +155,21 @@ class Books:
             self._gathered = None
 
     def terms(self) -> dict[str, Terms]:
-        """The meters' terms, by the meter's name."""
+        """The terms that run, by the meter's name."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
-    def changes(self, meters: Mapping[str, Terms]) -> dict[str, str]:
-        """By meter, a line for people: what these terms would change, in the order of the settings.
+    def set_terms(self, meters: Mapping[str, Terms], by: str, witness: str | None, why: str) -> tuple[str, ...]:
+        """People approve these terms. A new meter begins at its seed. Returns each change as a line for people.
 
-        Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
-        must not vanish because a file does not name the meter; and `limit_below_level` where a new limit would lower
-        what a meter shows.
+        Raises TableError as `MeterTerms.changes` does.
         """
-        left_out = sorted({name for (name,) in self._db.execute("SELECT name FROM meter")} - meters.keys())
-        if left_out:
-            raise TableError(
-                "meter_left_out",
-                f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
-                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
-            )
-        known = self.terms()
-        for name, level in self.levels().items():
-            if level > meters[name].level(level) and meters[name] != known[name]:
-                raise TableError(
-                    "limit_below_level",
-                    f"The meter {name} shows {money(level)}, and its new limit is {money(meters[name].level(level))}.",
-                    "No meter is lowered but by a win: keep the limit until the meter was won, or write a higher one.",
-                )
-        return {
-            name: f"meter {name}: {terms.changes_from(known.get(name))}"
-            for name, terms in meters.items()
-            if known.get(name) != terms
-        }
-
-    def set_terms(self, meters: Mapping[str, Terms], by: str, witness: str | None) -> tuple[str, ...]:
-        """Give the meters these terms from now on. A new meter begins at its seed. Returns each change as a line.
-
-        Raises TableError as `changes` does.
-        """
-        changes, known = self.changes(meters), self.terms()
-        for name in changes:
-            terms = meters[name]
-            (number,) = self._db.execute(
-                "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
-                (name, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
-                 terms.reseed_at_most_cents, terms.limit_cents),
-            ).fetchone()  # fmt: skip
-            self._db.execute(
-                "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
-                (name, number),
-            )
-            self._decisions.note("terms", number, by, witness, terms_told(self._db, number))
-            if name not in known:
-                self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
-            else:
-                self._stop_at_limit(f"meter:{name}", None, None, None)  # a higher limit takes its overflow
-        return tuple(changes.values())
+        changes = self.meter_terms.changes(meters)
+        self.meter_terms.approve(changes, by, witness, why)
+        for change in changes:
+            name = change.meter
+            if change.before is None:
+                self.post("seed", {f"meter:{name}": change.terms.seed_cents, f"reserve:{name}": 0}, "house")
+        return tuple(map(str, changes))
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""
@@ -356,19 +291,29 @@ class Books:
             return row
         level, reserve = self._funds([f"meter:{meter}", f"reserve:{meter}"]).values()
         won = floor(level.cents * share)
-        again = reseed(self.terms()[meter], reserve.cents) if share == 1 else Reseed(0, 0)
-        self.post("hit", {f"meter:{meter}": -won}, "awards", event)
-        begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
-        self.post("reseed", begun, f"meter:{meter}", event)
         (lock,) = self._db.execute(
             "INSERT INTO lock (event, hand, meter, share, generation, cents, from_reserve_cents, from_house_cents)"
-            " SELECT ?, ?, name, ?, generation, ?, ?, ? FROM meter WHERE name = ? RETURNING number",
-            (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
+            " SELECT ?, ?, name, ?, generation, ?, 0, 0 FROM meter WHERE name = ? RETURNING number",
+            (event, hand, str(share), won, meter),
         ).fetchone()
+        self.post("hit", {f"meter:{meter}": -won}, "awards", event)
+        if share == 1:
+            self._begin_again(event, meter, int(lock), reserve.cents)
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
-        if self._gathered is not None:
-            self._gathered.meters.clear()
+        self._read_meters_anew()
         return int(lock), won
+
+    def _begin_again(self, event: int, meter: str, lock: int, reserve_cents: int) -> None:
+        """The whole meter was won: terms that waited run from now on, and the next level begins by them."""
+        self.meter_terms.begin_waiting(meter, event, lock)
+        self._read_meters_anew()
+        again = reseed(self.terms()[meter], reserve_cents)
+        begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
+        self.post("reseed", begun, f"meter:{meter}", event)
+        self._db.execute(
+            "UPDATE lock SET from_reserve_cents = ?, from_house_cents = ? WHERE number = ?",
+            (again.from_reserve_cents, again.from_house_cents, lock),
+        )
 
     def owe(self, event: int, cents: int) -> None:
         """Book a hit of a fixed award: the house owes its cents."""
@@ -432,6 +377,9 @@ class Books:
         )
         self._db.execute("UPDATE meter SET generation = ? WHERE name = ?", (generation, meter))
         self._db.execute("UPDATE lock SET undone = 1 WHERE number = ?", (lock,))
+        self.meter_terms.undo(meter, lock)
+        self._read_meters_anew()
+        self._stop_at_limit(f"meter:{meter}", None, award, None)  # by the terms that run again
 
     def post(
         self,
@@ -523,19 +471,17 @@ class Books:
             "ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
         )
 
-    def _meters(self) -> dict[str, _Meter]:
+    def _meters(self) -> dict[str, Running]:
         """The meters by name."""
         known = {} if self._gathered is None else self._gathered.meters
-        if known:
-            return known
-        rows = self._db.execute(
-            "SELECT name, terms, generation, seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents"
-            " FROM meter JOIN terms ON terms.number = meter.terms ORDER BY name"
-        )
-        for name, number, generation, seed_cents, contribution, reserve, most_cents, limit_cents in rows:
-            terms = Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents, limit_cents)
-            known[name] = _Meter(number, generation, terms)
+        if not known:
+            known.update(self.meter_terms.running())
         return known
+
+    def _read_meters_anew(self) -> None:
+        """Somebody has just changed what runs of a meter."""
+        if self._gathered is not None:
+            self._gathered.meters.clear()
 
     def _gather(self, into: str, rows: Sequence[Sequence[object]]) -> None:
         """Insert the rows; while events are gathered, with the rows of other events in one statement."""

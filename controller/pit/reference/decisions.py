@@ -22,7 +22,7 @@ SCHEMA = """
 CREATE TABLE decision (
     number INTEGER PRIMARY KEY,
     after_event INTEGER NOT NULL, -- the last event that was committed by then
-    what TEXT NOT NULL, -- terms, a step of an award, set_aside, adopted, retired, dismissed, house_rules or slip
+    what TEXT NOT NULL, -- a step of an award, terms, set_aside, adopted, retired, dismissed, house_rules, slip and more
     subject INTEGER NOT NULL, -- the number of what was decided on, 0 for none
     cents INTEGER NOT NULL -- the amount with which an award was verified or paid, or of a slip, else 0
 ) STRICT;

@@ -15,9 +15,10 @@ from controller.pit.reference import (
     refused,
     session,
     slips,
+    terms,
 )
 
-FORM = 11
+FORM = 12
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -37,7 +38,7 @@ CREATE TABLE ack_time (held_ms INTEGER NOT NULL) STRICT; -- no ack has a later t
 INSERT INTO ack_time VALUES (0);
 """
 NEW = (
-    *(_STREAM, _ACK_TIME, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
+    *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
     *(decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
 )
@@ -51,6 +52,7 @@ FROM_FORM = {
     7: (slips.SCHEMA,),
     8: (days.SCHEMA,),
     9: (decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
-    10: (books.FROM_FORM_10,),
+    10: (terms.FROM_FORM_10,),
+    11: (terms.FROM_FORM_11,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

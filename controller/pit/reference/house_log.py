@@ -101,6 +101,7 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
         }
         awards = Awards(db, books).listed()
         decided = decisions.every(db)
+        terms_digest = books.meter_terms.digest()
     names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
     body: dict[str, object] = {
         "statement": STATEMENT_FORM,
@@ -112,6 +113,7 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
         "meters": [_meter(each) for each in account.meters],
         "rotations": [to_builtins(each) for each in rotations],
         "decisions": decided,
+        "terms_digest": terms_digest,
         "awards": [_award(each) for each in awards],
         "owed_cents": account.owed_cents,
         "paid_cents": account.paid_cents,

@@ -217,6 +217,8 @@ class Intake:
         doubts = _doubts(message)
         if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts):
             yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
+        for alarm in self._books.meter_terms.begun_by(number):
+            yield None, alarm
         if repeated is not None:
             yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one round")
         if not self._books.has_wager(hand, spot, seat):

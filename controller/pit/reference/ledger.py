@@ -44,6 +44,7 @@ from controller.pit.reference.slips import Slip, Slips, ToPrint
 from controller.pit.reference.store import nonsense_explained
 from controller.pit.reference.strangers import ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
+from controller.pit.reference.terms import Change, TermsShown
 
 
 class _Met(Struct):
@@ -363,19 +364,40 @@ class Ledger:
         self._intake.settings = str(file)
 
     def set_terms(
-        self, meters: Mapping[str, Terms], by: str = people.PIT, witness: str | None = None
+        self, meters: Mapping[str, Terms], by: str = people.PIT, witness: str | None = None, why: str = ""
     ) -> tuple[str, ...]:
-        """Give the meters these terms from now on. Returns each change as a line for people.
+        """People approve these terms. They run at once where nobody has played for the meter, and else once it is won.
 
-        Raises TableError `meter_left_out` or `limit_below_level`.
+        Returns each change as a line for people. Raises TableError as `MeterTerms.changes` does.
         """
         with self._asked():
-            return self._books.set_terms(meters, by, witness)
+            return self._books.set_terms(meters, by, witness, why)
 
-    def changes(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """What these terms would change, a line each. Raises TableError `meter_left_out` or `limit_below_level`."""
+    def changes(self, meters: Mapping[str, Terms]) -> tuple[Change, ...]:
+        """What `set_terms` would change. Raises TableError as it does."""
         with self._reading():
-            return tuple(self._books.changes(meters).values())
+            return tuple(self._books.meter_terms.changes(meters))
+
+    def differing(self, meters: Mapping[str, Terms]) -> tuple[Change, ...]:
+        """Which of these terms neither run nor wait. Raises TableError `meter_left_out`."""
+        with self._reading():
+            return tuple(self._books.meter_terms.differing(meters))
+
+    def withdraw_terms(self, meter: str, by: str, witness: str, why: str) -> Terms:
+        """Two people take back terms that wait. Raises TableError as `MeterTerms.withdraw` does."""
+        by, witness = people.two_people(by, witness)
+        with self._asked():
+            return self._books.meter_terms.withdraw(meter, by, witness, people.reason(why))
+
+    def waiting_terms(self, meter: str) -> Terms:
+        """The terms that `withdraw_terms` would take back. Raises TableError as it does."""
+        with self._reading():
+            return self._books.meter_terms.refuse_unwithdrawable(meter)[1]
+
+    def approved_terms(self) -> TermsShown:
+        """What runs and what waits of each meter, and the digest of what runs."""
+        with self._reading():
+            return self._books.meter_terms.approved()
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
         """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""

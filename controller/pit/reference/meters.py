@@ -6,11 +6,14 @@ remainder, so nothing is rounded away: cents and remainder together are exactly 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from hashlib import sha256
 from math import floor, prod
 
 from msgspec import Struct
+
+from controller.contract.canonical import canonical
 
 
 class Terms(Struct, frozen=True):
@@ -38,12 +41,25 @@ class Terms(Struct, frozen=True):
         """What a meter that holds so much shows and a hit can win. The rest is in its overflow."""
         return cents if self.limit_cents is None else min(cents, self.limit_cents)
 
+    def told(self) -> dict[str, object]:
+        """These terms as decisions and the digest have them. What a meter does not have is left out."""
+        limit = {} if self.limit_cents is None else {"limit_cents": self.limit_cents}
+        return {
+            "contribution": str(self.contribution),
+            "reserve": str(self.reserve),
+            "seed_cents": self.seed_cents,
+            "reseed_at_most_cents": self.reseed_at_most_cents,
+            **limit,
+        }
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self._words().items())
+
     def changes_from(self, before: Terms | None) -> str:
         """These terms for people: what differs from the terms before, or everything of a new meter."""
-        now = self._words()
         if before is None:
-            return "new, " + ", ".join(f"{name} {value}" for name, value in now.items())
-        was = before._words()
+            return f"new, {self}"
+        now, was = self._words(), before._words()
         return ", ".join(f"{name} {was[name]} -> {value}" for name, value in now.items() if value != was[name])
 
     def _words(self) -> dict[str, str]:
@@ -92,9 +108,14 @@ def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
 
 
 def money(cents: int) -> str:
-    """Set the state of a pit to which nothing has come, and which has said nothing."""
+    """An amount for people: 10,000.80."""
     sign, whole = "-" if cents < 0 else "", abs(cents)
     return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+
+
+def digest_of(meters: Mapping[str, Terms]) -> str:
+    """SHA-256 over the terms of these meters, in hex: the same wherever the same terms run."""
+    return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()
 
 
 def share_of(text: str) -> Fraction:

@@ -84,10 +84,19 @@ class DecisionTold(Struct, frozen=True, kw_only=True):
     """The name under which the events of a wrong adoption are kept."""
 
     reason: str | UnsetType = UNSET
-    """Why a table was retired or an adoption taken back, as a person typed it."""
+    """Why a table was retired, an adoption taken back or terms changed, as a person typed it."""
 
     terms: dict[str, Any] | UnsetType = UNSET
-    """A meter's terms from then on."""
+    """A meter's terms from then on, or from when the meter is won, where they wait."""
+
+    waits: bool | UnsetType = UNSET
+    """Whether these terms waited until the meter was won; absent where they did not."""
+
+    withdrawn: str | UnsetType = UNSET
+    """The meter whose waiting terms were taken back."""
+
+    digest: str | UnsetType = UNSET
+    """The digest of these terms: SHA-256 in hex."""
 
     since: str | UnsetType = UNSET
     """From when the house's rules hold."""

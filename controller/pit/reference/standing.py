@@ -5,7 +5,7 @@ Nothing here writes, and whoever runs it needs no more than the right to read th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -62,6 +62,10 @@ class Standing(Struct, frozen=True):
     proposals: tuple[Proposal, ...] = ()
     """What waits for a second person."""
     overflows: dict[str, int] = {}
+    terms_digest: str = ""
+    """The digest of the terms that run."""
+    waiting_terms: dict[str, str] = {}
+    """By meter, for people, the terms that wait until the meter is won."""
 
 
 def read_standing(at: Place) -> Standing:
@@ -78,14 +82,6 @@ def read_standing(at: Place) -> Standing:
                 (table, adoption.epoch),
             )
         }
-        waiting = Awards(db, books).listed("award.step IN ('pending', 'verified')")
-        hits = {
-            award.id: alarms.time_of(body)
-            for award in waiting
-            for (body,) in db.execute(
-                "SELECT body FROM event JOIN award ON event = event.number WHERE id = ?", (award.id,)
-            )
-        }
         funds = dict(db.execute("SELECT account, cents FROM fund"))
         return Standing(
             undecidable is None or undecidable.code not in ("pit_not_running", "ledger_replaced"),
@@ -95,15 +91,31 @@ def read_standing(at: Place) -> Standing:
                 for table, adoption in adopted.items()
             ),
             books.levels(),
-            {name.removeprefix("reserve:"): cents for name, cents in funds.items() if name.startswith("reserve:")},
-            tuple(Waiting(award, hits[award.id]) for award in waiting),
+            _of_meters("reserve:", funds),
+            tuple(_waiting(db, books)),
             funds.get("awards", 0),
             funds.get("paid", 0),
             tuple(alarms.kept(db, _MOST_ALARMS)),
             alarms.by_code(db),
             tuple(Proposals(db).waiting(now_ms())),
-            {name.removeprefix("overflow:"): cents for name, cents in funds.items() if name.startswith("overflow:")},
+            _of_meters("overflow:", funds),
+            books.meter_terms.digest(),
+            {name: str(terms) for name, (_, terms) in books.meter_terms.waiting().items()},
         )
+
+
+def _waiting(db: Store, books: Books) -> Iterator[Waiting]:
+    """The awards on which people have still to decide."""
+    for award in Awards(db, books).listed("award.step IN ('pending', 'verified')"):
+        (body,) = db.execute(
+            "SELECT body FROM event JOIN award ON event = event.number WHERE id = ?", (award.id,)
+        ).fetchone()
+        yield Waiting(award, alarms.time_of(body))
+
+
+def _of_meters(kind: str, funds: Mapping[str, int]) -> dict[str, int]:
+    """By meter what the accounts of this kind hold, in cents."""
+    return {account.removeprefix(kind): cents for account, cents in funds.items() if account.startswith(kind)}
 
 
 def _undecidable(db: Store, adopted: Mapping[str, Adoption]) -> TableError | None:

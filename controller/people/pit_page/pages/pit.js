@@ -60,8 +60,9 @@ const draw = {
   },
   meters: (meters) => {
     $("meters-box").hidden = !meters.length;
-    $("meters").replaceChildren(...meters.map((each) => el("div", "", words(each.meter), el("b", "", each.level), el("small", "", say("reserve"), ` ${each.reserve}`), each.overflow ? el("small", "", say("overflow"), ` ${each.overflow}`) : "")));
+    $("meters").replaceChildren(...meters.map((each) => el("div", "", words(each.meter), el("b", "", each.level), el("small", "", say("reserve"), ` ${each.reserve}`), each.overflow ? el("small", "", say("overflow"), ` ${each.overflow}`) : "", each.waits ? el("small", "look", say("terms-wait"), ` ${each.waits}`) : "")));
   },
+  terms: (digest) => { $("terms").textContent = digest || ""; },
   hits: (hits) => $("hits").replaceChildren(...list("hits", hits).map((hit) => el("li", "",
     el("b", "", hit.amount),
     el("div", "where", `${hit.table}, `, words(hit.seat), el("small", "", words(hit.tier)), el("small", "", words(hit.hand)), el("small", "", hit.award), ...hit.doubts.map((doubt) => el("small", "look", words(doubt)))),

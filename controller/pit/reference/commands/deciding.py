@@ -55,10 +55,6 @@ def decide(options: Namespace) -> int:
     return asking.decide(options, {"do": options.decision, "award": options.award, **doubts})
 
 
-def change_terms(options: Namespace) -> int:
-    return asking.decide(options, {"do": "terms"})
-
-
 def add_decisions(parser: ArgumentParser) -> None:
     """The arguments of `pitctl decisions`."""
     add_ledger(parser)

@@ -6,8 +6,7 @@ from argparse import Namespace
 
 from controller.basics.command import Command, Program
 from controller.basics.manual import add_completion, manual
-from controller.pit.reference.commands import asking, copies, day, deciding, running, slips, tables
-from controller.pit.reference.commands.options import add_control
+from controller.pit.reference.commands import asking, copies, day, deciding, running, slips, tables, terms
 
 _RUN, _TABLES, _AWARDS, _RECORD = "The pit itself", "Tables", "Awards and the account", "The record"
 
@@ -27,7 +26,10 @@ PROGRAM = Program(
         "Commands that decide ask the running pit, at the socket in the variable CONTROL, or /run/table-pit/control,",
         "the package's: from your own account, without sudo. The account's groups give its roles.",
     ),
-    families={"award": ("see the awards, and decide on them", "ACT")},
+    families={
+        "award": ("see the awards, and decide on them", "ACT"),
+        "terms": ("see the meters' terms, and decide on them", "ACT"),
+    },
 )
 
 
@@ -126,12 +128,36 @@ COMMANDS: tuple[Command, ...] = (
         asking.add_confirm,
     ),
     Command(
-        "terms",
+        "terms show",
         _AWARDS,
-        "give the meters the terms of the pit's settings file as it is now; a second person confirms",
+        "the terms that run and those that wait, who approved them, and the digest of what runs",
         "",
-        deciding.change_terms,
-        add_control,
+        terms.show,
+        terms.add_show,
+    ),
+    Command(
+        "terms propose",
+        _AWARDS,
+        "let the meters have the terms of the pit's settings file as it is now; a second person approves",
+        "--reason 'the summer campaign'",
+        terms.propose,
+        terms.add_propose,
+    ),
+    Command(
+        "terms approve",
+        _AWARDS,
+        "be the second person of proposed terms: the same as `confirm`",
+        "7",
+        asking.confirm,
+        asking.add_confirm,
+    ),
+    Command(
+        "terms withdraw",
+        _AWARDS,
+        "take back terms that wait until their meter is won; a second person confirms",
+        "player_personal --reason 'wrong rate'",
+        terms.withdraw,
+        terms.add_withdraw,
     ),
     Command(
         "decisions",

@@ -141,13 +141,19 @@ def _lead(
 
 
 def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
-    """Begin the meters that are new. Terms of known meters wait until two people have changed them."""
+    """Begin the meters that are new. Other terms of known meters wait until two people have approved them."""
     known = ledger.terms()
     wanted = (settings and settings.meters) or known or default().meters
     for change in ledger.set_terms({**wanted, **{name: terms for name, terms in known.items() if name in wanted}}):
         say(change)
-    if waiting := ledger.changes(wanted):
-        say(f"these terms do not hold before two people have changed them (`pitctl terms`): {'; '.join(waiting)}")
+    shown = ledger.approved_terms()
+    for each in shown.terms:
+        if each.waits:
+            say(f"other terms of the meter {each.meter} wait until it is won: {each.terms}")
+    if differing := ledger.differing(wanted):
+        lines = "; ".join(map(str, differing))
+        say(f"these terms do not hold before two people have approved them (`pitctl terms propose`): {lines}")
+    say(f"the terms that run have the digest {shown.digest}")
 
 
 def _control(options: Namespace) -> Path:

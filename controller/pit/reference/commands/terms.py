@@ -1,0 +1,55 @@
+"""`pitctl terms`: the meters' terms, seen and decided on."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from controller.pit.reference.commands import asking
+from controller.pit.reference.commands.options import (
+    add_control,
+    add_json,
+    add_ledger,
+    add_reason,
+    existing,
+    print_json,
+)
+
+
+def add_show(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl terms show`."""
+    add_ledger(parser)
+    add_json(parser, "the terms and their digest, as one JSON object")
+
+
+def show(options: Namespace) -> int:
+    """Show what runs, and what waits."""
+    with existing(options.ledger) as ledger:
+        shown = ledger.approved_terms()
+    if options.json:
+        print_json(shown)
+        return 0
+    for each in shown.terms:
+        print(each)
+    print(f"the terms that run have the digest {shown.digest}")
+    return 0
+
+
+def add_propose(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl terms propose`."""
+    add_control(parser)
+    add_reason(parser)
+
+
+def propose(options: Namespace) -> int:
+    return asking.decide(options, {"do": "terms", "reason": options.reason})
+
+
+def add_withdraw(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl terms withdraw`."""
+    add_control(parser)
+    parser.add_argument("meter", metavar="METER", help="the meter whose terms wait")
+    add_reason(parser)
+
+
+def withdraw(options: Namespace) -> int:
+    return asking.decide(options, {"do": "withdraw_terms", "meter": options.meter, "reason": options.reason})

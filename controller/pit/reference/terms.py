@@ -1,0 +1,318 @@
+"""The meters' terms: those that run, those that wait, and who approved them.
+
+A new meter's terms run at once, and so do other terms of a meter for which nobody has ever played. Of any other meter
+they wait: players feed the meter on the terms that run, and no change touches what they play for. So other terms run
+from the hit that wins all of the meter, which begins its next level by them. A hit of a part leaves the meter in play.
+
+Where every award of that hit is rejected, the meter was never won: the former terms run again, and the others wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from msgspec import Struct
+
+from controller.basics.errors import TableError
+from controller.contract.canonical import parse_object
+from controller.pit.reference.clock import now_text
+from controller.pit.reference.decisions import Decisions, terms_told
+from controller.pit.reference.meters import Terms, digest_of, money
+from controller.pit.reference.store import Store
+
+_IN_FORCE = """
+CREATE TABLE in_force ( -- terms that had waited, and run since their meter was won
+    number INTEGER PRIMARY KEY,
+    terms INTEGER NOT NULL REFERENCES terms,
+    former INTEGER NOT NULL REFERENCES terms,
+    event INTEGER NOT NULL, -- the hit
+    lock INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0 -- 1: the hit was rejected, and the former terms run again
+) STRICT;
+"""
+
+SCHEMA = f"""
+CREATE TABLE terms ( -- every set of terms that people approved for a meter, also while it waits
+    number INTEGER PRIMARY KEY,
+    meter TEXT NOT NULL,
+    since TEXT NOT NULL, -- when it was approved
+    seed_cents INTEGER NOT NULL,
+    contribution TEXT NOT NULL,
+    reserve TEXT NOT NULL,
+    reseed_at_most_cents INTEGER NOT NULL,
+    limit_cents INTEGER, -- NULL: no limit
+    withdrawn INTEGER NOT NULL DEFAULT 0 -- 1: people took it back before it ran
+) STRICT;
+CREATE TABLE meter (
+    name TEXT PRIMARY KEY,
+    terms INTEGER NOT NULL REFERENCES terms,
+    generation INTEGER NOT NULL DEFAULT 0
+) STRICT;
+{_IN_FORCE}"""
+
+FROM_FORM_10 = "ALTER TABLE terms ADD COLUMN limit_cents INTEGER"
+FROM_FORM_11 = f"ALTER TABLE terms ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0; {_IN_FORCE}"
+
+_COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents"
+
+
+class Running(Struct, frozen=True):
+    """A meter as the next locked wager finds it: its generation, the terms that run, and their number."""
+
+    terms_number: int
+    generation: int
+    terms: Terms
+
+
+class Approved(Struct, frozen=True):
+    """A set of terms that runs, or `waits` until its meter is won: who approved it, when, and why.
+
+    What an earlier version approved names nobody. `runs_since` is the id of the hit from which terms run that waited.
+    """
+
+    meter: str
+    terms: Terms
+    digest: str
+    waits: bool
+    approved_at: str
+    by: str | None
+    witness: str | None
+    why: str | None
+    runs_since: str | None
+
+    def __str__(self) -> str:
+        how = "waits until the meter is won" if self.waits else "runs"
+        since = f" since the hit {self.runs_since}" if self.runs_since else ""
+        people = " and ".join(each for each in (self.by, self.witness) if each) or "nobody named"
+        why = f": {self.why}" if self.why else ""
+        return (
+            f"{self.meter}  {how}{since}\n    {self.terms}\n    digest {self.digest}\n"
+            f"    approved {self.approved_at} by {people}{why}"
+        )
+
+
+class TermsShown(Struct, frozen=True):
+    """What runs and what waits of each meter, and the digest of all that runs."""
+
+    terms: tuple[Approved, ...]
+    digest: str
+
+
+class Change(Struct, frozen=True):
+    """Terms that a meter would get, and those before them; None of a new meter. `waits`: until the meter is won."""
+
+    meter: str
+    terms: Terms
+    before: Terms | None
+    waits: bool
+
+    def __str__(self) -> str:
+        line = f"meter {self.meter}: {self.terms.changes_from(self.before)}"
+        return f"{line}; this waits until the meter is won" if self.waits else line
+
+
+class MeterTerms:
+    """The terms in a ledger. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, decisions: Decisions) -> None:
+        self._db = db
+        self._decisions = decisions
+
+    def running(self) -> dict[str, Running]:
+        """What runs of each meter, by the meter's name."""
+        rows = self._db.execute(
+            f"SELECT name, terms, generation, {_COLUMNS} FROM meter JOIN terms ON terms.number = meter.terms"
+            " ORDER BY name"
+        )
+        return {
+            name: Running(number, generation, _terms(*columns))
+            for name, number, generation, *columns in rows.fetchall()
+        }
+
+    def waiting(self) -> dict[str, tuple[int, Terms]]:
+        """What waits, by the meter's name: the number of the terms, and the terms."""
+        rows = self._db.execute(
+            f"SELECT terms.meter, terms.number, {_COLUMNS} FROM terms JOIN meter ON meter.name = terms.meter"
+            " WHERE terms.number > meter.terms AND withdrawn = 0 ORDER BY terms.number"
+        )
+        return {name: (number, _terms(*columns)) for name, number, *columns in rows.fetchall()}
+
+    def approved(self) -> TermsShown:
+        """What runs and what waits, with who approved it."""
+        waits = {number for number, _ in self.waiting().values()}
+        numbers = {running.terms_number for running in self.running().values()} | waits
+        rows = self._db.execute(
+            f"SELECT terms.number, terms.meter, terms.since, by_account, witness_account, body, {_COLUMNS} FROM terms"
+            " LEFT JOIN decision ON subject = terms.number AND what = 'terms'"
+            " LEFT JOIN decided ON decided.number = decision.number ORDER BY terms.meter, terms.number"
+        )
+        shown = [self._shown(row, row[0] in waits) for row in rows.fetchall() if row[0] in numbers]
+        return TermsShown(tuple(shown), self.digest())
+
+    def _shown(self, row: Sequence[Any], waits: bool) -> Approved:
+        number, name, since, by, witness, body, *columns = row
+        terms, why = _terms(*columns), None if body is None else parse_object(bytes(body)).get("reason")
+        hit = self._db.execute(
+            "SELECT table_id, epoch, seq FROM in_force JOIN event ON event.number = in_force.event"
+            " WHERE terms = ? AND undone = 0",
+            (number,),
+        ).fetchone()
+        runs_since = None if hit is None else "/".join(map(str, hit))
+        reason = why if isinstance(why, str) else None
+        return Approved(name, terms, digest_of({name: terms}), waits, since, by, witness, reason, runs_since)
+
+    def digest(self) -> str:
+        """The digest of what runs."""
+        return digest_of({name: running.terms for name, running in self.running().items()})
+
+    def differing(self, meters: Mapping[str, Terms]) -> list[Change]:
+        """What these terms would change, in the order of `meters`: terms that neither run nor wait.
+
+        Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
+        must not vanish because a file does not name the meter.
+        """
+        running, waiting = self.running(), self.waiting()
+        if left_out := sorted(running.keys() - meters.keys()):
+            raise TableError(
+                "meter_left_out",
+                f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
+                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
+            )
+        changes = []
+        for name, terms in meters.items():
+            known = running.get(name)
+            if known is None:
+                changes.append(Change(name, terms, None, waits=False))
+            elif terms not in (known.terms, waiting[name][1] if name in waiting else None):
+                changes.append(Change(name, terms, known.terms, waits=self._was_played_for(name)))
+        return changes
+
+    def changes(self, meters: Mapping[str, Terms]) -> list[Change]:
+        """As `differing`. Raises TableError `meter_left_out`, and where a change cannot be approved.
+
+        `terms_wait`: other terms of the meter wait already. `limit_below_level`: terms that run at once would lower
+        what the meter shows.
+        """
+        changes = self.differing(meters)
+        for change in changes:
+            if change.before is not None:
+                self._refuse_second(change.meter)
+            if change.before is not None and not change.waits:
+                self._refuse_lower(change)
+        return changes
+
+    def approve(self, changes: Collection[Change], by: str, witness: str | None, why: str) -> None:
+        """Keep that people approved these changes. What does not wait runs from now on."""
+        for change in changes:
+            terms = change.terms
+            (number,) = self._db.execute(
+                f"INSERT INTO terms (meter, since, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
+                (change.meter, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
+                 terms.reseed_at_most_cents, terms.limit_cents),
+            ).fetchone()  # fmt: skip
+            if not change.waits:
+                self._db.execute(
+                    "INSERT INTO meter (name, terms) VALUES (?, ?)"
+                    " ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
+                    (change.meter, number),
+                )
+            told = terms_told(self._db, number) | {"digest": digest_of({change.meter: terms})}
+            told |= {"reason": why} if why else {}
+            told |= {"waits": True} if change.waits else {}
+            self._decisions.note("terms", number, by, witness, told)
+
+    def withdraw(self, meter: str, by: str, witness: str, why: str) -> Terms:
+        """Two people take back terms that wait. Returns those terms.
+
+        Raises TableError `no_terms_wait`, or `terms_have_run` of terms that ran until their hit was rejected.
+        """
+        number, terms = self.refuse_unwithdrawable(meter)
+        self._db.execute("UPDATE terms SET withdrawn = 1 WHERE number = ?", (number,))
+        told = {"withdrawn": meter, "digest": digest_of({meter: terms}), "reason": why}
+        self._decisions.note("terms_withdrawn", number, by, witness, told)
+        return terms
+
+    def refuse_unwithdrawable(self, meter: str) -> tuple[int, Terms]:
+        """What waits of the meter, by its number. Raises as `withdraw` does."""
+        if meter not in (waiting := self.waiting()):
+            what = f"No terms of a meter {meter!r} wait."
+            raise TableError("no_terms_wait", what, "See what runs and what waits: `pitctl terms show`.")
+        number, terms = waiting[meter]
+        if self._have_run(number):
+            raise TableError(
+                "terms_have_run",
+                f"These terms of the meter {meter} have run: they wait since the hit that won the meter was rejected.",
+                "Propose other terms, which take their place (`pitctl terms propose`).",
+            )
+        return number, terms
+
+    def begin_waiting(self, meter: str, event: int, lock: int) -> None:
+        """The hit of this event won all of the meter: terms of the meter that wait run from now on."""
+        if meter not in (waiting := self.waiting()):
+            return
+        self._db.execute(
+            "INSERT INTO in_force (terms, former, event, lock, at) SELECT ?, terms, ?, ?, ? FROM meter WHERE name = ?",
+            (waiting[meter][0], event, lock, now_text(), meter),
+        )
+        self._db.execute("UPDATE meter SET terms = ? WHERE name = ?", (waiting[meter][0], meter))
+
+    def undo(self, meter: str, lock: int) -> None:
+        """The meter was never won at this lock: the terms that ran before it run again."""
+        row = self._db.execute("SELECT number, former FROM in_force WHERE lock = ? AND undone = 0", (lock,)).fetchone()
+        if row is not None:
+            self._db.execute("UPDATE meter SET terms = ? WHERE name = ?", (row[1], meter))
+            self._db.execute("UPDATE in_force SET undone = 1 WHERE number = ?", (row[0],))
+
+    def begun_by(self, event: int) -> Iterator[TableError]:
+        """An alarm for each meter whose terms run since this event."""
+        rows = self._db.execute(
+            "SELECT meter, terms.number, former FROM in_force JOIN terms ON terms.number = in_force.terms"
+            " WHERE in_force.event = ? ORDER BY in_force.number",
+            (event,),
+        )
+        for meter, *numbers in rows.fetchall():
+            now, before = (self._numbered(number) for number in numbers)
+            yield TableError(
+                "terms_in_force",
+                f"The meter {meter} was won, and the terms that waited run: {now.changes_from(before)}."
+                f" Their digest is {digest_of({meter: now})}.",
+                "Tell accounting. If the hit is rejected, the former terms run again.",
+            )
+
+    def _numbered(self, number: int) -> Terms:
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM terms WHERE number = ?", (number,))
+        return _terms(*row.fetchone())
+
+    def _have_run(self, number: int) -> bool:
+        return self._db.execute("SELECT 1 FROM in_force WHERE terms = ?", (number,)).fetchone() is not None
+
+    def _was_played_for(self, meter: str) -> bool:
+        """Whether anybody ever had a locked wager that feeds the meter."""
+        return self._db.execute("SELECT 1 FROM feeding WHERE meter = ? LIMIT 1", (meter,)).fetchone() is not None
+
+    def _refuse_second(self, meter: str) -> None:
+        """Two sets cannot wait. Terms that have run and wait again make room for others."""
+        number, terms = self.waiting().get(meter, (0, None))
+        if terms is not None and not self._have_run(number):
+            raise TableError(
+                "terms_wait",
+                f"Other terms of the meter {meter} wait already, until it is won: {terms}.",
+                f"Take those back first, by two people: `pitctl terms withdraw {meter} --reason WHY`.",
+            )
+
+    def _refuse_lower(self, change: Change) -> None:
+        (level,) = self._db.execute("SELECT cents FROM fund WHERE account = ?", (f"meter:{change.meter}",)).fetchone()
+        if level > change.terms.level(level):
+            raise TableError(
+                "limit_below_level",
+                f"The meter {change.meter} shows {money(level)}, and its new limit is"
+                f" {money(change.terms.level(level))}.",
+                "No meter is lowered but by a win: write a higher limit.",
+            )
+
+
+def _terms(seed_cents: int, contribution: str, reserve: str, most_cents: int, limit_cents: int | None) -> Terms:
+    return Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents, limit_cents)
