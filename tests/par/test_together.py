@@ -4,17 +4,25 @@ round, with the bets written by hand; and limits added up by hand."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from math import perm
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.people.cli.main import main
+from controller.people.par.liability import liability
 from controller.people.par.sensitivity import by_cut_card, by_decks
 from controller.people.par.sheet import par, subject
-from controller.people.par.together import liability, pairs, together
+from controller.people.par.together import Together, pairs, together
+from controller.rules.game.bets import Bet, Row, When
 from controller.rules.game.hands import Outcome, TwoHands
+from controller.rules.game.wagers import Wager, stand
+from controller.rules.game.wagers import WagerRules as Limits
 from tests.game.test_enumeration import every_hand
 from tests.support.tables import ROYAL9
 
@@ -93,6 +101,104 @@ def test_the_most_that_a_round_costs(game: str, levels: dict[str, int], cents: i
     most = liability(of, together(of), levels)
     assert most is not None
     assert (most.cents, [wager.spot for wager in most.wagers]) == (cents, spots)
+
+
+WIN = (Row(When(), pays=Fraction(1)), Row(When(), pays=Fraction(9)), Row(When(), result="half"))
+"""Rows of which the test says which one decides."""
+
+BACK = Limits(
+    100,
+    200,
+    100,
+    400,
+    100,
+    tie_only_meets_minimum=False,
+    back_bettors=True,
+    one_of=(("player", "banker"), ("tie", "six")),
+)
+
+
+def a_bet(spot: str, **words: Any) -> Bet:
+    return Bet(spot, rows=WIN, **words)
+
+
+HOUSES: dict[str, tuple[Limits, dict[str, Any]]] = {
+    "one limit for both": (BACK, {}),
+    "each has a limit of his own outside of the circles": (replace(BACK, counted_together="circles"), {}),
+    "beside the same bet": (replace(BACK, back_bets_beside="same_bet", counted_together="circles"), {}),
+    "a limit for each wager": (BACK, {"pays_at_most_cents": 1350}),
+    "a part of the main wager": (BACK, {"needs": ("player",), "maximum_of_needed": Fraction(1, 2)}),
+    "a price": (BACK, {"price_cents": 250}),
+    "nobody behind": (replace(BACK, back_bettors=False), {}),
+}
+
+
+@pytest.mark.parametrize("name", HOUSES)
+def test_the_most_that_a_seat_and_the_bettor_behind_it_win(name: str) -> None:
+    """Every wager that both can make in a small house, one by one: the dearest of those that stand together."""
+    limits, of_tie = HOUSES[name]
+    bets = (a_bet("player", limits="circle"), a_bet("banker", limits="circle"), a_bet("tie", **of_tie), a_bet("six"))
+    rows = [(0, None, 1, 0), (None, 0, 1, None), (0, 2, None, 1), (2, 2, 2, 2), (None, None, 1, 1)]
+    of = replace(subject(GAMES / "ez_baccarat.toml"), wagers=limits, bets=bets, most_seats=3)
+    amounts = {"player": 200, "banker": 200, "tie": 400, "six": 400}
+    seated = [*layouts(bets, amounts, back=False)]
+    pairs_ = [
+        (*one, *other)
+        for one in seated
+        for other in (layouts(bets, amounts, back=True) if limits.back_bettors else [()])
+    ]
+    stood = [placed for placed in pairs_ if stand(limits, bets, (1,), placed) == (placed, ())]
+    assert len(stood) > 20
+    for decided in rows:
+        most = liability(of, Together(bets, (), ((decided, 1),), ()), {})
+        assert most is not None
+        assert most.cents == 3 * max(won(bets, decided, placed) for placed in stood), decided
+
+
+def layouts(bets: Sequence[Bet], amounts: dict[str, int], *, back: bool) -> Iterator[tuple[Wager, ...]]:
+    """Every layout of one bettor by hundreds, with at most one spot of each group."""
+    for cents in product(
+        *([0, each.price_cents] if each.price_cents else range(0, amounts[each.spot] + 1, 100) for each in bets)
+    ):
+        player, banker, tie, six = cents
+        if not ((player and banker) or (tie and six)):
+            yield tuple(Wager(1, bet.spot, each, back) for bet, each in zip(bets, cents, strict=True) if each)
+
+
+def won(bets: Sequence[Bet], decided: Sequence[int | None], placed: Sequence[Wager]) -> int:
+    row_of = {bet.spot: (bet, row) for bet, row in zip(bets, decided, strict=True)}
+    cents = 0
+    for wager in placed:
+        bet, row = row_of[wager.spot]
+        pays = 0 if row is None else [1, 9, 0][row] * wager.cents
+        cents += min(pays, bet.pays_at_most_cents or pays)
+    return cents
+
+
+@pytest.mark.parametrize("unequal", ["smaller_plays", "refused", "house_covers"])
+@pytest.mark.parametrize("tie", [8, 4])
+def test_two_unequal_stakes_cost_what_the_house_covers(unequal: Any, tie: int) -> None:
+    """Five gamblers have $200 on Tie, or $1,000 on the hand that wins, whose own stake stands against a least one."""
+    of = subject(GAMES / "baccarat_royal.toml")
+    bets = tuple(
+        replace(bet, unequal_stakes=unequal)
+        if bet.between_actives
+        else replace(bet, rows=(replace(bet.rows[0], pays=Fraction(tie)),))
+        if bet.spot == "tie"
+        else bet
+        for bet in of.bets
+    )
+    of = replace(of, bets=bets)
+    most = liability(of, together(of), {})
+    of_stake = next(bet for bet in bets if bet.between_actives)
+    least, greatest = of.wagers.least_wager_cents(of_stake), of.wagers.most_wager_cents(of_stake)
+    covered = greatest - least if unequal == "house_covers" else 0
+    assert most is not None
+    assert most.cents == max(5 * tie * 20_000, 5 * 100_000 + covered)
+    by_hand = (
+        [Wager(1, "stake", greatest), Wager(2, "stake", least)] if covered and most.cents > 5 * tie * 20_000 else []
+    )
+    assert {*most.stakes} in ({*by_hand}, {Wager(1, "stake", least), Wager(2, "stake", greatest)} if by_hand else set())
 
 
 def test_where_every_seat_has_a_hand_nothing_is_counted_together() -> None:

@@ -252,7 +252,7 @@ class Solved(Struct, frozen=True):
     play: Play | None
 
 
-_OWN: Mapping[Hand, Names] = {
+OWN: Mapping[Hand, Names] = {
     Hand.PLAYER: (("player", "own"), ("banker",)),
     Hand.BANKER: (("player",), ("banker", "own")),
 }
@@ -272,9 +272,9 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
     chosen_on = _AnyPlay(game).chosen_on()
     rounds = {seen: Round(kinds(seen, game.naturals, chosen_on), shoe, game) for seen in dict.fromkeys(sights.values())}
     net = [ending.net for ending in outcomes(stake, {})]
-    play, settled = best_play(*(rounds[sights[stake]].values(stake, net, names) for names in _OWN.values()))
+    play, settled = best_play(*(rounds[sights[stake]].values(stake, net, names) for names in OWN.values()))
     under = {seen: of.under(play) if settled else Counter[int]() for seen, of in rounds.items()}
-    roles = {(f"the seat that is {role.capitalize()}",): names for role, names in _OWN.items()}
+    roles = {(f"the seat that is {role.capitalize()}",): names for role, names in OWN.items()}
     found = []
     for bet, seen in sights.items():
         for seats, names in roles.items() if bet is stake else [((), NAMES)]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from controller.people.par.liability import Liability, liability
 from controller.people.par.odds import Levels
 from controller.people.par.page import dollars, name_of, percent
 from controller.people.par.sensitivity import ByDecks
 from controller.people.par.sheet import Hands, Par
-from controller.people.par.together import Liability, Pair, Together, liability, pairs
+from controller.people.par.together import Pair, Together, pairs
+from controller.rules.game.wagers import Wager
 
 
 def together_lines(sheet: Par, count: Together, levels: Levels) -> Iterator[str]:
@@ -27,10 +29,19 @@ def together_lines(sheet: Par, count: Together, levels: Levels) -> Iterator[str]
 
 
 def _liability(most: Liability) -> str:
-    each = ", ".join(f"{dollars(wager.cents)} on {wager.spot}" for wager in most.wagers) or "nothing"
-    beside = f", and the meters {', '.join(most.meters)}" if most.meters else ""
+    seated, behind = (_on(wager for wager in most.wagers if wager.back is back) for back in (False, True))
     seats = f"{most.seats} seats" if most.seats != 1 else "one seat"
-    return f"The most that the house pays in one round is {dollars(most.cents)}: {seats} with {each}{beside}."
+    said = [f"{seats} with {seated or 'nothing'}" + (f", and behind each {behind}" if behind else "")]
+    if most.stakes:
+        player, banker = (dollars(wager.cents) for wager in most.stakes[:2])
+        said.append(f"the active seats with {player} (Player) and {banker} (Banker)")
+    if most.meters:
+        said.append(f"the meters {', '.join(most.meters)}")
+    return f"The most that the house pays in one round is {dollars(most.cents)}: {', and '.join(said)}."
+
+
+def _on(wagers: Iterable[Wager]) -> str:
+    return ", ".join(f"{dollars(wager.cents)} on {wager.spot}" for wager in wagers)
 
 
 def _awards_beside(sheet: Par, count: Together) -> Iterator[str]:

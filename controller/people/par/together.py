@@ -1,25 +1,24 @@
 """What the bets of one round do together: how many deals each combination of deciding rows has, exactly.
 
-From that follow the covariance of any two bets, and the most that the house pays in one round.
+From that follow the covariance of any two bets, and the most that the house pays in one round (`liability`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 
 from msgspec import Struct
 
+from controller.people.par.baccarat_royal import OWN
 from controller.people.par.counting import Alike, Deal, Sight, deals, kinds, sight
 from controller.people.par.odds import Levels, Odds
 from controller.people.par.sheet import Par, Subject, draws_of
 from controller.people.par.shoe import fresh
 from controller.rules.game.bets import Bet, seen_of
 from controller.rules.game.cards import DECK
-from controller.rules.game.settlement import Rounding, settled_by_row
-from controller.rules.game.wagers import Wager, WagerRules
 
 Rows = tuple[int | None, ...]
 """For each bet the number of the row that decides it, from 0. None: no row."""
@@ -29,6 +28,10 @@ class Together(Struct, frozen=True):
     """The deals by the rows that decide these bets at once. Where people choose, by any of their choices."""
 
     bets: tuple[Bet, ...]
+    stakes: tuple[Bet, ...]
+    """The wagers of two active seats against each other. Their rows stand behind those of the bets: of each, the row
+    that decides for the seat that is Player, and for the seat that is Banker."""
+
     ways: tuple[tuple[Rows, int], ...]
     left_out: tuple[str, ...]
     """The spots of the bets that are not counted together with the others."""
@@ -38,23 +41,25 @@ def together(of: Subject) -> Together:
     """Count the subject's bets together, with the cards of a fresh shoe.
 
     Left out are bets on a pair that is printed at the bettor's seat, since each seat sees another round; bets that tell
-    many cards of both hands apart, beside which a count takes too long; the stakes of two active seats, which the house
-    does not pay; and all bets where every seat has a hand of its own.
+    many cards of both hands apart, beside which a count takes too long; and all bets where every seat has a hand of its
+    own. The stakes of two active seats have rows of their own in the count, one for each seat.
     """
-    bets = tuple(bet for bet in of.bets if not (of.play.seats_play or bet.between_actives or _looks_too_far(bet)))
+    found = tuple(bet for bet in of.bets if not (of.play.seats_play or _looks_too_far(bet)))
+    bets, stakes = (tuple(bet for bet in found if bet.between_actives is active) for active in (False, True))
     left_out = tuple(bet.spot for bet in of.bets if bet not in bets)
-    if not bets:
-        return Together((), (), left_out)
-    seen, ways, examples = kinds(_joint(map(sight, bets)), of.play.naturals), Counter[Alike](), dict[Alike, Deal]()
+    if not found:
+        return Together((), (), (), left_out)
+    seen, ways, examples = kinds(_joint(map(sight, found)), of.play.naturals), Counter[Alike](), dict[Alike, Deal]()
     for deal in deals(seen, seen.in_shoe(fresh(of.shoe.decks)), draws_of(of.play)):
         alike = seen.seen(deal)
         ways[alike] += deal.ways
         examples.setdefault(alike, deal)
     rows_of = [seen.rows(bet, examples) for bet in bets]
+    rows_of += [seen.rows(bet, examples, names) for bet in stakes for names in OWN.values()]
     by_rows = Counter[Rows]()
     for alike, many in ways.items():
         by_rows[tuple(rows[alike] for rows in rows_of)] += many
-    return Together(bets, tuple(by_rows.items()), left_out)
+    return Together(bets, stakes, tuple(by_rows.items()), left_out)
 
 
 _MOST_LOOKS = 4
@@ -109,80 +114,3 @@ def _gains(bet: Bet, odds: Odds, levels: Levels) -> dict[int | None, Fraction]:
     """By the row that decides, what the bettor gains for each unit. The last outcome is the lost wager's."""
     *rows, lost = (outcome.worth(levels) for outcome in odds.outcomes)
     return dict[int | None, Fraction](enumerate(rows)) | {None: lost}
-
-
-class Liability(Struct, frozen=True):
-    """The most that the house pays beside the stakes in one round, in whole cents, commission taken off. Every seat has
-    made the wagers that win most, each at its limit. Wagers that lose are not set off."""
-
-    cents: int
-    wagers: tuple[Wager, ...]
-    """What one seat has then on the spots that win, `seat` 1 for any."""
-
-    seats: int
-    meters: tuple[str, ...]
-    """The meters that the same round wins: each at its level, in `cents` once."""
-
-
-def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
-    """None where no bet is counted."""
-    seats = of.most_seats - 2 * of.play.roles_play  # the active seats make no wager with the house
-    found = [_round(of, count, rows, levels, max(seats, 0)) for rows, _ in count.ways]
-    return max(found, key=lambda each: each.cents, default=None)
-
-
-def _round(of: Subject, count: Together, rows: Rows, levels: Levels, seats: int) -> Liability:
-    """What the house pays where these rows decide."""
-    decided = dict(zip(count.bets, rows, strict=True))
-    best, made = 0, tuple[Wager, ...]()
-    for layout in _layouts(of.wagers, count.bets):
-        won = [(wager, _pays(of.rounding, bet, wager, decided[bet])) for bet, wager in layout.items()]
-        if (cents := sum(pays for _, pays in won)) > best:
-            best, made = cents, tuple(wager for wager, pays in won if pays)
-    shares: dict[str, Fraction] = {}
-    for bet, row in decided.items():
-        if row is not None and (meter := bet.rows[row].meter) is not None:
-            shares[meter] = max(shares.get(meter, Fraction()), bet.rows[row].share)
-    on_meters = sum(int(levels.get(meter, 0) * share) for meter, share in shares.items()) if seats else 0
-    return Liability(seats * best + on_meters, made, seats, tuple(shares))
-
-
-def _pays(rounding: Rounding, bet: Bet, wager: Wager, row: int | None) -> int:
-    settled = settled_by_row(rounding, bet, wager, None if row is None else bet.rows[row])
-    return settled.pays_cents - settled.commission_cents
-
-
-def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[dict[Bet, Wager]]:
-    """All that one bettor may wager, each wager at its greatest: one layout for each choice among spots that exclude
-    each other."""
-    spots = [bet.spot for bet in bets]
-    groups = [here for group in rules.one_of if len(here := [spot for spot in group if spot in spots]) > 1]
-    seen = set[frozenset[str]]()
-    for chosen in product(*groups):
-        taken = frozenset(
-            spot
-            for spot in spots
-            if all(spot not in group or spot == one for group, one in zip(groups, chosen, strict=True))
-        )
-        if taken not in seen:
-            seen.add(taken)
-            yield _greatest(rules, [bet for bet in bets if bet.spot in taken])
-
-
-def _greatest(rules: WagerRules, bets: Sequence[Bet]) -> dict[Bet, Wager]:
-    """The greatest wager on each of these spots that may stand beside the others."""
-    cents = {bet.spot: rules.most_wager_cents(bet) for bet in bets}
-    while True:
-        limited = dict(cents)
-        for bet in bets:
-            beside = sum(cents.get(spot, 0) for spot in bet.needs)
-            if bet.needs and not beside:
-                limited[bet.spot] = 0
-            elif bet.maximum_of_needed is not None:
-                most, step = int(bet.maximum_of_needed * beside), rules.increment_cents
-                limited[bet.spot] = min(cents[bet.spot], most // step * step)
-            if limited[bet.spot] < rules.least_wager_cents(bet):
-                limited[bet.spot] = 0
-        if limited == cents:
-            return {bet: Wager(1, bet.spot, cents[bet.spot]) for bet in bets if cents[bet.spot]}
-        cents = limited

@@ -1,0 +1,177 @@
+"""The most that the house pays in one round, where every seat, and everybody behind one, wagered what wins most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from controller.people.par.odds import Levels
+from controller.people.par.sheet import Subject
+from controller.people.par.together import Rows, Together
+from controller.rules.game.bets import Bet, Row
+from controller.rules.game.settlement import Rounding, settled_by_row
+from controller.rules.game.wagers import Wager, WagerRules, stand
+
+
+class Liability(Struct, frozen=True, kw_only=True):
+    """The most that the house pays beside the stakes in one round, in whole cents, commission taken off. Every seat has
+    made the wagers that win most, each at its limit. Wagers that lose are not set off."""
+
+    cents: int
+    wagers: tuple[Wager, ...]
+    """What one seat has then on the spots that win, and the bettor behind it, `seat` 1 for any."""
+
+    seats: int
+    meters: tuple[str, ...]
+    """The meters that the same round wins: each at its level, in `cents` once."""
+
+    stakes: tuple[Wager, ...] = ()
+    """What the two active seats have staked, Player's seat first, where the house pays a part of what one of them
+    wins. What the other one loses is set off."""
+
+
+_Layout = Sequence[tuple[Bet, Wager]]
+
+
+def liability(of: Subject, count: Together, levels: Levels) -> Liability | None:
+    """None where no bet is counted."""
+    seats = max(of.most_seats - 2 * of.play.roles_play, 0)  # the active seats make no wager with the house
+    layouts = [*_layouts(of.wagers, count.bets)]
+    found = [_round(of, count, rows, levels, layouts, seats) for rows, _ in count.ways]
+    return max(found, key=lambda each: each.cents, default=None)
+
+
+def _round(
+    of: Subject, count: Together, rows: Rows, levels: Levels, layouts: Iterable[_Layout], seats: int
+) -> Liability:
+    """What the house pays where these rows decide."""
+    decided = dict(zip(count.bets, rows, strict=False))  # the stakes' rows follow
+    best, made = 0, tuple[Wager, ...]()
+    for layout in layouts if seats else ():
+        won = [(wager, _pays(of.rounding, bet, wager, _row(bet, decided[bet]))) for bet, wager in layout]
+        if (cents := sum(pays for _, pays in won)) > best:
+            best, made = cents, tuple(wager for wager, pays in won if pays)
+    shares: dict[str, Fraction] = {}
+    for bet, row in decided.items():
+        if row is not None and (meter := bet.rows[row].meter) is not None:
+            shares[meter] = max(shares.get(meter, Fraction()), bet.rows[row].share)
+    cents = seats * best + (sum(int(levels.get(meter, 0) * share) for meter, share in shares.items()) if seats else 0)
+    staked = tuple[Wager, ...]()
+    for place, stake in enumerate(count.stakes):
+        one, other = (_row(stake, row) for row in rows[len(count.bets) + 2 * place :][:2])
+        more, both = _of_actives(of, stake, one, other)
+        cents, staked = cents + more, staked + both
+    return Liability(cents=cents, wagers=made, seats=seats, meters=tuple(shares), stakes=staked)
+
+
+def _row(bet: Bet, number: int | None) -> Row | None:
+    return None if number is None else bet.rows[number]
+
+
+def _pays(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None) -> int:
+    settled = settled_by_row(rounding, bet, wager, row)
+    return settled.pays_cents - settled.commission_cents
+
+
+# The active seats.
+
+
+def _of_actives(of: Subject, stake: Bet, one: Row | None, other: Row | None) -> tuple[int, tuple[Wager, ...]]:
+    """The most that the house pays for two stakes against each other, beside what the loser loses; and those stakes."""
+    ends = of.wagers.least_wager_cents(stake), of.wagers.most_wager_cents(stake)
+    found = [(_beside(of, stake, (one, other), cents), cents) for cents in product(ends, repeat=2)]
+    most, cents = max(found)
+    return (most, tuple(Wager(seat, stake.spot, each) for seat, each in enumerate(cents, 1))) if most > 0 else (0, ())
+
+
+def _beside(of: Subject, stake: Bet, rows: Iterable[Row | None], cents: Sequence[int]) -> int:
+    """What goes back of both stakes beside the stakes themselves."""
+    covered, same = stake.unequal_stakes == "house_covers", len({*cents}) == 1
+    plays = cents if covered else [0, 0] if stake.unequal_stakes == "refused" and not same else [min(cents)] * 2
+    return sum(
+        settled_by_row(of.rounding, stake, Wager(1, stake.spot, each), row).returned_cents - each
+        for row, each in zip(rows, plays, strict=True)
+    )
+
+
+# The seats.
+
+
+def _layouts(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[_Layout]:
+    """What the bettors of one seat may have on the layout at once, each wager at its greatest."""
+    of = {bet.spot: bet for bet in bets}
+    made = dict.fromkeys(tuple(placed) for placed in _placed(rules, bets))
+    for placed in made:
+        standing, _ = stand(rules, bets, (1,), placed)
+        yield [(of[wager.spot], wager) for wager in standing]
+
+
+def _placed(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[list[Wager]]:
+    """The greatest wagers of a seat alone, and of a seat with a bettor behind it. Where both are held to one limit,
+    they have halves, or the one has all that the other's least chip leaves."""
+    chosen = [*_chosen(rules, bets)]
+    for own in chosen:
+        most = {spot: rules.most_wager_cents(bet) for spot, bet in own.items()}
+        yield _greatest(rules, own, most)
+        for behind in chosen if rules.back_bettors else ():
+            yield from _with_back_bettor(rules, own, {**behind})
+
+
+def _chosen(rules: WagerRules, bets: Sequence[Bet]) -> Iterator[dict[str, Bet]]:
+    """The bets that one bettor may make beside each other: one of each group of spots that exclude each other."""
+    spots = [bet.spot for bet in bets]
+    groups = [here for group in rules.one_of if len(here := [spot for spot in group if spot in spots]) > 1]
+    seen = set[frozenset[str]]()
+    for chosen in product(*groups):
+        taken = frozenset(
+            spot
+            for spot in spots
+            if all(spot not in group or spot == one for group, one in zip(groups, chosen, strict=True))
+        )
+        if taken not in seen:
+            seen.add(taken)
+            yield {bet.spot: bet for bet in bets if bet.spot in taken}
+
+
+def _with_back_bettor(rules: WagerRules, own: dict[str, Bet], behind: dict[str, Bet]) -> Iterator[list[Wager]]:
+    may = {
+        spot: bet
+        for spot, bet in behind.items()
+        if bet.price_cents is None
+        and (spot in own or not (bet.limits == "circle" or rules.back_bets_beside == "same_bet"))
+    }
+    step = rules.increment_cents
+    for part in (lambda most: most // step // 2 * step, lambda _: step, lambda most: most - step):
+        seated, back = ({spot: rules.most_wager_cents(bet) for spot, bet in of.items()} for of in (own, may))
+        for spot in seated.keys() & may.keys():
+            if may[spot].limits == "circle" or rules.counted_together == "every_spot":
+                back[spot] = max(0, part(seated[spot]))
+                seated[spot] -= back[spot]
+        yield [
+            *_greatest(rules, own, seated, shared=True),
+            *(replace(wager, back=True) for wager in _greatest(rules, may, back, shared=True)),
+        ]
+
+
+def _greatest(rules: WagerRules, bets: dict[str, Bet], most: dict[str, int], *, shared: bool = False) -> list[Wager]:
+    """The greatest wager on each of these spots, up to `most`, that may stand beside the others. `shared`: another
+    bettor may bring a wager up to its least."""
+    cents = dict(most)
+    while True:
+        limited = dict(cents)
+        for spot, bet in bets.items():
+            beside = sum(cents.get(needed, 0) for needed in bet.needs)
+            if bet.needs and not beside:
+                limited[spot] = 0
+            elif bet.maximum_of_needed is not None:
+                step = rules.increment_cents
+                limited[spot] = min(cents[spot], int(bet.maximum_of_needed * beside) // step * step)
+            if limited[spot] < rules.least_wager_cents(bet) and not shared:
+                limited[spot] = 0
+        if limited == cents:
+            return [Wager(1, spot, cents[spot]) for spot in bets if cents[spot]]
+        cents = limited
