@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import time
 from functools import cache
 from pathlib import Path
@@ -53,6 +54,15 @@ def boot_id() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def most_wrong_ms() -> int | None:
+    """By how many milliseconds the clock can be wrong, as the kernel reckons it: little after a time daemon has set the
+    clock, and more with each second after that. None where the kernel may not be asked."""
+    if _adjtimex(_TIMEX) < 0:
+        return None
+    _modes, _offset, _frequency, most_wrong_us = struct.unpack_from("@Illl", _TIMEX)  # as adjtimex(2) has them
+    return int(most_wrong_us) // 1_000
 
 
 def _synchronised() -> bool:

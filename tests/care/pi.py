@@ -52,7 +52,7 @@ class Pi:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.says = {"systemctl": _UNIT}
-        self.machine = Machine(root, self._run, lambda: NOW)
+        self.machine = Machine(root, self._run, lambda: NOW, lambda: 21)
         for path, text in FILES.items():
             self.write(path, text)
         self.link(PORT, "../../ttyUSB0")

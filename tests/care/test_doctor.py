@@ -20,6 +20,7 @@ from controller.basics.errors import TableError
 from controller.contract.face.status import Standing, Status
 from controller.contract.face.table import PublicFault
 from controller.contract.keys import load_or_make_key
+from controller.daemon.clock import most_wrong_ms
 from controller.daemon.config.table_file import PitSection
 from controller.daemon.record.epochs import open_journal
 from controller.people.care import board, keeping, links, program
@@ -162,6 +163,7 @@ TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
     "disk_worn_out": (Verdict.FAULT, lambda pi: pi.write(LIFE, "0x0b 0x01\n")),
     "disk_fails": (Verdict.FAULT, lambda pi: _on_smart_disk(pi, passed=False)),
     "clock_not_synchronised": (Verdict.WARNING, lambda pi: _at(pi, NOW.at_ms, synchronised=False)),
+    "clock_not_set": (Verdict.WARNING, lambda pi: _clock_set(pi, hours_ago=25)),
     "clock_wrong": (Verdict.FAULT, lambda pi: _at(pi, 1_000, synchronised=False)),
     "under_voltage": (Verdict.FAULT, lambda pi: pi.write(THROTTLED, "50005\n")),
     "under_voltage_was": (Verdict.WARNING, lambda pi: pi.write(THROTTLED, "10000\n")),
@@ -177,6 +179,27 @@ TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
 
 def _at(pi: Pi, at_ms: int, synchronised: bool) -> None:
     pi.machine = replace(pi.machine, now=lambda: replace(NOW, at_ms=at_ms, synchronised=synchronised))
+
+
+def _clock_set(pi: Pi, hours_ago: int) -> None:
+    path = "/run/systemd/timesync/synchronized"
+    pi.write(path, "")
+    at_s = NOW.at_ms / 1000 - 3_600 * hours_ago
+    os.utime(pi.machine.at(path), (at_s, at_s))
+    pi.machine = replace(pi.machine, most_wrong_ms=lambda: 70 * hours_ago)
+
+
+def test_when_the_clock_was_set_and_how_wrong_it_can_be_is_told(pi: Pi) -> None:
+    _clock_set(pi, hours_ago=23)
+    assert any("last 82800 s ago. It is wrong by 1610 ms at most." in row.says for row in _rows(pi))
+    _clock_set(pi, hours_ago=25)
+    assert any("last set 25 hours ago. It is wrong by 1750 ms at most." in row.says for row in _rows(pi))
+
+
+def test_the_kernel_says_by_how_much_its_clock_can_be_wrong() -> None:
+    """The kernel reckons no clock to be more than 16 s wrong."""
+    wrong_ms = most_wrong_ms()
+    assert wrong_ms is None or 0 <= wrong_ms <= 16_000
 
 
 @pytest.mark.parametrize("code", TROUBLES)

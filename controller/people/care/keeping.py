@@ -19,6 +19,11 @@ from controller.table.facts import ProgramMeasured, ShoeOpened
 _IN_MEMORY = ("tmpfs", "ramfs", "overlay", "aufs")
 _LITTLE_BYTES, _LEAST_BYTES = 500_000_000, 50_000_000
 _WORN, _WORN_OUT = 9, 11  # tenths of its life that an eMMC has used; 11: its whole life
+_SET_AT = "/run/systemd/timesync/synchronized"
+"""systemd-timesyncd touches this file each time it has set the clock."""
+
+_AN_HOUR_MS = 3_600_000
+_A_DAY_MS = 24 * _AN_HOUR_MS  # Mississippi 8-4.5(a)4: each clock is set once in 24 hours
 _EARLIEST_MS = 1_700_000_000_000  # November 2023: a clock that shows an earlier time is wrong
 
 
@@ -156,5 +161,15 @@ def clock(machine: Machine) -> Iterator[Row]:
     elif not stamp.synchronised:
         says = f"No time server sets this machine's clock. The clock says {stamp.text()}."
         yield warning("clock", "clock_not_synchronised", says, do)
+    elif (set_ms := machine.touched_ms(_SET_AT)) is not None and stamp.at_ms - set_ms > _A_DAY_MS:
+        says = f"The clock was last set {(stamp.at_ms - set_ms) // _AN_HOUR_MS} hours ago{_wrong_by(machine)}."
+        yield warning("clock", "clock_not_set", says, "See why the time server does not answer: timedatectl status")
     else:
-        yield ok("clock", f"It is {stamp.text()}, and a time server sets the clock.")
+        last = "" if set_ms is None else f", last {max(0, stamp.at_ms - set_ms) // 1000} s ago"
+        yield ok("clock", f"It is {stamp.text()}, and a time server sets the clock{last}{_wrong_by(machine)}.")
+
+
+def _wrong_by(machine: Machine) -> str:
+    """By how much the clock can be wrong, as the end of a sentence."""
+    wrong_ms = machine.most_wrong_ms()
+    return "" if wrong_ms is None else f". It is wrong by {wrong_ms} ms at most"

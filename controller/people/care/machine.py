@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from controller.contract.envelope import Stamp
-from controller.daemon.clock import stamp_now
+from controller.daemon.clock import most_wrong_ms, stamp_now
 
 _PATIENCE_S = 10.0
 
@@ -37,11 +37,13 @@ class Mount(Struct, frozen=True):
 
 
 class Machine(Struct, frozen=True):
-    """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`."""
+    """The machine whose files lie below `root`. `run` returns what a command prints, or None: see `_printed`.
+    `most_wrong_ms` says by how much its clock `now` can be wrong."""
 
     root: Path = Path("/")
     run: Callable[[Sequence[str]], str | None] = _printed
     now: Callable[[], Stamp] = stamp_now
+    most_wrong_ms: Callable[[], int | None] = most_wrong_ms
 
     def at(self, path: Path | str) -> Path:
         """Where the machine's file of this full path lies."""
@@ -59,6 +61,13 @@ class Machine(Struct, frozen=True):
         try:
             return int(self.text(path) or "", base)
         except ValueError:
+            return None
+
+    def touched_ms(self, path: Path | str) -> int | None:
+        """When the file was last touched, in milliseconds since 1970; None where it is not there."""
+        try:
+            return int(self.at(path).stat().st_mtime * 1000)
+        except OSError:
             return None
 
     @property
