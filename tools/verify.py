@@ -30,7 +30,8 @@ def judge(data, table_key=None, pit_key=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
     try:
         held = json.loads(data)
-        needs(held["evidence"] == 1 and len(held) == 7, "This is no evidence of form 1.")
+        whole = all(type(held[name]) is int for name in ("evidence", "shoe", "round"))
+        needs(whole and held["evidence"] == 1 and len(held) == 7, "This is no evidence of form 1.")
         needs(canonical(held) == data, "The file is not spelt as evidence must be: somebody changed it.")
         return [*argument(held, table_key, pit_key)]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
@@ -172,8 +173,7 @@ def winner(player, banker):
 def dealt(end, cards, rules):
     """Whether the rules of drawing deal just these cards: Player, Banker, Player, Banker, then third cards."""
     player, banker = end["player"]["cards"], end["banker"]["cards"]
-    order = [card for pair in zip(player[:2], banker[:2]) for card in pair] + player[2:] + banker[2:]
-    rest = iter(order)
+    rest = iter(order := [card for pair in zip(player[:2], banker[:2]) for card in pair] + player[2:] + banker[2:])
     needs(all(card in rest for card in cards), "The frames tell other cards than the round.")
     if len(order) > len(cards):
         yield f"{len(order) - len(cards)} of its cards have no row here: nothing but the round's own event tells them."

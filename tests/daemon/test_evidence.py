@@ -44,7 +44,7 @@ from tests.support.waiting import eventually
 from tests.support.waiting import run as run_daemon
 
 _TOOL = ROOT / "tools" / "verify.py"
-_PIT = SigningKey(bytes([7] * 32))
+PIT = SigningKey(bytes([7] * 32))
 _SAMPLE = 400
 
 
@@ -60,7 +60,7 @@ def _tool() -> Any:
 VERIFY = _tool()
 
 
-def _refusal(data: bytes, *keys: str | None) -> str | None:
+def refusal(data: bytes, *keys: str | None) -> str | None:
     """Why the verifier refuses it; None where it does not."""
     try:
         VERIFY.judge(data, *keys)
@@ -71,7 +71,7 @@ def _refusal(data: bytes, *keys: str | None) -> str | None:
 
 def _royal9(folder: Path) -> Path:
     """Two shoes: a hit with a correction, a void round, a round in which no card tells another; and a key compared."""
-    table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned()
+    table = Recorded(levels={"player_personal": 250_000}).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned()
     table.lock(1).hand("KS 2D 9S 3D")
     table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
     table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
@@ -85,7 +85,7 @@ def _royal9(folder: Path) -> Path:
 
 def _sugarhouse() -> Recorded:
     """A round with wagers on many spots, and one before and after it."""
-    table = Recorded(SUGARHOUSE).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
+    table = Recorded(SUGARHOUSE).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("6H 7C KD TC")
     table.do(*wagers("2 banker 2000, 3 player 1500, 3 tie 500, 2 dragon_banker 1000")).lock().hand("2S 9D KS TD")
     return table.do(*wagers("5 player 2500")).lock().hand("3S 8C QH JD")
 
@@ -97,7 +97,7 @@ def _signed(path: Path, cosigned: bool = True) -> Path:
         point = note.checkpoint()
         assert point is not None
         if cosigned:
-            journal.keep_cosigned(point.size, note.cosigned("pit", _PIT, _PIT.public, 1764111600))
+            journal.keep_cosigned(point.size, note.cosigned("pit", PIT, PIT.public, 1764111600))
     return path
 
 
@@ -116,10 +116,10 @@ def royal9(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_tells_in_sentences_what_holds_and_what_it_leaves_open(sugarhouse: bytes) -> None:
-    told = VERIFY.judge(sugarhouse, fingerprint(KEY.public), fingerprint(_PIT.public))
+    told = VERIFY.judge(sugarhouse, fingerprint(KEY.public), fingerprint(PIT.public))
     for sentence in (
         f"with the key {fingerprint(KEY.public)}",
-        f"with the key {fingerprint(_PIT.public)}: the journal only grew",
+        f"with the key {fingerprint(PIT.public)}: the journal only grew",
         "was accepted at the table by Ann Lee",
         "tell the cards 2S 9D KS TD",
         "deal Player 2S KS, Banker 9D TD: banker",
@@ -162,9 +162,9 @@ def test_it_shows_this_round_and_no_other(which: str, royal9: Path) -> None:
 
 def test_a_card_that_nobody_saw_stays_closed(tmp_path: Path) -> None:
     """Midi: the round is void before its cards are turned up. No row, no frame and no event tells one of them."""
-    table = Recorded(MIDI).believe(PitKeyPinned(_PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
+    table = Recorded(MIDI).believe(PitKeyPinned(PIT.public.hex(), "Ann Lee")).burned().lock().hand("8H 5C").void()
     held = evidence(_signed(table.journalled(tmp_path)), "1/1")
-    assert _refusal(held) is None
+    assert refusal(held) is None
     rows = re.sub(
         r'"signature\\":\\"[^\\]+', "", json.dumps(json.loads(held)["rows"])
     )  # its letters may look like a card
@@ -198,13 +198,13 @@ def test_the_tool_runs_alone(sugarhouse: bytes, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr[:8]) == (1, "REFUSED:")
 
 
-def _changed(data: bytes, place: int) -> bytes:
+def changed(data: bytes, place: int) -> bytes:
     return data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :]
 
 
 def test_a_file_with_one_byte_changed_is_refused(sugarhouse: bytes) -> None:
     places = {*random.Random(3).sample(range(len(sugarhouse)), _SAMPLE), *range(40)}
-    assert not [place for place in places if _refusal(_changed(sugarhouse, place)) is None]
+    assert not [place for place in places if refusal(changed(sugarhouse, place)) is None]
 
 
 @pytest.mark.proof
@@ -212,7 +212,7 @@ def test_a_file_with_any_byte_changed_is_refused(
     sugarhouse: bytes, royal9: Path, figure: Callable[[str], None]
 ) -> None:
     files = [sugarhouse, evidence(royal9, "1/1")]
-    assert not [place for data in files for place in range(len(data)) if _refusal(_changed(data, place)) is None]
+    assert not [place for data in files for place in range(len(data)) if refusal(changed(data, place)) is None]
     figure(f"each of {sum(map(len, files)):,} bytes of two files of evidence, changed: refused")
 
 
@@ -225,26 +225,28 @@ def test_a_file_with_any_byte_changed_is_refused(
         lambda held: held["proof"].reverse(),
         lambda held: held["proof"].append(held["proof"][0]),
         lambda held: held.update(round=1),
-        lambda held: held.update(table_key=_PIT.public.hex()),
+        lambda held: held.update(table_key=PIT.public.hex()),
         lambda held: held.update(checkpoint=held["checkpoint"].rpartition("— ")[0]),
         lambda held: held["rows"][1].update(leaf=held["rows"][1]["leaf"] + 1),
         lambda held: held.update(more=1),
+        lambda held: held.update(evidence=True),
+        lambda held: held.update(round=2.0),
     ],
 )
 def test_what_is_missing_reordered_or_foreign_is_refused(lie: Callable[[Any], object], sugarhouse: bytes) -> None:
     held = json.loads(sugarhouse)
     lie(held)
-    assert _refusal(canonical(held), None, fingerprint(_PIT.public)) is not None
+    assert refusal(canonical(held), None, fingerprint(PIT.public)) is not None
 
 
 def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path) -> None:
     other = evidence(_signed(_sugarhouse().journalled(tmp_path), cosigned=False), "1/2")
-    assert _refusal(other) is None
-    assert _refusal(other, fingerprint(_PIT.public)) == f"Another key signed this: {fingerprint(KEY.public)}."
-    assert _refusal(other, None, fingerprint(_PIT.public)) == "Nobody cosigned this checkpoint."
+    assert refusal(other) is None
+    assert refusal(other, fingerprint(PIT.public)) == f"Another key signed this: {fingerprint(KEY.public)}."
+    assert refusal(other, None, fingerprint(PIT.public)) == "Nobody cosigned this checkpoint."
 
 
-def _resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
+def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
     """The evidence of a table that lies with its own key: one event changed, all hashes and signatures made anew.
     With another `key` it is a stranger's, who gives all out as the table's."""
     before: bytes | None = None
@@ -280,7 +282,7 @@ def _resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -
     return canonical(held)
 
 
-def _at(path: str, value: object) -> Callable[[Any], None]:
+def with_value(path: str, value: object) -> Callable[[Any], None]:
     """Change this value of the round's event."""
 
     def change(event: Any) -> None:
@@ -309,11 +311,11 @@ def _at(path: str, value: object) -> Callable[[Any], None]:
 def test_a_table_that_lies_with_its_own_key_is_refused_by_the_rules(
     path: str, value: object, why: str, sugarhouse: bytes
 ) -> None:
-    assert _refusal(_resigned(json.loads(sugarhouse), lambda _: None)) is None
-    assert why in (_refusal(_resigned(json.loads(sugarhouse), _at(path, value))) or "holds")
+    assert refusal(resigned(json.loads(sugarhouse), lambda _: None)) is None
+    assert why in (refusal(resigned(json.loads(sugarhouse), with_value(path, value))) or "holds")
 
 
-class _Forger:
+class Forger:
     """Somebody who holds good files of this table and of another, and a key of his own. Each forgery changes one file.
 
     The other table signs with the same key: so nothing but its name and its tree tells its rows from these.
@@ -383,13 +385,13 @@ class _Forger:
         row = self._random.choice([row for row in held["rows"] if row["messages"]] or [{"messages": ["{}"]}])
         event = {**json.loads(row["messages"][0]), "at": "2026-11-25T21:14:08.120Z"}
         event.pop("signature", None)
-        signature = base64.b64encode(_PIT.sign(canonical(event))).decode()
+        signature = base64.b64encode(PIT.sign(canonical(event))).decode()
         row["messages"] = [canonical({**event, "signature": signature}).decode(), *row["messages"][1:]]
 
     def _made_anew(self, held: Any) -> None:
         """Every hash, event and checkpoint made anew, with the forger's key."""
         path, value = self._random.choice((("outcome", "tie"), ("player.total", 9), ("banker.cards.0", "9C")))
-        held.update(json.loads(_resigned(json.loads(self._good), _at(path, value), _PIT)))
+        held.update(json.loads(resigned(json.loads(self._good), with_value(path, value), PIT)))
 
     def _other_checkpoint(self, held: Any) -> None:
         held["checkpoint"] = self._random.choice(self._notes)
@@ -417,32 +419,32 @@ class _Forger:
 
 
 @pytest.fixture(scope="module")
-def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> _Forger:
+def forger(royal9: Path, tmp_path_factory: pytest.TempPathFactory) -> Forger:
     """A forger of a round whose journal has two checkpoints, both cosigned: one from before the round."""
     table, path = _sugarhouse(), tmp_path_factory.mktemp("forged") / "table.journal"
     with closing(Journal(path, table.rules.table, KEY, KEY.public)) as journal:
         journal.append(table.entries[:9])
-        early = journal.checkpoint().cosigned("pit", _PIT, _PIT.public, 1764111000)
+        early = journal.checkpoint().cosigned("pit", PIT, PIT.public, 1764111000)
         journal.append(table.entries[9:])
     files = [evidence(_signed(path), f"1/{number}") for number in (2, 1, 3)] + [evidence(royal9, "1/1")]
     good, *others = files
-    assert _refusal(good, fingerprint(KEY.public), fingerprint(_PIT.public)) is None
-    return _Forger(good, others, [str(early), json.loads(files[3])["checkpoint"]], seed=30)
+    assert refusal(good, fingerprint(KEY.public), fingerprint(PIT.public)) is None
+    return Forger(good, others, [str(early), json.loads(files[3])["checkpoint"]], seed=30)
 
 
-def _believed(forger: _Forger, count: int) -> list[str]:
+def _believed(forger: Forger, count: int) -> list[str]:
     """The kinds of those forgeries of so many that the verifier believes. Both fingerprints are known to it."""
-    keys = fingerprint(KEY.public), fingerprint(_PIT.public)
+    keys = fingerprint(KEY.public), fingerprint(PIT.public)
     kinds = [forger.kinds[number % len(forger.kinds)] for number in range(count)]
-    return [kind.__name__ for kind in kinds if _refusal(forger.forged(kind), *keys) is None]
+    return [kind.__name__ for kind in kinds if refusal(forger.forged(kind), *keys) is None]
 
 
-def test_a_hundred_forgeries_of_every_kind_are_refused(forger: _Forger) -> None:
+def test_a_hundred_forgeries_of_every_kind_are_refused(forger: Forger) -> None:
     assert _believed(forger, 104) == []
 
 
 @pytest.mark.proof
-def test_ten_thousand_forgeries_are_refused(forger: _Forger, figure: Callable[[str], None]) -> None:
+def test_ten_thousand_forgeries_are_refused(forger: Forger, figure: Callable[[str], None]) -> None:
     assert _believed(forger, 10_000) == []
     figure(f"10,000 forgeries of a file of evidence, of {len(forger.kinds)} kinds, one or two at once: refused")
 
@@ -493,7 +495,7 @@ def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
     verdict = subprocess.run([sys.executable, *words], cwd=there, capture_output=True, text=True, check=True).stdout
     assert "deal Player KS 9S, Banker 2D 3D: player" in verdict
     assert verdict.endswith("ALL THAT IS SHOWN HOLDS.\n")
-    assert _refusal((there / words[1]).read_bytes(), words[2][::-1]) == f"Another key signed this: {key}."
+    assert refusal((there / words[1]).read_bytes(), words[2][::-1]) == f"Another key signed this: {key}."
 
 
 def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Path) -> None:
@@ -504,7 +506,7 @@ def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Pat
         journal.mark_acked(journal.head_seq)
         assert archive_all(journal, 0, 50)
         journal.checkpoint()
-    assert _refusal(evidence(path, "1/1")) is None
+    assert refusal(evidence(path, "1/1")) is None
     with raising("no_such_round"):
         evidence(path, "2/2")
 
@@ -524,4 +526,4 @@ def test_a_running_table_signs_at_the_end_of_a_round_and_its_round_becomes_evide
     journal = run_daemon(play())
     assert main(["evidence", str(journal), "1/1", "-o", str(tmp_path / "file")]) == 0
     assert "Check it with tools/verify.py" in capsys.readouterr().out
-    assert _refusal((tmp_path / "file").read_bytes()) == "A frame of the shoe tells None, and its row tells KS."
+    assert refusal((tmp_path / "file").read_bytes()) == "A frame of the shoe tells None, and its row tells KS."

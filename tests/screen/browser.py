@@ -171,6 +171,10 @@ class Browser:
         """What statements in the page hand to the function after `given`."""
         return self._driver.execute_async_script(script, *given)
 
+    def give(self, selector: str, path: Path) -> None:
+        """Choose a file for the page's element that takes files."""
+        self._driver.find_element("css selector", selector).send_keys(str(path))
+
     def until(self, script: str) -> None:
         """Wait until the expression holds in the page."""
         eventually_now(lambda: self.read(script), script)

@@ -1,0 +1,139 @@
+"""`tools/verify.html` judges evidence as `tools/verify.py` does: in the same sentences, and with the same refusals."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.contract.fingerprint import fingerprint
+from controller.daemon.evidence import evidence
+from tests.daemon.test_evidence import (
+    PIT,
+    VERIFY,
+    Forger,
+    changed,
+    forger,
+    refusal,
+    resigned,
+    royal9,
+    sugarhouse,
+    with_value,
+)
+from tests.daemon.test_history import KEY
+from tests.documents.blocks import ROOT
+from tests.screen.browser import chromium, needs_a_browser
+
+__all__ = ["forger", "royal9", "sugarhouse"]  # fixtures
+
+_PAGE = ROOT / "tools" / "verify.html"
+_JUDGES = """
+const [page, ...keys] = process.argv.slice(1);
+const script = require("fs").readFileSync(page, "utf-8").split("<script>")[1].split("</script>")[0];
+const done = new Map();  // files of one table repeat its rows: what was computed of one is not computed again
+const remembering = (work) => (...of) => {
+  const sum = require("crypto").createHash("sha1");
+  of.forEach((each) => sum.update(each.bits ? `${each.bits}` : `${each.length} `).update(each.bits ? "" : each));
+  const key = sum.digest("hex");
+  if (!done.has(key)) done.set(key, work(...of));
+  return done.get(key);
+};
+const judge = require("vm").runInThisContext(`(remembering) => {
+  ${script}; sha2 = remembering(sha2); signed = remembering(signed); return judge }`)(remembering);
+for (const line of require("fs").readFileSync(0, "utf-8").trim().split("\\n")) {
+  try {
+    console.log(JSON.stringify(judge(new Uint8Array(Buffer.from(line, "base64")), ...keys.map((key) => key || null))));
+  } catch (error) {
+    console.log(JSON.stringify(error.message));
+  }
+}
+"""
+needs_node = pytest.mark.skipif(not shutil.which("node"), reason="nothing runs the page: apt-get install -y nodejs")
+
+
+def _page_says(files: Sequence[bytes], table_key: str = "", pit_key: str = "") -> list[Any]:
+    """What the page's own script says of each file: its sentences, or why it is refused."""
+    lines = "\n".join(base64.b64encode(file).decode() for file in files)
+    command = ["node", "-e", _JUDGES, str(_PAGE), table_key, pit_key]
+    return [json.loads(line) for line in _output(command, lines).splitlines()]
+
+
+def _output(command: Sequence[str], given: str) -> str:
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+
+
+def _differ(files: Sequence[bytes], *keys: str) -> list[tuple[object, object]]:
+    """What the page and `verify.py` say, where they do not agree. Only how a file cannot be read they may say
+    otherwise."""
+    said_by_both = []
+    for file, by_page in zip(files, _page_says(files, *keys), strict=True):
+        pinned = [key or None for key in keys]
+        refused = refusal(file, *pinned)
+        said_by_both.append((VERIFY.judge(file, *pinned) if refused is None else refused, by_page))
+    unread = "What the file says cannot be read"
+    return [
+        (one, other)
+        for one, other in said_by_both
+        if one != other and not (isinstance(one, str) and one.startswith(unread) and isinstance(other, str))
+    ]
+
+
+@needs_node
+def test_the_page_says_the_same_sentences_of_good_files(sugarhouse: bytes, royal9: Path) -> None:
+    files = [sugarhouse, *(evidence(royal9, which) for which in ("1/1", "1/2", "1/3"))]
+    assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
+
+
+@needs_node
+def test_the_page_refuses_what_the_tool_refuses(sugarhouse: bytes, forger: Forger) -> None:
+    places = random.Random(5).sample(range(len(sugarhouse)), 26)
+    lies = [
+        resigned(json.loads(sugarhouse), with_value("banker.total", 8)),
+        resigned(json.loads(sugarhouse), with_value("awards", [1])),
+    ]
+    files = [*(forger.forged(kind) for kind in forger.kinds), *(changed(sugarhouse, place) for place in places), *lies]
+    assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
+
+
+@pytest.mark.proof
+@needs_node
+def test_the_page_refuses_ten_thousand_forgeries_as_the_tool_does(
+    sugarhouse: bytes, forger: Forger, figure: Callable[[str], None]
+) -> None:
+    keys = fingerprint(KEY.public), fingerprint(PIT.public)
+    assert _differ([forger.forged(forger.kinds[number % len(forger.kinds)]) for number in range(10_000)], *keys) == []
+    assert _differ([changed(sugarhouse, place) for place in range(len(sugarhouse))], *keys) == []
+    figure(f"10,000 forgeries, and each of {len(sugarhouse):,} bytes changed: the page and the tool say the same")
+
+
+@pytest.mark.proof
+@needs_a_browser
+def test_the_page_opened_from_the_disk_judges_without_a_network(sugarhouse: bytes, tmp_path: Path) -> None:
+    """In a browser: a file that holds, one that does not, and a key that another table has."""
+    good, bad = tmp_path / "good.evidence", tmp_path / "bad.evidence"
+    good.write_bytes(sugarhouse)
+    bad.write_bytes(changed(sugarhouse, 900))
+    verdict = "document.getElementById('verdict').textContent"
+    told = "[...document.querySelectorAll('li')].map((each) => each.innerText)"
+    with chromium(tmp_path) as browser:
+        browser.open(_PAGE.as_uri())
+        browser.give("#file", good)
+        browser.until(f"{verdict} === 'ALL THAT IS SHOWN HOLDS.'")
+        assert browser.read(told) == VERIFY.judge(sugarhouse)
+        browser.picture("verdict")
+        browser.run("document.getElementById('table_key').value = 'another'")
+        browser.run("document.getElementById('table_key').dispatchEvent(new Event('change'))")
+        browser.until(f"{verdict} === 'REFUSED: Another key signed this: {fingerprint(KEY.public)}.'")
+        browser.run("document.getElementById('table_key').value = ''")
+        browser.give("#file", bad)
+        browser.until(f"{verdict} === 'REFUSED: {refusal(bad.read_bytes())}'")
+        assert browser.read(told) == []
+        assert browser.read("performance.getEntriesByType('resource').length") == 0
+        assert browser.complaints() == []
