@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -310,6 +311,44 @@ def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> 
     note.write_bytes(b"")
     open_journal(journal, key, "another-7")[1].close()
     assert _record(pi) == {"journal_of_another_table": Verdict.FAULT}
+
+
+def _archived(pi: Pi, journal: Path, days_ago: int, *sizes: int) -> list[Path]:
+    """Let the journal name archives of these sizes, the oldest written so many days ago."""
+    folder = pi.machine.at(pi.config.file.journal.archives)
+    folder.mkdir(exist_ok=True)
+    files = []
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("DELETE FROM archive")
+        for number, size in enumerate(sizes):
+            file = folder / f"{number}.archive"
+            file.write_bytes(b"")
+            os.truncate(file, size)  # a hole: a test needs no disk of that size
+            at_s = NOW.at_ms / 1000 - 86_400 * days_ago
+            os.utime(file, (at_s, at_s))
+            row = (number * 10 + 1, number * 10 + 10, 1, 0, bytes(32), bytes(32), str(file))
+            db.execute(f"INSERT INTO archive ({_ARCHIVE}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            files.append(file)
+    return files
+
+
+_ARCHIVE = "first_row, last_row, first_seq, last_seq, head_before, head_after, path"
+
+
+def test_each_archive_is_there_and_the_disk_has_room_for_the_houses_term(pi: Pi, kept: tuple[Path, Path]) -> None:
+    journal, _ = kept
+    files = _archived(pi, journal, 300, 1_000, 1_000)
+    assert _record(pi) == {}
+    section = pi.config.file.journal
+    pi.config = replace(pi.config, file=replace(pi.config.file, journal=replace(section, keep_years=5)))
+    assert _record(pi) == {}
+    files[0].unlink()
+    assert _record(pi) == {"archive_missing": Verdict.FAULT}
+    much = 10 * (free := os.statvfs(journal)).f_bavail * free.f_frsize
+    _archived(pi, journal, 300, much)
+    assert _record(pi) == {"records_outgrow_disk": Verdict.WARNING}
+    _archived(pi, journal, 20, much)
+    assert _record(pi) == {}, "twenty days say nothing of a pace"
 
 
 # The broker and the certificates.

@@ -364,6 +364,10 @@ class JournalSection(Struct, frozen=True):
     most_bytes: int = 256_000_000
     """The size in bytes above which the journal keeps only the last closed shoe."""
 
+    keep_years: int | None = None
+    """For how many years the house keeps its records. The program deletes no record. The doctor warns where the disk is
+    full before that time. Left out: nobody warns."""
+
     @property
     def archives(self) -> Path:
         """The folder that the archives go to."""
@@ -372,6 +376,8 @@ class JournalSection(Struct, frozen=True):
 
 def _check_journal(journal: JournalSection) -> Iterable[Mistake]:
     yield from check_range("journal.keep_shoes", journal.keep_shoes, 0, 100_000)
+    if journal.keep_years is not None:
+        yield from check_range("journal.keep_years", journal.keep_years, 1, 100)
     yield from check_range("journal.most_bytes", journal.most_bytes, 1_000_000, 1_000_000_000_000)
 
 

@@ -89,6 +89,13 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
     return Verified(table, epoch, rows, messages, head, archived_rows, archives)
 
 
+def archives_of(path: Path, *folders: Path) -> list[Path]:
+    """The archives that the journal names, the oldest first. Each is where the journal says, or in one of `folders`, or
+    beside the journal; a missing archive is named where it should be. Raises as `verify`."""
+    with reading(path) as db:
+        return [file_of_run(run, recorded, *folders, beside(path)) for run, recorded in archived_runs(db)]
+
+
 def copied(path: Path, copy: Path, *folders: Path) -> list[Path]:
     """Write a whole copy of the journal, and return the archives that the copy names. Only reads, also while the table
     runs. `folders`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""

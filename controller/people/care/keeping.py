@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.basics.errors import TableError
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config.table_file import JournalSection
-from controller.daemon.record.journal_reading import read_open_shoe, read_origin
+from controller.daemon.record.journal_reading import archives_of, read_open_shoe, read_origin
 from controller.people.care.machine import Machine, Mount
 from controller.people.care.row import Row, absent, fault, ok, warning
 from controller.table.facts import ProgramMeasured, ShoeOpened
@@ -24,6 +24,8 @@ _SET_AT = "/run/systemd/timesync/synchronized"
 
 _AN_HOUR_MS = 3_600_000
 _A_DAY_MS = 24 * _AN_HOUR_MS  # Mississippi 8-4.5(a)4: each clock is set once in 24 hours
+_DAYS_OF_A_PACE = 30  # of fewer days nobody can say how fast a table's records grow
+_DAYS_OF_A_YEAR = 365.25
 _EARLIEST_MS = 1_700_000_000_000  # November 2023: a clock that shows an earlier time is wrong
 
 
@@ -139,6 +141,36 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
     else:
         says = f"The last shoe's {rows} rows in {journal.path} are unbroken. `tablectl verify` reads all shoes."
         yield ok("journal", says)
+        yield from _records(machine, journal)
+
+
+def _records(machine: Machine, journal: JournalSection) -> Iterator[Row]:
+    """Whether each archive that the journal names is there, and whether the disk has room for the house's term."""
+    path = machine.at(journal.path)
+    named = archives_of(path, machine.at(journal.archives))
+    if missing := [archive.name for archive in named if not archive.is_file()]:
+        says = f"{len(missing)} of {len(named)} archives are missing, the first of them {missing[0]}."
+        yield fault("records", "archive_missing", says, f"Bring them back from the backup into {journal.archives}.")
+        return
+    if not named:
+        yield ok("records", "No shoe has gone to an archive yet: every record is in the journal.")
+        return
+    sizes = [archive.stat() for archive in named]
+    days = (machine.now().at_ms - 1000 * min(size.st_mtime for size in sizes)) / _A_DAY_MS
+    says = f"{len(named)} archives of {int(days)} days hold every shoe that the journal no longer has. None is missing."
+    years = journal.keep_years
+    if years is None or days < _DAYS_OF_A_PACE:
+        yield ok("records", says)
+        return
+    room = os.statvfs(path)
+    bytes_a_day = sum(size.st_size for size in sizes) / days
+    enough_for = (days + room.f_bavail * room.f_frsize / bytes_a_day) / _DAYS_OF_A_YEAR
+    if enough_for < years:
+        says = f"At this pace the disk is full after {enough_for:.1f} years, and records are kept for {years} years."
+        do = "Copy the archives to another machine and give the table a larger disk: docs/care.md, the records."
+        yield warning("records", "records_outgrow_disk", says, do)
+    else:
+        yield ok("records", f"{says} The disk has room for the {years} years that records are kept.")
 
 
 def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
