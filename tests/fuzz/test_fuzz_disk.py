@@ -143,6 +143,9 @@ def _failing(folder: Path) -> Iterator[Disk]:
 _DISKS = {"a disk of its own": _of_its_own, "a limit": _limited, "syncs that fail": _failing}
 
 
+_OF_THE_KILLED = [pytest.param(by, marks=[pytest.mark.proof] * (by != "a disk of its own")) for by in _DISKS]
+
+
 @pytest.fixture(params=[pytest.param(by, marks=[pytest.mark.proof] * (by == "a limit")) for by in _DISKS])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
     """The journal's disk, which works at first."""
@@ -205,6 +208,7 @@ def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
     assert table.verify().messages == len(pit.events)
 
 
+@pytest.mark.parametrize("disk", _OF_THE_KILLED, indirect=True)
 def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_what_is_lost(
     table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, disk: Disk
 ) -> None:
@@ -257,56 +261,63 @@ sys.path[:0] = [sys.argv[1]]
 from tests.daemon.test_journal import SHOES, opened, verify
 
 PAGE = 4096
-folder, switch, killed = Path(sys.argv[2]), Path(os.environ["TABLE_SYNCS_FAIL"]), sys.argv[3] == "killed"
-path, log, after = folder / "journal", folder / "journal-wal", folder / "after"
+switch = Path(os.environ["TABLE_SYNCS_FAIL"])
 
-def until_a_sync_fails():
-    journal = opened(path)
-    journal.append(SHOES[:8])
-    (folder / "synced").write_bytes(log.read_bytes())
-    journal.mark_acked(journal.head_seq)
-    switch.touch()
-    try:
-        journal.append(SHOES[8:9])
-    except OSError:
-        switch.unlink()
-        return journal
-    sys.exit("the sync did not fail")
+def after_a_failed_sync(folder, killed):
+    path, log, after = folder / "journal", folder / "journal-wal", folder / "after"
 
-if not killed:
-    journal = until_a_sync_fails()
-elif pid := os.fork():
-    assert os.waitpid(pid, 0)[1] == 0
-    journal = None
-else:
-    until_a_sync_fails()
-    os._exit(0)
-synced, failed = (folder / "synced").read_bytes(), log.read_bytes()
-if journal is None:
-    journal = opened(path)
-journal.append(SHOES[journal._row:][:1])
-told = verify(path).rows
+    def until_a_sync_fails():
+        journal = opened(path)
+        journal.append(SHOES[:8])
+        (folder / "synced").write_bytes(log.read_bytes())
+        journal.mark_acked(journal.head_seq)
+        switch.touch()
+        try:
+            journal.append(SHOES[8:9])
+        except OSError:
+            switch.unlink()
+            return journal
+        sys.exit("the sync did not fail")
 
-def on_disk(place, page):
-    rewritten = page != failed[place:place + PAGE]
-    dropped = failed[place:place + PAGE] != synced[place:place + PAGE]
-    return synced[place:place + PAGE].ljust(len(page), bytes(1)) if dropped and not rewritten else page
+    if not killed:
+        journal = until_a_sync_fails()
+    elif pid := os.fork():
+        assert os.waitpid(pid, 0)[1] == 0
+        journal = None
+    else:
+        until_a_sync_fails()
+        os._exit(0)
+    synced, failed = (folder / "synced").read_bytes(), log.read_bytes()
+    if journal is None:
+        journal = opened(path)
+    journal.append(SHOES[journal._row:][:1])
+    told = verify(path).rows
 
-whole = log.read_bytes()
-after.mkdir()
-shutil.copy(path, after / "journal")
-pages = (on_disk(place, whole[place:place + PAGE]) for place in range(0, len(whole), PAGE))
-(after / "journal-wal").write_bytes(b"".join(pages))
-opened(after / "journal").close()
-assert verify(after / "journal").rows == told, (verify(after / "journal").rows, told)
+    def on_disk(place, page):
+        rewritten = page != failed[place:place + PAGE]
+        dropped = failed[place:place + PAGE] != synced[place:place + PAGE]
+        return synced[place:place + PAGE].ljust(len(page), bytes(1)) if dropped and not rewritten else page
+
+    whole = log.read_bytes()
+    after.mkdir()
+    shutil.copy(path, after / "journal")
+    pages = (on_disk(place, whole[place:place + PAGE]) for place in range(0, len(whole), PAGE))
+    (after / "journal-wal").write_bytes(b"".join(pages))
+    opened(after / "journal").close()
+    assert verify(after / "journal").rows == told, (killed, verify(after / "journal").rows, told)
+
+for killed in (True, False):
+    folder = Path(sys.argv[2], str(killed))
+    folder.mkdir()
+    after_a_failed_sync(folder, killed)
 """
 
 
-@pytest.mark.parametrize("killed", ["killed", "running on"])
-def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(killed: str, tmp_path: Path) -> None:
-    """A sync fails once. The kernel then takes the unwritten pages for written, and the next sync leaves them out."""
+def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(tmp_path: Path) -> None:
+    """A sync fails once, at a program that is then killed and at one that runs on. The kernel then takes the unwritten
+    pages for written, and the next sync leaves them out."""
     with _failing(tmp_path) as disk:
-        command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path), killed]
+        command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path)]
         done = subprocess.run(
             command, env={**os.environ, **disk.environment}, capture_output=True, text=True, check=False
         )

@@ -36,7 +36,8 @@ _AT_LENGTH = {
     *("card_without_shoe", "card_outside_game", "force_quit"),
     *("shoe_error-overdraw", "shoe_error-overdraw_kept_between_hands", "shoe_error-overdraw_kept_in_play"),
     *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-reverse_at_exit"),
-    *("shoe_error-card_code", "shoe_error-draw_timeout"),
+    *("shoe_error-card_code", "shoe_error-draw_timeout", "target_differs", "reports_missed", "round_too_fast"),
+    *("cut_card_in_burn-beetek", "commission_owed-collected"),
 }
 """Walks that no shoe changes, with a second brand of shoe; errors of the shoe that are left as another is; and faults
 that the core makes of a report and its phase alone. Of these `tests/table` proves each cell and each exit, and

@@ -13,6 +13,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,8 @@ from controller.basics.errors import TableError
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
+from controller.people.care import program
+from controller.people.care.libraries import changed
 from controller.people.care.row import Row, Verdict
 from controller.people.cli import programs
 from controller.people.cli.client import ask, status_of
@@ -44,6 +47,16 @@ from tests.support.waiting import eventually, eventually_now, run
 _LAMPS = ["seat_1", "seat_2", "seat_3", "player", "tie", "banker", "draw_player", "draw_banker", "fault"]
 _PINS = [17, 16, 18, 19, 20, 21, 22, 23, 24]
 _INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "key": 3}
+
+
+_libraries_changed = cache(changed)
+
+
+@pytest.fixture(autouse=True)
+def _libraries_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tests/care/test_digest.py` changes a library. No test here does, and to read them all takes a third of a
+    second."""
+    monkeypatch.setattr(program, "changed", _libraries_changed)
 
 
 def _folder(tmp_path: Path) -> Path:

@@ -29,6 +29,7 @@ from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
 from tests.sim.games import bets_of, limits_of
+from tests.support import samples
 from tests.support.errors import raising
 from tests.support.waiting import PATIENCE_S
 
@@ -223,7 +224,7 @@ def test_the_wagers_of_the_account_are_those_a_controller_believed_at_lock() -> 
 
 def test_one_seed_is_one_account() -> None:
     first = play(TableStandIn(), rounds=100, error_rate=0.1)
-    faster = play(TableStandIn(), rounds=30, error_rate=0.1, speed=0.2)
+    faster = play(TableStandIn(), rounds=15, error_rate=0.1, speed=0.2)
     assert faster == first[: len(faster)]
     another = play(TableStandIn(), rounds=5, error_rate=0.1, seed=8)
     assert another != first[: len(another)]
@@ -346,9 +347,10 @@ def test_another_outcome_stops_the_dealer(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_blind_dealer_needs_no_controller() -> None:
     table = TableStandIn()
     table.fault = lambda: True
-    account = play(table, rounds=100, error_rate=0.1, watch_lamps=False)
-    assert account == play(TableStandIn(), rounds=100, error_rate=0.1)
-    assert table.believed_presses["deal"] == 100
+    rounds = 100 if samples.at_length else 40
+    account = play(table, rounds=rounds, error_rate=0.1, watch_lamps=False)
+    assert account == play(TableStandIn(), rounds=rounds, error_rate=0.1)
+    assert table.believed_presses["deal"] == rounds
 
 
 # The cut card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is

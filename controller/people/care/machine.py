@@ -27,6 +27,14 @@ def _printed(command: Sequence[str]) -> str | None:
     return done.stdout
 
 
+def _leads_to(link: Path, real: str) -> bool:
+    """Whether the link names this file. A file that was closed meanwhile has no link."""
+    try:
+        return str(link.readlink()) == real
+    except OSError:
+        return False
+
+
 class Mount(Struct, frozen=True):
     """A file system where it is mounted: the kernel's number of its device, and its options."""
 
@@ -98,7 +106,7 @@ class Machine(Struct, frozen=True):
         found = []
         for process in sorted(self.at("/proc").glob("[0-9]*")):
             try:
-                if any(str(handle.resolve()) == real for handle in (process / "fd").iterdir()):
+                if any(_leads_to(handle, real) for handle in (process / "fd").iterdir()):
                     words = (process / "cmdline").read_text("utf-8", "replace").replace("\0", " ").strip()
                     found.append((int(process.name), words))
             except OSError:

@@ -172,13 +172,16 @@ def _wrong_house(house: Any) -> Iterator[str]:
     for key in sorted(house.keys() - {"zone", "day_begins", "shifts"}):
         yield f"house.{key!r}: is no key of [house]; the keys are zone, day_begins, shifts"
     zone = house.get("zone", "UTC")
-    if not isinstance(zone, str) or zone not in available_timezones():
+    if not isinstance(zone, str) or zone not in _zones():
         yield f'house.zone: {_shown(zone)} is no time zone; write it as "America/Los_Angeles"'
     if not _is_time(begins := house.get("day_begins", "06:00")):
         yield f'house.day_begins: {_shown(begins)} is no time; write it as "06:00"'
     shifts = house.get("shifts", [])
     if not isinstance(shifts, list) or not all(map(_is_time, shifts)) or len({*shifts}) != len(shifts):
         yield f'house.shifts: {_shown(shifts)} are no times, each once; write them as ["06:00", "14:00", "22:00"]'
+
+
+_zones = cache(available_timezones)  # which looks at some six hundred files
 
 
 def _is_time(value: object) -> bool:
