@@ -412,6 +412,55 @@ def test_a_days_file_is_signed_and_the_same_after_all_that_came_later(
     assert f"{wagered // 100:,}.{wagered % 100:02d}" in first[3]
 
 
+def test_the_count_rooms_drop_stands_beside_what_the_tables_told(
+    path: Path, ledger: Ledger, wall: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who gains: whoever takes a box on its way, and says that its table dealt nothing; or adds one to a dead table."""
+    house = SimulatedHouse(ledger, wall, 2, seed=5)
+    (name,) = house.play(1, 10)
+    dealt = sorted({(line.table, line.shift) for line in drawn_up(path, name).lines})
+    tally = {key: 1_000 * number + 7 for number, key in enumerate(dealt, 1)}
+    lines = [f"{table},{shift},{cents}" for (table, shift), cents in tally.items()]
+    written, heading = tmp_path / "drop.csv", "table,shift,drop_cents"
+    written.write_text("\n".join((heading, *lines, "")))
+    load_or_make_key(path.with_name(f"{path.name}.key"))
+    file = json.loads(_file(capsys, path, name, "--drop", str(written)))
+    of = {table: sum(cents for key, cents in tally.items() if key[0] == table) for table in {key[0] for key in dealt}}
+    assert {table: sums["drop_cents"] for table, sums in file["by_table"].items()} == {"": sum(tally.values()), **of}
+    assert file["by_shift"][dealt[0][1]]["drop_cents"] == sum(v for k, v in tally.items() if k[1] == dealt[0][1])
+    assert {dealer: sums["drop_cents"] for dealer, sums in file["by_dealer"].items() if dealer} == dict.fromkeys(
+        (dealer for dealer in file["by_dealer"] if dealer), None
+    )
+    assert [finding for finding in file["findings"] if "drop" in finding] == []
+    written.write_text("\n".join((heading, *lines[1:], "t-9,06:00,5", "")))
+    assert main(["day", name, "--ledger", str(path), "--drop", str(written)]) == 1
+    file = json.loads(capsys.readouterr().out)
+    table, shift = dealt[0]
+    assert [finding for finding in file["findings"] if "drop" in finding] == [
+        "the count room has a drop of table t-9 in shift 06:00, in which that table told no round",
+        f"the count room has no drop of table {table} in shift {shift}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 0"),
+        ("table,drop_cents\n", "line 1: the first line must be table,shift,drop_cents"),
+        ("table,shift,drop_cents\nt-0,06:00,-1\n", "line 2: a drop is 0 cents or more"),
+        ("table,shift,drop_cents\nt-0,06:00,12.50\n", "line 2: "),
+        ("table,shift,drop_cents\nt-0,06:00\n", "line 2: "),
+        ("table,shift,drop_cents\nt-0,06:00,1\nt-0,06:00,1\n", "line 3: table t-0 has a drop of shift 06:00 in an"),
+    ],
+)
+def test_a_wrong_file_of_drops_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    written = tmp_path / "drop.csv"
+    written.write_text(text)
+    with raising("drop_invalid") as caught:
+        day_book.read_drops(written)
+    assert told in caught.value.what
+
+
 def test_the_events_of_a_true_table_are_read(path: Path, ledger: Ledger, wall: Clock, tmp_path: Path) -> None:
     """Bets of a real game through the table's own rules, with the digest of its file and its par sheet."""
     table = TableUnderTest(SUGARHOUSE).open_shoe()

@@ -48,7 +48,7 @@ class Figures(Struct, frozen=True):
     commission_taken_cents: int
     commission_owed_cents: int
     drop_cents: int | None
-    """Always null: a table counts no cash."""
+    """The count room's (`--drop`): a table counts no cash. Null where it has said nothing, and for each dealer."""
 
     progressive_cents: int
     """Progressive wagers that were locked, less those that were voided."""

@@ -13,6 +13,7 @@ that the interval is never too narrow.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -62,9 +63,10 @@ class ParSheet(Struct, frozen=True):
 class Sums(Struct):
     """Figures of a day, or of a part of it. `theoretical` and `variance` are exact, in cents.
 
-    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds. `drop_cents` is None: a table counts no
-    cash. `unsettled` are rounds whose wagers the table does not know. `progressive_cents` are locked progressive wagers
-    less those that were voided. `uncounted_cents` were wagered on what no par sheet of the shoe knows.
+    `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds. A table counts no cash: `drop_cents` is
+    the count room's, and None where the count room has said nothing. `unsettled` are rounds whose wagers the table does
+    not know. `progressive_cents` are locked progressive wagers less those that were voided. `uncounted_cents` were
+    wagered on what no par sheet of the shoe knows.
     """
 
     rounds: int = 0
@@ -105,6 +107,14 @@ class Line(Struct, frozen=True):
     sums: Sums
 
 
+class Drop(Struct, frozen=True):
+    """What the count room found in the drop box of one table, of one shift, in cents."""
+
+    table: str
+    shift: str
+    drop_cents: int
+
+
 class MeterDay(Struct, frozen=True):
     """A meter or a reserve in a part of a day: its readings, and between them what moved it, in cents, by reason."""
 
@@ -137,6 +147,7 @@ class Day(Struct, frozen=True):
     par_sheets: tuple[str, ...]
     findings: tuple[str, ...]
     notes: tuple[str, ...]
+    drops: tuple[Drop, ...] = ()
 
     def by(self, what: str) -> dict[str, Sums]:
         """The figures by `table`, `shift` or `dealer`, and under the name "" all of them together."""
@@ -144,6 +155,10 @@ class Day(Struct, frozen=True):
         for line in self.lines:
             for name in (getattr(line, what), ""):
                 sums.setdefault(name, Sums()).add(line.sums)
+        for drop in self.drops:  # nobody knows under which dealer
+            for name in ("",) if what == "dealer" else (getattr(drop, what), ""):
+                of = sums.setdefault(name, Sums())
+                of.drop_cents = (of.drop_cents or 0) + drop.drop_cents
         return dict(sorted(sums.items()))
 
 
@@ -156,7 +171,37 @@ def read_sheet(path: Path) -> ParSheet:
         raise TableError("par_sheet_invalid", f"{path} is no par sheet: {error}.", do) from error
 
 
-def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = ()) -> Day:
+_DROP = ["table", "shift", "drop_cents"]
+_MOST_DROP_CENTS = 10**12
+
+
+def read_drops(path: Path) -> tuple[Drop, ...]:
+    """The count room's drops in a file: a heading, and a line for each table and shift (`royal9-01,06:00,125000`).
+
+    Raises TableError `drop_invalid`, which names the line.
+    """
+    line, drops = 0, dict[tuple[str, str], Drop]()
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for line, cells in enumerate(csv.reader(file), 1):
+                if line == 1:
+                    if cells != _DROP:
+                        raise ValueError(f"the first line must be {','.join(_DROP)}")
+                    continue
+                drop = convert(dict(zip(_DROP, cells, strict=True)), Drop, strict=False)
+                if not 0 <= drop.drop_cents <= _MOST_DROP_CENTS:
+                    raise ValueError("a drop is 0 cents or more")
+                if drops.setdefault((drop.table, drop.shift), drop) is not drop:
+                    raise ValueError(f"table {drop.table} has a drop of shift {drop.shift} in an earlier line")
+            if not line:
+                raise ValueError("the file is empty")
+    except (OSError, ValueError, csv.Error) as error:
+        do = "Write a line for each table and shift below the heading table,shift,drop_cents: royal9-01,06:00,125000"
+        raise TableError("drop_invalid", f"{path}, line {line}: {error}.", do) from error
+    return tuple(drops[key] for key in sorted(drops))
+
+
+def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[Drop, ...] = ()) -> Day:
     """The gaming day of this name, inside one transaction. Raises TableError `day_unknown` or `day_not_over`."""
     begun = days.begun(db)
     parts = [(one, after) for one, after in pairwise(begun) if one.name == name]
@@ -180,9 +225,25 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = ()) -> Day:
         tuple(lines),
         _paid(db, parts),
         tuple(sorted(sheet.digest for sheet in sheets)),
-        (*_amiss(parts, rules), *(what for ends in parts for what in _unexplained(db, *ends)), *reading.findings),
+        (
+            *_amiss(parts, rules),
+            *(what for ends in parts for what in _unexplained(db, *ends)),
+            *reading.findings,
+            *_drops_amiss(drops, lines),
+        ),
         tuple(_notes(parts, reading)),
+        drops,
     )
+
+
+def _drops_amiss(drops: Sequence[Drop], lines: Sequence[Line]) -> Iterator[str]:
+    """What does not agree between the count room and the tables."""
+    if drops:
+        dealt, dropped = {(line.table, line.shift) for line in lines}, {(drop.table, drop.shift) for drop in drops}
+        for table, shift in sorted(dropped - dealt):
+            yield f"the count room has a drop of table {table} in shift {shift}, in which that table told no round"
+        for table, shift in sorted(dealt - dropped):
+            yield f"the count room has no drop of table {table} in shift {shift}"
 
 
 class _Wager(Struct, frozen=True):

@@ -21,6 +21,8 @@ def add_day(parser: ArgumentParser) -> None:
     parser.add_argument("day", metavar="DATE", help="the house's date on which the day began, as YYYY-MM-DD")
     what = "what `tablectl par TABLE.toml --json` printed of a table; repeat for each table's file"
     parser.add_argument("--par", type=Path, action="append", default=[], metavar="FILE", help=what)
+    what = "the count room's drops: lines of table,shift,drop_cents below that heading"
+    parser.add_argument("--drop", type=Path, metavar="FILE", help=what)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the day's file, signed by the pit's key (the default)")
     form.add_argument("--csv", action="store_true", help="a line for each figure, for a spreadsheet")
@@ -31,8 +33,9 @@ def add_day(parser: ArgumentParser) -> None:
 def day(options: Namespace) -> int:
     """Print a day that is over. Returns 1 where the day has findings, which go to standard error too."""
     sheets = [day_book.read_sheet(path) for path in options.par]
+    drops = () if options.drop is None else day_book.read_drops(options.drop)
     with waited_for("Drawing up the day"), read_only(options.ledger) as db:
-        drawn_up = day_book.draw_up(db, options.day, sheets)
+        drawn_up = day_book.draw_up(db, options.day, sheets, drops)
     if options.csv:
         sys.stdout.write(day_csv(drawn_up))
     elif options.html:
