@@ -16,13 +16,14 @@ _GROUPS_VI = ((10**9, "tỷ"), (10**6, "triệu"), (10**3, "nghìn"))
 
 
 def in_words(cents: int, language: str) -> str:
-    """The dollars and cents in words of a language of `LANGUAGES`: "Two hundred dollars and five cents".
+    """The dollars and cents in words: "Two hundred dollars and five cents". A language that is not in `IN_WORDS` says
+    them in English.
 
-    Raises ValueError for an amount below zero, and KeyError for another language.
+    Raises ValueError for an amount below zero.
     """
     if cents < 0:
         raise ValueError("nobody is paid less than nothing")
-    said = _LANGUAGES[language](*divmod(cents, 100))
+    said = IN_WORDS.get(language, _dollars)(*divmod(cents, 100))
     return said[0].upper() + said[1:]
 
 
@@ -89,4 +90,5 @@ def _do_la(dollars: int, cents: int) -> str:
     return f"{vietnamese(dollars)} đô la và {vietnamese(cents)} xu"
 
 
-_LANGUAGES: Mapping[str, Callable[[int, int], str]] = MappingProxyType({"en": _dollars, "vi": _do_la})
+IN_WORDS: Mapping[str, Callable[[int, int], str]] = MappingProxyType({"en": _dollars, "vi": _do_la})
+"""What says dollars and cents in each language that has words for them."""

@@ -21,7 +21,7 @@ from controller.rules.game.baccarat import PuntoBanco, Tableau, next_step
 from controller.rules.game.cards import Card
 from controller.rules.game.drawing import check_draws
 from controller.rules.game.play import Draw
-from controller.words.found import LANGUAGES
+from controller.words.found import SIDE_BY_SIDE
 from drivers.shoe import NAMES
 from drivers.sim import rules
 from drivers.sim.house import read_house
@@ -184,7 +184,7 @@ def test_a_tableau_that_differs_in_one_letter_is_played_by_everybody_or_refused(
         house = game_of(read_house(path))
         assert isinstance(house, SimulatedPuntoBanco)
         assert house.says == rules.Drawing(**picture.section())
-        assert [read_otherwise(of.rules, picture, language) for language in LANGUAGES] == [[], []], "the rules page"
+        assert [read_otherwise(of.rules, picture, language) for language in SIDE_BY_SIDE] == [[], []], "the rules page"
         assert odds_of(path) != odds_of(CONFIG / "games" / "royal9.toml"), "the letter is counted"
     assert played == [name for name in NAMES if name != "angel_eye"]
 

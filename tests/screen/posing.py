@@ -80,14 +80,15 @@ class Page:
 
     def load(self, path: str = "", there: str = "typeof known === 'object' && known.link") -> None:
         """Load the page anew, or the one at this path, until this says that it is there."""
+        self._languages = SIDE_BY_SIDE
         self.browser.run(f"location.href = '{self._url}{path}'")
         self.browser.until(f"{there} && document.fonts.status === 'loaded'")
 
     def speak(self, *languages: str) -> None:
         """Load the page anew in this language, or in two side by side."""
         if self._languages != languages:
-            self._languages = languages
             self.load(f"?lang={','.join(languages)}")
+            self._languages = languages
 
     def pose(self, told: dict[str, Any]) -> None:
         """Tell the page these parts."""

@@ -12,7 +12,7 @@ from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
-from controller.words.found import LANGUAGES, SIDE_BY_SIDE
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
 from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
@@ -101,6 +101,7 @@ def _hit(seat: int, tier: str = "player_personal", meter: str | None = "player_p
 
 
 def _seven(page: Page, *hits: PublicHit) -> None:
+    page.speak(*SIDE_BY_SIDE)
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     page.pose(parts(table, face=but(table.face, hits=hits)))
 
@@ -216,6 +217,7 @@ def test_what_is_old_is_said_to_be_old_and_no_amount_of_it_stays(page: Page) -> 
 
 def test_cards_have_names_and_what_has_the_keyboard_has_a_ring(page: Page) -> None:
     page.browser.size("monitor")
+    page.speak("en")
     page.pose(parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C TD 5D")))
     names = page.browser.read("[...document.querySelectorAll('.card')].map(each => each.getAttribute('aria-label'))")
     assert names == ["K hearts", "10 diamonds", "2 clubs", "5 diamonds"]
@@ -242,6 +244,13 @@ def test_a_name_in_another_script_is_drawn_by_the_pages_own_letters(page: Page) 
     assert box == same
     assert box not in drawn
     assert len(set(drawn)) == len(set(text))
+
+
+def test_every_letter_of_every_language_is_drawn_by_the_pages_own_letters(page: Page) -> None:
+    said = {letter for name in LANGUAGES for _, text in sentences(pages_words(name)) for letter in text}
+    text = "".join(sorted(letter for letter in said if not letter.isspace()))
+    *drawn, box = page.browser.run_async(_DRAWN, text + "\U0001d360")
+    assert [letter for letter, each in zip(text, drawn, strict=True) if each == box] == []
 
 
 # The technician's page.

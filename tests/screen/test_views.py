@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -27,7 +28,7 @@ from controller.people.screen.placards import award_cents, boards, meters_of, pl
 from controller.people.screen.rules import parts_of, rules_page
 from controller.people.screen.shoes import shoe_view
 from controller.people.screen.technicians import Ages, technician_view
-from controller.people.screen.wording import words
+from controller.people.screen.wording import spoken, words
 from controller.rules.game.baccarat import PuntoBanco, Tableau
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import CardsAre, HandIs, When
@@ -230,30 +231,28 @@ def values_of(text: str) -> set[int]:
     return {value for end in ends for value in range(end[0], end[-1] + 1)}
 
 
-def read_off(lines: list[tuple[str, str]], draws: str) -> dict[int, set[int]]:
+def read_off(lines: list[tuple[str, str]], draws: tuple[str, str]) -> dict[int, set[int]]:
     """The third cards on which the hand draws, by its total, as a person reads them off the table."""
     found: dict[int, set[int]] = {}
     for totals, does in lines:
         on: set[int] = set()
         for clause in does.split("; "):
-            if clause == draws:
+            if clause == draws[0]:
                 on = {*range(10)}
-            elif clause.startswith(draws):
+            elif clause.startswith(draws[1]):
                 on = values_of(re.sub("^[^0-9]+", "", clause))
         found |= dict.fromkeys(values_of(totals), on)
     return found
 
 
-TITLES = {
-    "en": ("draws", "Player", "Banker", "Banker, after Player stood", "Banker, after Player drew"),
-    "vi": ("rút", "Con", "Cái", "Cái, sau khi Con dừng", "Cái, sau khi Con đã rút"),
-}
+_TABLES = ("player", "banker", "banker_stood", "banker_drew")
 
 
 def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[str]:
     """Every place of a round at which a person who goes by the page draws otherwise than the picture says."""
-    draws, *titles = TITLES[language]
-    lines = drawn(rules, language)
+    said = words(language)
+    titles = (said["help"]["part"][f"draws_{each}"]["title"] for each in _TABLES)
+    lines, draws = drawn(rules, language), (said["draws"]["draw"], said["draws"]["draw_on"])
     player, blind, stood, drew = (read_off(lines.get(title, []), draws) for title in titles)
     found = []
     for hand, (_, other) in positions():
@@ -264,13 +263,15 @@ def read_otherwise(rules: TableRules, picture: Picture, language: str) -> list[s
         if picture.next(hand, (0, other)) != ("banker" if reads else None):
             found.append(f"{hand} {other}")
     naturals = numbers(range(len(picture.player), 10))
-    if naturals and not any(f" {naturals} " in part.text for part in parts_of(placard_of(rules), language)):
+    alone = re.compile(rf"(?<![\d–]){naturals}(?![\d–])")
+    if naturals and not any(alone.search(part.text) for part in parts_of(placard_of(rules), language)):
         found.append(f"naturals {naturals}")
     return found
 
 
-@pytest.mark.parametrize("seed", [None, *range(8)])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("seed", "language"), [*product((None, *range(8)), LANGUAGES[:1]), *product((None, 0), LANGUAGES[1:])]
+)
 def test_whoever_reads_the_rules_page_draws_as_the_file_says(seed: int | None, language: str) -> None:
     """A house of its own met this: the page told the usual rules, whatever the file said."""
     picture = USUAL if seed is None else at_random(seed)
@@ -486,7 +487,8 @@ def test_rows_in_words() -> None:
 def test_a_hand_from_the_lock_to_its_winner() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock()
     rules, rounds, status = told(table)
-    assert hand_view(rules, status)["waits"] == {"en": "Next card: Player", "vi": "Lá tiếp theo: Con"}
+    waits = hand_view(rules, status)["waits"]
+    assert (waits["en"], waits["vi"], waits["zh-Hant"]) == ("Next card: Player", "Lá tiếp theo: Con", "下一張牌：閒")
     table.draw("9H 2C KS 5D")
     rules, rounds, status = told(table)
     view = hand_view(rules, status)
@@ -505,7 +507,7 @@ def test_a_seats_mark_says_what_became_of_its_wagers() -> None:
     table.do(call("reveal"))
     seats = hand_view(told(table)[0], told(table)[2])["seats"]
     assert [seats[seat]["result"] and seats[seat]["result"]["mark"] for seat in (3, 4, 5)] == ["won", None, "lost"]
-    assert seats[3]["result"]["says"] == {"en": "wins Player", "vi": "thắng Con"}
+    assert spoken(seats[3]["result"]["says"], SIDE_BY_SIDE) == {"en": "wins Player", "vi": "thắng Con"}
 
 
 @pytest.mark.parametrize(

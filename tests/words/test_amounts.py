@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.contract.bounds import MOST_CENTS
-from controller.words.amounts import english, in_words, vietnamese
+from controller.words.amounts import IN_WORDS, english, in_words, vietnamese
 from controller.words.found import LANGUAGES
 from tests.support.samples import examples
 
@@ -40,6 +40,8 @@ def test_an_amount_is_written_as_people_write_it(cents: int, in_english: str, in
 
 def test_every_language_has_its_amounts_and_nobody_is_paid_less_than_nothing() -> None:
     assert all(in_words(123, name) for name in LANGUAGES)
+    assert {*IN_WORDS} <= {*LANGUAGES}
+    assert in_words(123, "ko") == in_words(123, "en")
     with pytest.raises(ValueError, match="less than nothing"):
         in_words(-1, "en")
 

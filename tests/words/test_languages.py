@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from controller.daemon.config import load_game
+from controller.daemon.config.letters import without_a_font
 from controller.words import found
 from controller.words.found import AUDIENCES, LANGUAGES, PAGES, filled_in, gaps, own_words, sentences
+from tests.support.tables import TABLES
 
-WHOLE_FOR = {"players": LANGUAGES, "supervisors": ("en", "vi"), "staff": ("en", "vi")}
+WHOLE_FOR = {"players": LANGUAGES, "supervisors": ("en", "es", "vi", "zh-Hans", "zh-Hant"), "staff": ("en", "vi")}
 """The languages in which everything is said to an audience."""
 
 KNOWN_GAPS: set[str] = set()
@@ -35,6 +38,20 @@ def test_a_language_says_nothing_that_english_does_not_say(name: str, ending: st
         assert bool(sentence) == bool(english[place]), place
         assert filled_in(sentence) == filled_in(english[place]), place
         assert re.findall(r"`[^`]*`", sentence) == re.findall(r"`[^`]*`", english[place]), place
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_letter_of_a_language_is_in_a_font_that_the_pages_bring(name: str) -> None:
+    said = "".join(sentence for ending in (PAGES, ".toml") for _, sentence in sentences(own_words(name, ending)))
+    assert without_a_font(said) == ""
+
+
+def test_every_row_of_a_shipped_bet_has_its_words_in_every_language() -> None:
+    """Where a house has words of its own for a row, it has them in each language."""
+    games = (load_game(path)[0] for path in (TABLES.parent / "games").glob("*.toml"))
+    words = [row.words for game in games for bet in game.bets for row in bet.rows if row.words]
+    assert len(words) == 6
+    assert all(each.keys() == {*LANGUAGES} for each in words)
 
 
 _JOINS = ("waits.and", "when.or")
