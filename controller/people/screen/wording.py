@@ -46,7 +46,10 @@ def filled(page: str, languages: Sequence[str], *sections: str) -> str:
 
 
 def _spans(section: str, key: str, languages: Sequence[str]) -> str:
-    return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in languages)
+    said = {each: escape(str(words(each)[section][key])) for each in languages}
+    if len(languages) > 1 and len({*said.values()}) == 1:
+        return f"<span>{said[languages[0]]}</span>"
+    return "".join(f'<span lang="{each}">{text}</span>' for each, text in said.items())
 
 
 _EVERY = frozenset(LANGUAGES)
