@@ -37,6 +37,7 @@ from tests.documents.clauses_page import clauses_page
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 from tests.documents.face_page import SCHEMA, face_page, face_schema
+from tests.documents.glossary_pages import glossaries
 from tests.documents.header_picture import header_picture
 from tests.documents.plug_page import A_PLUG_PULLED
 from tests.documents.reports_page import SCHEMAS, reports_page, schema_of
@@ -89,6 +90,7 @@ def pages() -> dict[str, str]:
         "bench-api.md": _text(*bench_page()),
         "regulators.md": _text(*clauses_page()),
         "table.svg": table_picture(),
+        **{name: _text(*lines) for name, lines in glossaries().items()},
     }
 
 

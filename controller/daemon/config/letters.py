@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from unicodedata import normalize
 
 
@@ -49,5 +50,6 @@ def without_a_font(text: str) -> str:
     return "".join(dict.fromkeys(letter for letter in normalize("NFC", text) if not _has(letter)))
 
 
+@cache
 def _has(letter: str) -> bool:
     return any(has(letter) for has in FONTS.values())

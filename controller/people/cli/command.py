@@ -36,7 +36,11 @@ PROGRAM = Program(
     EXIT_CODES,
     operand="[TABLE.toml] …",
     notes=("Without TABLE.toml: the file in TABLE_CONTROLLER_TABLE, or the only one in /etc/table-controller.",),
-    families={"sim": ("a simulated device", "DEVICE"), "shoe": ("the shoe's wire: recorded, said again, read", "WHAT")},
+    families={
+        "sim": ("a simulated device", "DEVICE"),
+        "shoe": ("the shoe's wire: recorded, said again, read", "WHAT"),
+        "words": ("a house's own words", "WHAT"),
+    },
 )
 
 

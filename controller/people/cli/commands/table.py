@@ -122,6 +122,17 @@ def _check(options: Namespace) -> int:
     return check(options.table, options.pit_settings, options.highest_edge / 100, options.strict, options.json)
 
 
+def _add_check_words(parser: ArgumentParser) -> None:
+    words = "NAME.toml, or NAME.screen.toml for the pages; NAME is a language, such as zh-Hant"
+    parser.add_argument("file", type=Path, metavar="FILE", help=words)
+
+
+def _check_words(options: Namespace) -> int:
+    from controller.people.cli.words import check
+
+    return check(options.file)
+
+
 def _add_doctor(parser: ArgumentParser) -> None:
     parser.add_argument("table", type=Path, nargs="?", metavar="TABLE.toml", help="default: this machine's table")
     parser.add_argument("--json", action="store_true", help="every row, as one JSON list")
@@ -219,6 +230,14 @@ OF_TABLE: tuple[Command, ...] = (
         _check,
         _add_check,
         File.TABLE,
+    ),
+    Command(
+        "words check",
+        _TABLE,
+        "name every mistake in a house's own file of words, and what is said in English for want of a sentence",
+        "ko.screen.toml",
+        _check_words,
+        _add_check_words,
     ),
     Command(
         "doctor",
