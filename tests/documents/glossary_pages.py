@@ -48,7 +48,7 @@ def glossaries() -> dict[str, Iterable[str]]:
 def _page(name: str) -> Iterable[str]:
     said, english = dict(sentences(pages_words(name))), dict(sentences(pages_words("en")))
     found = sources().get(name, {})
-    yield f"# Terms: {said['label.language']} (`{name}`)"
+    yield f"# {said['label.language']} ({name})"
     yield ""
     yield "Made by `make pages` from the words of the table's pages. No native reader has read them. A house's own"
     yield "people read this page, and write what they say otherwise into a file: see [the screen](screen.md#words)."

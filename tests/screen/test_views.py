@@ -623,7 +623,7 @@ def test_a_closed_bet_is_named_and_its_lines_are_marked() -> None:
         table.lock().draw("4S TH 5D 9C")
         views.append(hand_view(told(table)[0], told(table)[2]))
     one, every = views
-    assert one["marks"] == [
+    assert [spoken(mark, SIDE_BY_SIDE) for mark in one["marks"]] == [
         {
             "en": "Closed in this shoe: Tie, Dragon Bonus",
             "vi": "Hộp bài này không nhận nữa: Hòa, Thưởng Rồng",
