@@ -91,11 +91,43 @@ class ProgressiveSeats(Struct, frozen=True):
     seats: tuple[int, ...]
 
 
+class Win(Struct, frozen=True, forbid_unknown_fields=True):
+    """A meter was won, for the screens of all tables. `seq` numbers the wins of a pit. `cents` is the amount of the
+    award, and the meter then showed `base_cents`."""
+
+    seq: int
+    at: str
+    table: str
+    award: str
+    spot: str
+    tier: str
+    meter: str
+    cents: int
+    base_cents: int
+
+
+class SaidMeters(Struct, frozen=True):
+    """The pit's word on the meters, as the pit signed it (`pit_words.MetersWord`)."""
+
+    seq: int
+    at: str
+    meters: dict[str, int]
+    win: Win | None
+    signature: str
+
+
+class Told(Struct, frozen=True):
+    """The pit's word by which the table showed its meters at the lock. The word had come `ago_ms` before the lock."""
+
+    word: SaidMeters
+    ago_ms: int
+
+
 class WagersLocked(Event, frozen=True):
     """Wagers were locked. `progressive` has every progressive bet of the game.
 
     `wagers` play and `refused` do not; both are None where the table does not know wagers. `in_play` are the seats that
-    play at Lucky 9, in order.
+    play at Lucky 9, in order. `told` is None where no progressive wager plays, and in an older journal.
     """
 
     TYPE = "wagers_locked"
@@ -106,6 +138,7 @@ class WagersLocked(Event, frozen=True):
     refused: tuple[RefusedShown, ...]
     in_play: tuple[int, ...]
     actives: ActivesShown | None
+    told: Told | None = None
 
 
 class SettledShown(Struct, frozen=True):
@@ -293,6 +326,17 @@ class Award(Event, frozen=True):
     cents: int
     step: str
     by: str
+
+
+class WinTold(Event, frozen=True):
+    """The table heard of a win, and its screen told it where it was `shown`: the win was another table's, and less
+    than a minute old. `word_seq` is the number of the pit's word that told it."""
+
+    TYPE = "win_told"
+
+    win: Win
+    shown: bool
+    word_seq: int
 
 
 class HitReset(Event, frozen=True):

@@ -14,6 +14,7 @@ from typing import Any
 _NAMED_SPOTS_SINCE = 3
 
 NEW_IN_4: dict[str, dict[str, Any]] = {
+    "wagers_locked": {"told": None},
     "round": {"not_read": []},
     "hit": {"not_read": [], "doubts": []},
     "void": {"witness": None, "hands": [], "held": [], "awards": [], "would_settle": None},

@@ -27,6 +27,7 @@ from controller.contract.bounds import (
     TABLE,
     is_count,
 )
+from controller.contract.events import Win
 from controller.contract.signing import Signer, signature_of, signed
 
 STEPS = ("pending", "verified", "paid", "rejected")
@@ -150,26 +151,58 @@ class AwardStep(Word, frozen=True):
 
 
 class MetersWord(Word, frozen=True):
-    """The levels of all meters in cents, for all tables."""
+    """The levels of all meters in cents, for all tables, and the last win that the pit tells them of."""
 
     seq: int
     at: str
     meters: dict[str, int]
+    win: Win | None = None
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
+        """The word in the message; None where the message is no such word. A pit of an earlier version names no win."""
         match message:
             case {"seq": int(seq), "at": str(at), "meters": dict(meters), "signature": str(), **others} if (
-                not others
+                others.keys() <= {"win"}
                 and is_count(seq, 1, MOST_SEQ)
                 and len(meters) <= MOST_METERS
                 and all(NAME.fullmatch(name) and is_count(cents, 0, MOST_CENTS) for name, cents in meters.items())
                 and moment_ms(at) is not None
             ):
-                return cls(seq, at, meters)
+                said = others.get("win")
+                win = None if said is None else _read_win(said)
+                return cls(seq, at, meters, win) if said is None or win is not None else None
             case _:
                 return None
+
+
+def _read_win(message: object) -> Win | None:
+    """The win in the message; None where the message is no win."""
+    match message:
+        case {
+            "seq": int(seq),
+            "at": str(at),
+            "table": str(table),
+            "award": str(award),
+            "spot": str(spot),
+            "tier": str(tier),
+            "meter": str(meter),
+            "cents": int(cents),
+            "base_cents": int(base_cents),
+            **others,
+        } if (
+            not others
+            and is_count(seq, 1, MOST_SEQ)
+            and moment_ms(at) is not None
+            and TABLE.fullmatch(table)
+            and _AWARD.fullmatch(award)
+            and all(map(NAME.fullmatch, (spot, tier, meter)))
+            and is_count(cents, 0, MOST_CENTS)
+            and is_count(base_cents, 0, MOST_CENTS)
+        ):
+            return Win(seq, at, table, award, spot, tier, meter, cents, base_cents)
+        case _:
+            return None
 
 
 class Rotation(Struct, frozen=True):

@@ -311,6 +311,7 @@ class Runtime:
             self.stream.levels.cents,
             self.stream.offered_pit_keys,
             self.stream.latest_seq(stamp),
+            self.stream.levels.told(clock.monotonic_s()),
         )
 
     def _committed(self, messages: list[Message]) -> None:

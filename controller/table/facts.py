@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from msgspec import Struct, field
 
+from controller.contract.events import Win
 from controller.rules.game.cards import Card
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import RefusedWager, Wager
@@ -233,6 +234,7 @@ class ShoeOpened(Journalled, frozen=True):
     measured: ProgramMeasured | None = None
     recognition_key: str | None = None
     wager_seq: int = 0
+    win_seq: int = 0
 
 
 class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -248,6 +250,16 @@ class ChipsNoted(Journalled, frozen=True):
     """A card leaves the shoe before wagers are locked, and these seats' sensors see a wager at that moment."""
 
     seats: tuple[int, ...]
+
+
+class ToldMeters(Struct, frozen=True, forbid_unknown_fields=True):
+    """The pit's word by which the meters were shown at a lock, without the levels. It had come `ago_ms` before."""
+
+    seq: int
+    at: str
+    win: Win | None
+    signature: str
+    ago_ms: int
 
 
 class WagersLocked(Journalled, frozen=True):
@@ -267,6 +279,7 @@ class WagersLocked(Journalled, frozen=True):
     chips_added: tuple[int, ...] = ()
     chips_taken: tuple[int, ...] = ()
     differ: tuple[int, ...] = ()
+    told: ToldMeters | None = None  # the pit's word that had these levels
 
 
 class WagerSeen(Journalled, frozen=True):
@@ -310,6 +323,14 @@ class AwardStepped(Journalled, frozen=True):
     cents: int
     step: str  # "pending", "verified", "paid", "rejected"
     by: str
+
+
+class WinHeard(Journalled, frozen=True):
+    """The pit told of a win of a meter. `shown`: the win was young, and another table's, so the screen tells it."""
+
+    win: Win
+    shown: bool
+    word_seq: int
 
 
 class DisputedAward(Struct, frozen=True, forbid_unknown_fields=True):
@@ -556,7 +577,15 @@ OwnFact = (
     | StepFailed
 )
 TableFact = (
-    ShoeOpened | ChipsNoted | WagerSeen | WagersLocked | WagersDiffered | AwardStepped | AwardRefused | ActRefused
+    ShoeOpened
+    | ChipsNoted
+    | WagerSeen
+    | WagersLocked
+    | WagersDiffered
+    | AwardStepped
+    | AwardRefused
+    | WinHeard
+    | ActRefused
 )
 Fact = ShoeFact | OwnFact | TableFact | ByPerson
 

@@ -240,6 +240,7 @@ class Table(Struct, frozen=True):
     The seats and the pit:
     - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
+    - `win_seq`: the number of the last win of which the pit told.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
     - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
       highest number that a word of that key had.
@@ -277,6 +278,7 @@ class Table(Struct, frozen=True):
     measured: ProgramMeasured | None = None
     recognition_key: str | None = None
     wager_seq: int = 0
+    win_seq: int = 0
 
     @property
     def round_number(self) -> int | None:

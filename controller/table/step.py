@@ -56,6 +56,7 @@ from controller.table.facts import (
     WagersLocked,
     WagerWordForged,
     WagerWordUnfit,
+    WinHeard,
 )
 from controller.table.faults import Exit
 from controller.table.going_on import change_odd_card, clear, go_on_with_count, name_card, note_count, void_round
@@ -110,6 +111,10 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return step_award(table, fact)
         case AwardRefused():
             return refuse_award(table, fact)
+        case WinHeard(win, shown, word_seq):
+            return replace(table, win_seq=win.seq), (
+                events.WinTold(shoe_number(table), table.round_number, win, shown, word_seq),
+            )
         case AwardAccepted(award):
             return accept_award(table, award)
         case PitKeyPinned(public_key) | PitKeyRotated(public_key):
@@ -255,6 +260,7 @@ def _opened(fact: ShoeOpened) -> Table:
         measured=fact.measured,
         recognition_key=fact.recognition_key,
         wager_seq=fact.wager_seq,
+        win_seq=fact.win_seq,
     )
 
 
@@ -287,6 +293,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
             refused=paying.refused_shown(wagers.refused),
             in_play=seating.in_play,
             actives=paying.actives_shown(seating.actives),
+            told=_told(fact),
         ),
         *_chips_moved(table, fact),
         *_chips_differ(table, fact),
@@ -294,6 +301,13 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
     table, dealt = deal_kept(table, kept)
     table, told = release_kept_results(table)
     return table, (*made, *dealt, *told)
+
+
+def _told(fact: WagersLocked) -> events.Told | None:
+    """The pit's word by which the meters were shown at the lock, as the pit signed it."""
+    if (told := fact.told) is None:
+        return None
+    return events.Told(events.SaidMeters(told.seq, told.at, fact.levels, told.win, told.signature), told.ago_ms)
 
 
 def _chips_moved(table: Table, fact: WagersLocked) -> tuple[Event, ...]:

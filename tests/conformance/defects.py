@@ -680,5 +680,12 @@ PIT_DEFECTS = (
         "                if not isinstance(of, dict) or of['meter'] in self._books.terms():\n"
         "                    yield from self._hit(number, table, event)\n",
     ),
+    Defect(
+        "no table hears of a win",
+        "P39",
+        _SERVICE,
+        "MetersWord(seq, number_text(seq), levels, win)",
+        "MetersWord(seq, number_text(seq), levels)",
+    ),
 )
 """Every clause has a defect of its own at least."""

@@ -348,5 +348,19 @@ TABLE_DEFECTS = (
         "return word if leaps(word, now) is None else Doubt.LEAPS",
         "return word",
     ),
+    Defect(
+        "a win is told as often as an old word comes",
+        "T41",
+        "controller/table/acts/pit.py",
+        "if self.win.seq <= table.win_seq <= ambient.latest_seq:",
+        "if False:",
+    ),
+    Defect(
+        "a lock does not say by which word it was made",
+        "T42",
+        "controller/table/step.py",
+        "told=_told(fact),",
+        "told=None,",
+    ),
 )
 """Every clause has a defect of its own at least."""

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from controller.contract.canonical import canonical
-from controller.contract.events import Event
+from controller.contract.events import Event, Win
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.itself import HitTest
-from controller.table.acts.pit import SeeAward
+from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe
@@ -65,8 +65,9 @@ _HIT.do(
     SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, "royal9", 2, _OWN, _OWN, 250_000, "pending", "pit"))
 )
 _HIT.do(ResetHits(2, "Smith")).do(HitTest(3, "Smith"))
+_HIT.do(SeeWin(Win(1, "2026-01-01T20:00:00.000Z", "t", "t.1", "royal9", _OWN, _OWN, 250_000, 100_000), True, 2))
 _PROGRESSIVE = _HIT.of_type("wagers_locked")[0]["progressive"][0]
-_OF_HITS = ("hit", "award", "hit_reset", "test_hit")
+_OF_HITS = ("hit", "award", "hit_reset", "test_hit", "win_told")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]

@@ -33,11 +33,11 @@ from controller.rules.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Ambient
 from controller.table.acts.itself import HitTest
-from controller.table.acts.pit import SeeAward
+from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
 from controller.table.acts.shoe import CloseShoe
-from controller.table.facts import AwardStepped, Fact, HitUnheard
+from controller.table.facts import AwardStepped, Fact, HitUnheard, ToldMeters
 from controller.table.rules import TableRules
 from tests.support.contract import check_event
 from tests.support.ledgers import meet, unheard_steps
@@ -48,6 +48,7 @@ PIT_KEY = SigningKey(bytes(range(32, 64)))
 _FORMER_PIT_KEY = SigningKey(bytes(range(64, 96)))
 _BEGAN_MS = 1_767_204_000_000
 _PIT_AT = "2025-12-31T18:03:00.000Z"
+_BEGAN_AT = "2025-12-31T18:00:00.000Z"
 _PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
 _SEEN = Stamp(_BEGAN_MS + 21_000, synchronised=True)
 _EPOCH = "7c0f19a2be"
@@ -68,7 +69,10 @@ class SpeakingTable(TableUnderTest):
 
     @property
     def ambient(self) -> Ambient:
-        return replace(super().ambient, levels=self._levels, config_digest=_DIGEST, version=_VERSION)
+        word = MetersWord(_PIT_SEQ - 180_000, _BEGAN_AT, self._levels)
+        signature = json.loads(word.payload(PIT_KEY))["signature"]
+        told = ToldMeters(word.seq, word.at, word.win, signature, 740)
+        return replace(super().ambient, levels=self._levels, told=told, config_digest=_DIGEST, version=_VERSION)
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
         self._facts = getattr(self, "_facts", 0) + 1
@@ -129,6 +133,10 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at", "signature")}
             table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round, spot=award.spot)))
+        told = ledger.win_after(None)
+        assert told is not None, "a meter was won"
+        win = replace(told, seq=_PIT_SEQ, at=_PIT_AT)
+        table.do(SeeWin(replace(win, award="royal9-02.1", table="royal9-02"), True, _PIT_SEQ))
         table.do(ResetHits(2, "Smith")).lock(3).draw("KD 2S 9D").void().do(HitTest(3, "Smith"))
         table.lock().draw("4S ??").name("TH").draw("5D 9C").draw("7C").do(TellOddCard(OddCardFate.BURN, "dealer"))
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
@@ -137,7 +145,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         pit = {
             "ack": (_commit(ledger, table),),
             "award_step": (of_award[0], of_award[-1]),
-            "meters": (json.loads(MetersWord(_PIT_SEQ, _PIT_AT, ledger.levels()).payload(PIT_KEY)),),
+            "meters": (json.loads(MetersWord(_PIT_SEQ, _PIT_AT, ledger.levels(), win).payload(PIT_KEY)),),
             "pit_key": (json.loads(PitKeyWord(PIT_KEY.public.hex(), _PIT_AT, (rotation,)).payload(PIT_KEY)),),
         }
     return table, state, pit

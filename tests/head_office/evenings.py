@@ -264,6 +264,7 @@ def as_form_6(path: Path) -> None:
             "doubt",
             "ack_time",
             "in_force",
+            "win",
         ):
             db.execute(f"DROP TABLE {since}")
         for column in ("limit_cents", "withdrawn"):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from controller.contract.face.feed import Rounds
 from controller.contract.face.placard import Placard
-from controller.contract.face.status import MetersRefused, Status
+from controller.contract.face.status import MetersRefused, Status, WinShown
 from controller.contract.pit_words import STEPS
 from controller.daemon.config import load, load_game
 from controller.daemon.config.game_file import play_of
@@ -577,6 +577,23 @@ def test_a_hit_names_its_seat_and_amount() -> None:
     assert award_cents(rules, "any_royal") == 2500
     assert meters_of(rules) == ["personal_vs_personal", "banker_personal", "player_personal"]
     assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
+
+
+def test_a_win_at_another_table_names_table_award_amount_and_the_new_base() -> None:
+    rules, _, status = told(TableUnderTest(ROYAL9))
+    assert meters_view(rules, status)["win"] is None
+    win = WinShown(
+        "2026-01-01T00:00:00.000Z",
+        "royal9-02",
+        "royal9-02.1",
+        "player_personal",
+        "player_personal",
+        1_234_500,
+        1_000_000,
+    )
+    said = meters_view(rules, but(status, pit={"win": win}))["win"]
+    assert said["en"] == "Table royal9-02 won Personal K9, Player: $12,345. It goes on at $10,000"
+    assert all("royal9-02" in said[language] and "$12,345" in said[language] for language in LANGUAGES)
 
 
 @pytest.mark.parametrize("step", ["hit", "disputed", *STEPS])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from controller.basics.errors import TableError
+from controller.contract.events import Win
 from controller.contract.pit_words import MetersWord
 from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Step
@@ -53,6 +54,7 @@ class LedgerPit:
         self._uncommitted: list[tuple[str, bytes]] = []
         self._life = 0
         self._levels_said: list[bytes] = []
+        self._win: Win | None = None
         self.start()
 
     def start(self) -> None:
@@ -142,7 +144,9 @@ class LedgerPit:
         match self.levels:
             case "well":
                 seq = next(self._seqs)
-                self._levels_said.append(MetersWord(seq, number_text(seq), self.ledger.levels()).payload(KEY))
+                self._win = self.ledger.win_after(None if self._win is None else self._win.seq) or self._win
+                word = MetersWord(seq, number_text(seq), self.ledger.levels(), self._win)
+                self._levels_said.append(word.payload(KEY))
                 self.say(None, "meters", self._levels_said[-1], True)
             case "stuck":
                 self.say(None, "meters", self._levels_said[-1], True)

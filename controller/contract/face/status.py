@@ -75,6 +75,27 @@ class PitKeys(msgspec.Struct, frozen=True):
     """How many messages the pinned key has not signed, by the last word of their topic."""
 
 
+class WinShown(msgspec.Struct, frozen=True):
+    """A win of a meter at another table."""
+
+    at: str
+    """When the pit committed the win, by the pit's clock."""
+
+    table: str
+    """The id of the table that won."""
+
+    award: str
+    """The award's name at the pit."""
+
+    tier: str
+    meter: str
+    cents: int
+    """What it won."""
+
+    base_cents: int
+    """What the meter showed after the win."""
+
+
 class PitLink(msgspec.Struct, frozen=True):
     """The stream of events to the pit, and what the pit says."""
 
@@ -111,6 +132,8 @@ class PitLink(msgspec.Struct, frozen=True):
 
     meters_refused: MetersRefused | None
     key: PitKeys
+    win: WinShown | None = None
+    """The last win of a meter at another table, for a minute."""
 
 
 class Recognition(msgspec.Struct, frozen=True):

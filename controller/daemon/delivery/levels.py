@@ -16,6 +16,7 @@ from controller.contract.envelope import Stamp
 from controller.contract.face.status import MetersRefused
 from controller.contract.pit_words import MetersWord, moment_ms
 from controller.daemon.delivery.pit_trust import latest_ms, leaps
+from controller.table.facts import ToldMeters
 
 _ONE_STEP_WAGERS = 1000
 """Fewer wagers than this come between two messages of the meters, even from a hundred full tables a second."""
@@ -40,6 +41,7 @@ class Levels:
         # other event a hit of this table. Example: [(0, 900), (7, 250)]. The cents fall from entry to entry. For a hit
         # without an entry, the entry before holds.
         self._peaks: dict[str, list[tuple[int, int]]] = {}
+        self._said: tuple[MetersWord, str, float] | None = None  # the last word taken, its signature, when it came
         self.cents: dict[str, int] = {}
         self.refused: tuple[MetersWord, str] | None = None
 
@@ -71,9 +73,12 @@ class Levels:
         """The connection is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False
 
-    def heard(self, word: MetersWord, now_s: float, now: Stamp) -> str | None:
+    def heard(self, word: MetersWord, now_s: float, now: Stamp, signature: str = "") -> str | None:
         """Take the pit's message. Returns why the message is refused; None where it is taken."""
+        before_seq = self._seq
         why = self._judge(word, now_s, now)
+        if why is None and (self._said is None or self._seq != before_seq):
+            self._said = word, signature, now_s
         self.refused = None if why is None else (word, why)
         return why
 
@@ -102,6 +107,13 @@ class Levels:
             self._fresh_at_s = now_s
         self._heard_on_connection = True
         return None
+
+    def told(self, now_s: float) -> ToldMeters | None:
+        """The pit's word that has these levels; None before the first."""
+        if self._said is None:
+            return None
+        word, signature, came_s = self._said
+        return ToldMeters(word.seq, word.at, word.win, signature, int(1000 * (now_s - came_s)))
 
     def said_lately(self, word: MetersWord, now: Stamp) -> bool:
         """Whether the word is no older than levels may be, by its own time.

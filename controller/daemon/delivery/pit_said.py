@@ -10,11 +10,11 @@ from collections.abc import Callable
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.event_reading import sent
-from controller.contract.events import Hit
+from controller.contract.events import Hit, Win
 from controller.contract.face.status import Standing
 from controller.contract.fingerprint import shown
 from controller.contract.old_events import as_now
-from controller.contract.pit_words import AckWord, AwardStep, MetersWord
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord, moment_ms
 from controller.contract.topics import Topics
 from controller.daemon import clock
 from controller.daemon.answer import Answer
@@ -32,7 +32,7 @@ from controller.daemon.delivery.sending import Sending
 from controller.daemon.delivery.standing import PitHeard
 from controller.rules.game.bets import ratio
 from controller.table.acts.entry import Request
-from controller.table.acts.pit import PinPitKey, SeeAward
+from controller.table.acts.pit import PinPitKey, SeeAward, SeeWin
 from controller.table.facts import (
     AwardStepped,
     JournalFoundBehindPit,
@@ -47,6 +47,10 @@ _log = logging.getLogger(__name__)
 
 _TRUSTED_UNASKED = "trust_first_key"
 """The name under which the first offered key is pinned where the table's file has `trust_first_key`."""
+
+
+WIN_SHOWN_S = 60
+"""For so long after it was won a table's screen tells a win. Who comes later is told nothing old."""
 
 
 class PitSaid:
@@ -84,6 +88,7 @@ class PitSaid:
         self.clock = PitClock()
         self.forged: Counter[str] = Counter()
         self.unbelieved_ack: tuple[bytes, bool] | None = None
+        self._win: Win | None = None  # the last win that the pit named
 
     def see_pit_key(self, payload: bytes, retained: bool) -> bool:
         """A key is offered as the pit's. Where a pit begins to listen, the pit says its key, and then its acks.
@@ -121,7 +126,7 @@ class PitSaid:
         malformed = "it is no message of the meters"
         now_s = clock.monotonic_s()
         now = self.clock.now(stamp_now(), now_s)
-        why = malformed if said is None else self._levels.heard(said, now_s, now)
+        why = malformed if said is None else self._levels.heard(said, now_s, now, str(message["signature"]))
         if why is not None or said is None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
             if said is not None and not retained:
@@ -130,6 +135,16 @@ class PitSaid:
             self.heard.meters_old = None if self._levels.said_lately(said, now) else said.at
             if self.heard.meters_old is None:
                 self.heard.word(now_s)
+        if why is None and said is not None and said.win is not None and said.win != self._win:
+            self._see_win(said.win, said.seq, now, retained)
+
+    def _see_win(self, win: Win, word_seq: int, now: Stamp, retained: bool) -> None:
+        """The pit tells of a win that it did not name in its word before."""
+        self._win = win
+        at_ms = moment_ms(win.at)
+        assert at_ms is not None, "a win that was read has a moment"
+        young = now.at_ms - at_ms < 1000 * WIN_SHOWN_S if now.synchronised else not retained
+        self._ask(SeeWin(win, young and win.table != self._table_id, word_seq))
 
     async def judge_ack(self, payload: bytes, retained: bool, is_over: Callable[[], bool]) -> None:
         """Follow the pit's acknowledgement, unless the connection that brought it `is_over`.

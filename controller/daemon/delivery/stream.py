@@ -13,12 +13,13 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec import convert
 from msgspec.structs import asdict
 
 from controller.contract.bounds import MOST_LEAP_MS, MOST_PAYLOAD_BYTES
 from controller.contract.envelope import CONTRACT_VERSION, Stamp
 from controller.contract.face.state import State, TableState
-from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing
+from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing, WinShown
 from controller.contract.fingerprint import fingerprint, shown
 from controller.contract.state import online_state
 from controller.contract.topics import Topics
@@ -33,7 +34,7 @@ from controller.daemon.delivery.guarantee import (
     Phase,
 )
 from controller.daemon.delivery.levels import Levels
-from controller.daemon.delivery.pit_said import PitSaid
+from controller.daemon.delivery.pit_said import WIN_SHOWN_S, PitSaid
 from controller.daemon.delivery.pit_trust import PitTrust, latest_ms
 from controller.daemon.delivery.recognition_said import RecognitionSaid
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
@@ -108,6 +109,7 @@ class PitStream:
         """Set the state of a stream that has heard nothing of any broker yet."""
         self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
         self._awards: list[bytes] = []  # steps of awards to be judged
+        self._win: tuple[WinShown, float] | None = None  # the last win that the screen tells, and until when
         self._moves = 0  # how often in a row the table left a broker on which no pit was heard
         self._came_s = 0.0  # when the table came to this broker
         self._something_happened = asyncio.Event()
@@ -157,10 +159,16 @@ class PitStream:
             meters=self.levels.of_this_game(),
             meters_fresh=self.levels.fresh(clock.monotonic_s()),
             meters_refused=self.levels.refusal(),
+            win=self._win_shown(),
             key=PitKeys(
                 pinned=shown(self._trust.pinned), offered=shown(self._trust.offered), forged=dict(self._said.forged)
             ),
         )
+
+    def _win_shown(self) -> WinShown | None:
+        """The win that the screen tells now."""
+        win, until_s = self._win or (None, 0.0)
+        return win if clock.monotonic_s() < until_s else None
 
     def recognition_status(self, expected: bool) -> Recognition:
         """Whose word the table takes for bet recognition's, and what it did not believe. `expected` as in the face."""
@@ -249,6 +257,9 @@ class PitStream:
         for message in messages:
             if message.says["type"] == "hit" and message.says["progressive"] is not None:
                 self.levels.hit(message.says["progressive"]["meter"], message.seq)
+            match message.says:
+                case {"type": "win_told", "shown": True, "win": win}:
+                    self._win = convert(win, WinShown), clock.monotonic_s() + WIN_SHOWN_S
         self._sending.keep(messages)
         if messages:
             self._delivery.committed(self._journal.head_seq, clock.monotonic_s())

@@ -10,7 +10,7 @@ from typing import Any
 
 from controller.contract.face.awaited import awaited
 from controller.contract.face.placard import Placard
-from controller.contract.face.status import Status
+from controller.contract.face.status import Status, WinShown
 from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand, PublicHit, PublicSettled
 from controller.people.screen.placards import award_cents, award_name, bet_name, meters_of
 from controller.people.screen.wording import Text, card_text, dollars, either, joined, knows, same, say
@@ -70,9 +70,16 @@ def _no_wagers(face: Public) -> Text:
 
 
 def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
-    """The progressive levels that can be won here. `fresh`: wagers on them are taken."""
+    """The progressive levels that can be won here, and the last win at another table. `fresh`: wagers are taken."""
     pit = status.pit
-    return {"fresh": pit.meters_fresh, "cents": {meter: pit.meters.get(meter) for meter in meters_of(placard)}}
+    cents = {meter: pit.meters.get(meter) for meter in meters_of(placard)}
+    return {"fresh": pit.meters_fresh, "cents": cents, "win": pit.win and _won_elsewhere(placard, pit.win)}
+
+
+def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
+    award = award_name(placard, "", win.tier)
+    amounts = {"amount": dollars(win.cents), "base": dollars(win.base_cents)}
+    return say("label", "won_elsewhere", table=win.table, award=award, **amounts)
 
 
 def hand_label(hand: str) -> Text:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from controller.contract.events import Win
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, Word
 from controller.contract.topics import Topics
@@ -37,6 +38,7 @@ class FarPit:
         self.changed: list[int] = []
         self.acks = self.says_meters = True
         self.levels: dict[str, int] = {}
+        self.win: Win | None = None
         self._bodies: list[bytes] = []
         self._seq = 0
         self._address = address
@@ -135,7 +137,13 @@ class FarPit:
     def meters_word(self) -> MetersWord:
         """The levels, with the next number."""
         seq = self._next_seq()
-        return MetersWord(seq, at_text(seq), dict(self.levels))
+        return MetersWord(seq, at_text(seq), dict(self.levels), self.win)
+
+    def wins(self, meter: str, cents: int) -> Win:
+        """A win of the meter at another table, under the next number. From now on each word on the meters names it."""
+        seq = self._next_seq()
+        self.win = Win(seq, at_text(seq), f"{self.table}-other", f"{self.table}-other.1", "kit", "kit", meter, cents, 1)
+        return self.win
 
     def say_key(self, key: SigningKey | None = None) -> None:
         """Offer the pit's key. With `key`: offer that key instead, in a word that this key has signed."""

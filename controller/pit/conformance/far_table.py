@@ -157,6 +157,7 @@ class FarTable:
             "refused": [],
             "in_play": [],
             "actives": None,
+            "told": None,
         }
 
     def void(self, seats: Sequence[int]) -> Message:

@@ -6,11 +6,14 @@ import os
 import time
 from functools import partial
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from controller.contract.bounds import MOST_CENTS
 from controller.contract.canonical import canonical
-from controller.contract.keys import SigningKey
+from controller.contract.event_reading import read
+from controller.contract.events import WagersLocked, Win, WinTold
+from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.signing import signature_of
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.deeds import NotTriedError
@@ -170,6 +173,47 @@ def _impossible(kit: TableKit) -> None:
     if not pit.wait(lambda: len(_alarms(pit, "award_impossible")) > alarms, ANSWERS_WITHIN_S):
         raise BrokenError(f"An award of {cents} cents cannot be, and the stream tells no alarm 'award_impossible'.")
     say_step(pit, pit.step(hit, cents, "rejected"))
+
+
+@_clause("T41")
+def _wins(kit: TableKit) -> None:
+    pit = kit.pit()
+    must_play(kit, pit)
+    meter = min(pit.levels)
+    one = pit.wins(meter, 100)
+    _must_tell(pit, one)
+    two = pit.wins(meter, 200)
+    _must_tell(pit, two)
+    pit.win = one  # as somebody who repeats an old word
+    time.sleep(2 * QUIET_S)
+    for win in (one, two):
+        if (times := len(_told(pit, win))) != 1:
+            raise BrokenError(f"The stream tells a win {times} times.")
+
+
+def _told(pit: FarPit, win: Win) -> list[WinTold]:
+    told = map(read, pit.events_of("win_told"))
+    return [event for event in told if isinstance(event, WinTold) and event.win == win]
+
+
+def _must_tell(pit: FarPit, win: Win) -> None:
+    if not pit.wait(lambda: bool(_told(pit, win)), ANSWERS_WITHIN_S):
+        raise BrokenError("The pit names a win, and the stream tells no `win_told` of it.")
+    (told, *_) = _told(pit, win)
+    if not told.shown or told.word_seq <= win.seq:
+        raise BrokenError(f"A win of just now is told with shown {told.shown}, in the word {told.word_seq}.")
+
+
+@_clause("T42")
+def _lock_has_the_word(kit: TableKit) -> None:
+    pit = kit.pit()
+    must_play(kit, pit)
+    lock = read(pit.events_of("wagers_locked")[-1])
+    told = lock.told if isinstance(lock, WagersLocked) else None
+    if told is None or not signature_holds(to_builtins(told.word), pit.key.public):
+        raise BrokenError(f"A progressive wager plays, and its lock has no word of the pit: {told!r:.200}.")
+    if told.word.meters != pit.levels:
+        raise BrokenError(f"The lock has the levels {told.word.meters}, and the pit said {pit.levels}.")
 
 
 def _alarms(pit: FarPit, code: str) -> list[Message]:

@@ -37,6 +37,7 @@ from controller.pit.reference.doubts import Doubts
 from controller.pit.reference.meters import money, split
 from controller.pit.reference.people import both, name, not_two_people, two_people
 from controller.pit.reference.store import Store
+from controller.pit.reference.wins import Wins
 
 SCHEMA = """
 CREATE TABLE award (
@@ -113,6 +114,7 @@ class Awards:
         self._books = books
         self._decisions = decisions or Decisions(db)
         self._doubts = Doubts(db)
+        self._wins = Wins(db, books.level_cents)
 
     def hit(
         self,
@@ -149,6 +151,7 @@ class Awards:
         ).fetchone()
         self._doubts.tell(number, event, doubts)
         self._take(number, "pending", "pit")
+        self._wins.tell(hand)
         return cents is not None
 
     def _shared(self, lock: int, level: int) -> int | None:
@@ -465,6 +468,7 @@ class Awards:
                 self._books.add(award.number, -award.house_cents)
                 self._db.execute("UPDATE award SET cents = ?, house_cents = 0 WHERE number = ?", (part, award.number))
                 self._take(award.number, "pending", "pit")
+                self._wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
         """Give the award this amount. The house adds, or keeps, the difference to its part of the level."""

@@ -177,6 +177,11 @@ class Books:
             self._db.execute("SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name ORDER BY name")
         )
 
+    def level_cents(self, meter: str) -> int:
+        """What the meter shows."""
+        (fund,) = self._funds([f"meter:{meter}"]).values()
+        return fund.cents
+
     def part_taken(self, meters: Collection[str]) -> Fraction:
         """The part of a wager that these meters and their reserves take together."""
         terms = self.terms()

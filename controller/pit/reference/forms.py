@@ -16,9 +16,10 @@ from controller.pit.reference import (
     session,
     slips,
     terms,
+    wins,
 )
 
-FORM = 12
+FORM = 13
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -40,7 +41,7 @@ INSERT INTO ack_time VALUES (0);
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
-    *(decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
+    *(decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -54,5 +55,6 @@ FROM_FORM = {
     9: (decisions.RECORD, proposals.SCHEMA, refused.SCHEMA),
     10: (terms.FROM_FORM_10,),
     11: (terms.FROM_FORM_11,),
+    12: (wins.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -35,6 +35,7 @@ from controller.basics.errors import TableError
 from controller.basics.journald import Kind
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
+from controller.contract.events import Win
 from controller.contract.keys import SigningKey, signature_holds
 from controller.contract.pit_words import AckWord, MetersWord, PitKeyWord, Rotation, moment_ms
 from controller.contract.topics import Topics
@@ -125,6 +126,7 @@ class Pit:
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
         self._steps_said: dict[str, tuple[int, float]] = {}  # by table: the last published step's number, and when
         self._meters_seqs = iter(range(0))
+        self._win: Win | None = None  # the last win that was said
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what people were told when the connection ended, until a connection stands again
         self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that were said last, by table and code
@@ -439,15 +441,16 @@ class Pit:
         if now_s - at_s < at_most_every_s:
             return
         levels = self._ledger.levels()
-        if levels == said and now_s - at_s < _METERS_AT_LEAST_EVERY_S:
+        win = self._ledger.win_after(None if self._win is None else self._win.seq) or self._win
+        if (levels, win) == (said, self._win) and now_s - at_s < _METERS_AT_LEAST_EVERY_S:
             return
         seq = next(self._meters_seqs, None)
         if seq is None:
             self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
             seq = next(self._meters_seqs)
-        payload = MetersWord(seq, number_text(seq), levels).payload(self._key)
+        payload = MetersWord(seq, number_text(seq), levels, win).payload(self._key)
         self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
-        self._meters_said = levels, now_s
+        self._meters_said, self._win = (levels, now_s), win
 
     def _acknowledge(self, table: str, ack: Ack) -> None:
         self._acked[table] = self._acks_due[table] = ack

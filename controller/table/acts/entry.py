@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from controller.contract.bounds import MOST_SEAT, MOST_SEQ, is_count
 from controller.contract.names import same_name
 from controller.rules.game.cards import Card
-from controller.table.facts import Fact
+from controller.table.facts import Fact, ToldMeters
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.rules import TableRules
@@ -37,6 +37,7 @@ class Ambient(Struct, frozen=True):
     - `sensed_seats`: the seats whose sensor sees a wager now.
     - `pit_fresh`: false where the pit has been silent beyond its limit. No progressive can be bet on then.
     - `levels`: the meters' cents as they are shown.
+    - `told`: the pit's word that had these levels; None where there is none.
     - `lot`: a random number, to draw seats by.
     - `offered_pit_keys`: the last keys, in hex, that were offered as the pit's.
     - `latest_seq`: the highest number that a word of the pit can have by now.
@@ -53,6 +54,7 @@ class Ambient(Struct, frozen=True):
     levels: Mapping[str, int] = field(default_factory=dict)
     offered_pit_keys: tuple[str, ...] = ()
     latest_seq: int = MOST_SEQ
+    told: ToldMeters | None = None
 
 
 class Request(Struct, frozen=True):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.bounds import MOST_CENTS
+from controller.contract.events import Win
 from controller.contract.fingerprint import fingerprint
 from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who, by_two, whole
 from controller.table.acts.itself import GROUP
 from controller.table.awards import disputed, is_disputed, is_possible
-from controller.table.facts import AwardRefused, AwardStepped, ByPerson, Fact
+from controller.table.facts import AwardRefused, AwardStepped, ByPerson, Fact, WinHeard
 from controller.table.legality import Refuse, refuse
 from controller.table.states import Table
 
@@ -94,6 +95,21 @@ class SeeAward(Request, frozen=True):
         if is_disputed(table, step):
             return refuse("award_impossible")
         return AwardRefused(step, self.least_cents, self.most_cents)
+
+
+class SeeWin(Request, frozen=True):
+    """The pit tells of a win of a meter, at whichever table. No person asks for this, so it is no act."""
+
+    win: Win
+    shown: bool
+    word_seq: int
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The win, unless the table has heard of it: each win is told once. A number that no pit can have given by now
+        makes no win old, as in `SeeAward`."""
+        if self.win.seq <= table.win_seq <= ambient.latest_seq:
+            return refuse("win_old")
+        return WinHeard(self.win, self.shown, self.word_seq)
 
 
 class AwardAccepted(ByPerson, frozen=True):

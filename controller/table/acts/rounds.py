@@ -79,7 +79,7 @@ def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> Wage
         return refuse(code)
     locked = locking.lock(table, by, ambient.sensed_seats, ambient.pit_fresh, late=late)
     plays = any(on.seats for on in locked.progressive)
-    return replace(locked, levels=dict(ambient.levels) if plays else {})
+    return replace(locked, levels=dict(ambient.levels), told=ambient.told) if plays else locked
 
 
 class Called(ByPerson, frozen=True):

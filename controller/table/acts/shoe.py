@@ -151,6 +151,7 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         measured=table.measured,
         recognition_key=table.recognition_key,
         wager_seq=table.wager_seq,
+        win_seq=table.win_seq,
     )
 
 

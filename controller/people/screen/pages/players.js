@@ -257,7 +257,9 @@ function roll(where, meter, to) {
 }
 
 function drawMeters() {
-  const { fresh, cents } = known.meters;
+  const { fresh, cents, win } = known.meters;
+  $("win").hidden = !win;
+  say($("win"), win);
   const told = known.placard.meters;
   $("meters-box").hidden = told.length === 0;
   $("meters-box").classList.toggle("old", !fresh);

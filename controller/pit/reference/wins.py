@@ -1,0 +1,72 @@
+"""The wins of meters, as the pit tells them to the screens of all tables.
+
+A win is told once all hits of its round have come, since only then its amount is known. It is told anew where its
+amount changes later, for example where another hit of the level is rejected. The pit's words on the meters name the
+wins one after the other, each in a word of its own, and repeat the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from controller.contract.events import Win
+from controller.pit.reference.clock import next_number, number_text
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE win ( -- a win as it was told
+    seq INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    award INTEGER NOT NULL REFERENCES award,
+    cents INTEGER NOT NULL,
+    base_cents INTEGER NOT NULL -- what the meter showed after the win
+) STRICT;
+CREATE INDEX win_award ON win (award);
+"""
+
+_WIN = (
+    "SELECT win.seq, win.at, table_id, id, spot, tier, meter, win.cents, base_cents"
+    " FROM win JOIN award ON award.number = win.award"
+)
+
+
+class Wins:
+    """The wins in a ledger. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, level_cents: Callable[[str], int]) -> None:
+        """`level_cents` is what a meter shows, by its name."""
+        self._db = db
+        self._level_cents = level_cents
+
+    def tell(self, hand: int) -> None:
+        """Tell the wins of a round of which all hits have come: those that were not told, or with another amount."""
+        due = self._db.execute(
+            "SELECT award.number, cents, meter FROM award JOIN hand ON hand.number = award.hand"
+            " WHERE award.hand = ? AND meter IS NOT NULL AND step != 'rejected'"
+            " AND coalesce(hits, 0) <= (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)"
+            " AND coalesce((SELECT win.cents FROM win WHERE win.award = award.number ORDER BY seq DESC LIMIT 1), -1)"
+            " != cents ORDER BY award.number",
+            (hand,),
+        ).fetchall()
+        for award, cents, meter in due:
+            (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM win").fetchone()
+            seq = next_number(last)
+            self._db.execute(
+                "INSERT INTO win (seq, at, award, cents, base_cents) VALUES (?, ?, ?, ?, ?)",
+                (seq, number_text(seq), award, cents, self._level_cents(meter)),
+            )
+
+    def tell_of(self, award: int) -> None:
+        """Tell the win of this award anew."""
+        (hand,) = self._db.execute("SELECT hand FROM award WHERE number = ?", (award,)).fetchone()
+        self.tell(int(hand))
+
+    def after(self, seq: int) -> Win | None:
+        """The first win with a higher number; None where there is none."""
+        row = self._db.execute(f"{_WIN} WHERE win.seq > ? ORDER BY win.seq LIMIT 1", (seq,)).fetchone()
+        return None if row is None else Win(*row)
+
+    def last(self) -> Win | None:
+        """The last win; None before the first."""
+        row = self._db.execute(f"{_WIN} ORDER BY win.seq DESC LIMIT 1").fetchone()
+        return None if row is None else Win(*row)
