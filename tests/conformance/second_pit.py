@@ -39,7 +39,7 @@ class Books:
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
         self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
         self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
-        self.awards, self.steps = list[Row](), list[Row]()
+        self.awards, self.steps, self.told = list[Row](), list[Row](), list[Row]()
         self.last = self.held = 0
         self.catch_up()
         self.last = self.held
@@ -114,6 +114,9 @@ class Books:
                     self.win((hand, of_meter.get("share", "1:1")), self.awards[-1], ms)
                 else:
                     self.divide(fixed["cents"], self.awards[-1:], ms)
+                of_round = [each for each in self.awards if each["hand"] == hand]
+                if len(of_round) >= self.hits.get(hand, 0):
+                    self.tell([each for each in of_round if each["win"]], event.get("spot", "royal9"), ms)
             case {"type": "award", "hit": hit, "step": step, "cents": cents}:
                 told = {"hit": hit, "step": step, "cents": cents}
                 self.steps = [each for each in self.steps if not told.items() <= each.items()]
@@ -130,6 +133,12 @@ class Books:
         award["win"] = win
         win["awards"].append(award)
         self.divide(win["cents"], win["awards"], ms)
+
+    def tell(self, won: list[Row], spot: str, ms: int) -> None:
+        for each in won:
+            seq = max(ms, *(win["seq"] + 1 for win in self.told), 0)
+            win = {name: each[name] for name in ("table", "award", "tier", "meter", "cents")}
+            self.told.append({**win, "seq": seq, "at": at(ms), "spot": spot, "base_cents": int(self.level())})
 
     def divide(self, cents: int, awards: list[Row], ms: int) -> None:
         for place, each in enumerate(awards):
@@ -233,6 +242,7 @@ class SecondPit:
                 self.send(0x40, body[end : end + 2])
 
     async def tell(self) -> None:
+        place = len(self.books.told) - 1
         while True:
             self.books.catch_up()
             for table, (epoch, _) in self.books.adopted.items():
@@ -243,7 +253,9 @@ class SecondPit:
                     self.said[table] = step["seq"]
                     self.say(f"{table}/award", step, retain=False)
             seq = self.books.moment()
-            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}})
+            place = min(place + 1, len(self.books.told) - 1)
+            win = self.books.told[place] if place >= 0 else None
+            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}, "win": win})
             await asyncio.sleep(0.3)
 
 

@@ -114,7 +114,7 @@ class Awards:
         self._books = books
         self._decisions = decisions or Decisions(db)
         self._doubts = Doubts(db)
-        self._wins = Wins(db, books.level_cents)
+        self.wins = Wins(db, books.level_cents)
 
     def hit(
         self,
@@ -151,7 +151,7 @@ class Awards:
         ).fetchone()
         self._doubts.tell(number, event, doubts)
         self._take(number, "pending", "pit")
-        self._wins.tell(hand)
+        self.wins.tell(hand)
         return cents is not None
 
     def _shared(self, lock: int, level: int) -> int | None:
@@ -468,7 +468,7 @@ class Awards:
                 self._books.add(award.number, -award.house_cents)
                 self._db.execute("UPDATE award SET cents = ?, house_cents = 0 WHERE number = ?", (part, award.number))
                 self._take(award.number, "pending", "pit")
-                self._wins.tell_of(award.number)
+                self.wins.tell_of(award.number)
 
     def _amount_to(self, award: Award, cents: int) -> None:
         """Give the award this amount. The house adds, or keeps, the difference to its part of the level."""

@@ -46,7 +46,6 @@ from controller.pit.reference.store import nonsense_explained
 from controller.pit.reference.strangers import ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
 from controller.pit.reference.terms import Change, TermsShown
-from controller.pit.reference.wins import Wins
 
 
 class _Met(Struct):
@@ -75,7 +74,6 @@ class Ledger:
         self._decisions = Decisions(self._db)
         self._books = Books(self._db, self._decisions)
         self._awards = Awards(self._db, self._books, self._decisions)
-        self._wins = Wins(self._db, self._books.level_cents)
         self._slips = Slips(self._db, self._awards, self._decisions)
         self._days = Days(self._db)
         self._proposals = Proposals(self._db)
@@ -457,9 +455,9 @@ class Ledger:
         return range(first, first + count)
 
     def win_after(self, seq: int | None) -> Win | None:
-        """The first win of a meter with a higher number than this; without a number, the last win; None without any."""
+        """The first win with a higher number than this; without a number, the last; None where there is none."""
         with self._db.explained():
-            return self._wins.last() if seq is None else self._wins.after(seq)
+            return self._awards.wins.after(seq)
 
     def held_ack_time(self) -> int:
         """A time that no ack of this ledger's pits has passed, in ms since 1970; 0 before the first ack."""

@@ -61,12 +61,8 @@ class Wins:
         (hand,) = self._db.execute("SELECT hand FROM award WHERE number = ?", (award,)).fetchone()
         self.tell(int(hand))
 
-    def after(self, seq: int) -> Win | None:
-        """The first win with a higher number; None where there is none."""
-        row = self._db.execute(f"{_WIN} WHERE win.seq > ? ORDER BY win.seq LIMIT 1", (seq,)).fetchone()
-        return None if row is None else Win(*row)
-
-    def last(self) -> Win | None:
-        """The last win; None before the first."""
-        row = self._db.execute(f"{_WIN} ORDER BY win.seq DESC LIMIT 1").fetchone()
+    def after(self, seq: int | None) -> Win | None:
+        """The first win with a higher number than this; without a number, the last; None where there is none."""
+        which = "ORDER BY win.seq DESC" if seq is None else "WHERE win.seq > ? ORDER BY win.seq"
+        row = self._db.execute(f"{_WIN} {which} LIMIT 1", () if seq is None else (seq,)).fetchone()
         return None if row is None else Win(*row)
