@@ -62,7 +62,7 @@ class BaccaratRoyal(Struct, frozen=True):
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
             "settlement": cashier.settlement(paid),
         }
-        return Dealt(rules.outcome(player, banker), told, awards=won, paid=paid)
+        return Dealt(rules.outcome(player, banker), told, cashier.owed(paid), won, paid)
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
         """Player's hand and Banker's, as the two active seats play them."""

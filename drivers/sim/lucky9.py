@@ -43,7 +43,7 @@ class Lucky9(Struct, frozen=True):
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round to every seat with a wager on its hand."""
         assert bets is not None, "a round needs its players"
-        first_two, hands, dealer = played(felt, sorted(wager.seat for wager in bets.on("hand")), self.says)
+        first_two, hands, dealer = played(felt, sorted({wager.seat for wager in bets.on("hand")}), self.says)
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
         told: dict[str, object] = {
             "dealer": rules.hand_json(dealer),
@@ -56,7 +56,7 @@ class Lucky9(Struct, frozen=True):
             ],
             "settlement": cashier.settlement(paid),
         }
-        return Dealt(None, told, paid=paid)
+        return Dealt(None, told, cashier.owed(paid), paid=paid)
 
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]

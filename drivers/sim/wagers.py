@@ -130,15 +130,10 @@ class Bettors:
 
     def _over_needed(self, turns: Collection[_Turn]) -> None:
         """Refuse each wager that is too large beside what the same bettor has on the spots that its bet needs."""
-        limited = {bet.spot: bet for bet in self._limits.bets if bet.maximum_of_needed is not None}
         for turn in turns:
             good = [each for each in turn.wagers if each not in turn.codes]
-            for wager in (each for each in good if each.spot in limited):
-                bet = limited[wager.spot]
-                times, one = map(int, (bet.maximum_of_needed or "").split(":"))
-                beside = [each.cents for each in good if each.back == wager.back and each.spot in bet.needs]
-                if wager.cents * one > times * sum(beside):
-                    turn.codes[wager] = Refusal(wager, "over_needed")
+            for wager in (each for each in good if self._is_over(each, good)):
+                turn.codes[wager] = Refusal(wager, "over_needed")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
         """The seats that have a wager on each progressive bet. A bet without wagers is left out."""
@@ -191,11 +186,30 @@ class Bettors:
         if self._chance(0.25) and "tie" in self._open and (wagers or main != "hand"):
             wagers += self._tie(seat, alone=not wagers)
         for side, needs in self._sides():
-            if wagers and (not needs or needs & {wager.spot for wager in wagers}) and self._chance(0.2):
-                wagers.append(self._side(seat, side))
+            lie = {wager.spot for wager in wagers}
+            if wagers and (not needs or needs & lie) and not self._excluded(side, lie) and self._chance(0.2):
+                wager = self._side(seat, side)
+                wagers += [] if self._is_needed(side) and self._is_over(wager, wagers) else [wager]
         if self._limits.back_bettors and wagers and wagers[0].spot == main and self._chance(0.4):
             return self._with_back_bettor(wagers)
         return wagers
+
+    def _excluded(self, spot: str, lie: set[str]) -> bool:
+        """Whether a bettor with wagers on these spots may have none on this spot."""
+        return any(spot in group and lie & {*group} for group in self._limits.one_of)
+
+    def _is_needed(self, spot: str) -> bool:
+        """Whether another bet needs a wager here, so that it would fall with this wager."""
+        return any(spot in bet.needs for bet in self._limits.bets)
+
+    def _is_over(self, wager: Wager, made: Collection[Wager]) -> bool:
+        """Whether the wager is too large beside what the same bettor has on the spots that its bet needs."""
+        bet = next(bet for bet in self._limits.bets if bet.spot == wager.spot)
+        if bet.maximum_of_needed is None:
+            return False
+        times, one = map(int, bet.maximum_of_needed.split(":"))
+        beside = [each.cents for each in made if each.back == wager.back and each.spot in bet.needs]
+        return wager.cents * one > times * sum(beside)
 
     def _sides(self) -> list[tuple[str, set[str]]]:
         """The side bets, each with the spots on one of which its bettor needs a wager too. Left out are the tie, which
@@ -212,10 +226,11 @@ class Bettors:
         limits = self._limits
         step, (minimum, _) = limits.increment_cents, limits.range_cents(main.spot)
         if self._chance(0.5) and minimum > step:
-            own = step * self._rng.randint(1, (minimum - 1) // step)
-            back = minimum - own
+            less = replace(main, cents=step * self._rng.randint(1, (minimum - 1) // step))
+            back = minimum - less.cents
             back += -back % step
-            return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
+            if not any(self._is_needed(each.spot) and self._is_over(each, [less]) for each in others):
+                return [less, replace(main, cents=back, back=True), *others]
         behind = [self._main(main.seat, main.spot)]
         may_tie = limits.back_bets_beside == "any_bet" or "tie" in {wager.spot for wager in wagers}
         behind += [self._side(main.seat, "tie")] if "tie" in self._open and may_tie else []
