@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -262,6 +264,11 @@ def test_the_first_line_says_what_the_table_waits_for(table: TableUnderTest, wai
     assert first.startswith(("The table waits for ", "A card was drawn"))
 
 
+@cache
+def _tablectl() -> ArgumentParser:
+    return parser_of(every_command())
+
+
 @pytest.mark.parametrize(("code", "enter"), EACH)
 def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_the_program(
     code: str, enter: Callable[[], TableUnderTest]
@@ -274,7 +281,7 @@ def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_t
     commands = [line.split("   # ")[0].split() for line in lines if line.startswith("    tablectl ")]
     assert {command[1].replace("-", "_") for command in commands} == set(fault.exits)
     for command in commands:
-        parser_of(every_command()).parse_args(command[1:])
+        _tablectl().parse_args(command[1:])
     sentences = [
         line for line in lines if not line.startswith(("    tablectl", "FAULT", "lamps", "  seat_", "  draw_"))
     ]

@@ -124,7 +124,7 @@ _PROGRAMS = {
     "table-controller-head-office": head_office_parser,
 }
 _MODULES = {"controller.people.pit_page": pit_page_parser}
-_TABLECTL = parser_of(every_command())
+_TABLECTL, _PITCTL = parser_of(every_command()), pit_parser()
 
 
 def _wrong_with(words: list[str]) -> str:
@@ -193,7 +193,7 @@ def test_each_command_can_be_one(page: Path) -> None:
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
 def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: Path) -> None:
-    every = {"tablectl": parsers(_TABLECTL), "pitctl": parsers(pit_parser())}
+    every = {"tablectl": parsers(_TABLECTL), "pitctl": parsers(_PITCTL)}
     text = without_code(page.read_text("utf-8"))
     wrong = []
     for program, said in re.findall(r"`(?:\.venv/bin/)?(tablectl|pitctl) ([^`]+)`", text):

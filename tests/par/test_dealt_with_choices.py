@@ -168,7 +168,8 @@ class Lucky9Felt(Felt):
         return "stand"
 
 
-@HANDS
+@pytest.mark.proof
+@pytest.mark.parametrize("hands", [10_000_000], ids=["ten million"])
 def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
     """One seat plays against the dealer."""
     file = GAMES / "lucky9.toml"

@@ -61,7 +61,6 @@ def test_a_meter_stops_at_its_limit_and_what_comes_then_goes_on_the_next_level(a
         assert stands(ledger) == (1_150, 135, 200), "a void takes from the overflow first"
 
 
-@over_both
 def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) -> None:
     ledger, table = evening(at)
     chance, holds, reserve = random.Random(3), 1_000, 0
