@@ -117,7 +117,7 @@ def test_much_noise_around_good_reports() -> None:
     pieces: list[bytes] = []
     planted: list[bytes] = []
     size = 0
-    while size < (1_000_000 if samples.at_length else 350_000):
+    while size < (1_000_000 if samples.at_length else 450_000):
         frame = wire(len(planted) % 10, bytes([ord("D"), 0x81 + len(planted) % 3, 0x91 + rng.randrange(13)]))
         planted.append(frame)
         # Between its copies, noise without a whole frame in it: a lone good copy of something else is not noise.
