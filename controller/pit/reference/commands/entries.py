@@ -216,6 +216,14 @@ COMMANDS: tuple[Command, ...] = (
         tables.add_statement,
     ),
     Command(
+        "evidence",
+        _RECORD,
+        "one award in a file that a stranger checks with tools/verify_award.py; also while the pit runs",
+        "AWARD -o FILE",
+        tables.evidence,
+        tables.add_evidence,
+    ),
+    Command(
         "backup",
         _RECORD,
         "pack the ledger and the pit's key into a new file, and read it back; also while the pit runs",

@@ -6,14 +6,16 @@ import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
 from controller.basics.near import meant
 from controller.contract.canonical import parse_object
 from controller.contract.event_reading import EVENT_TYPES
-from controller.contract.keys import load_or_make_key, rotations_of
+from controller.contract.keys import SigningKey, load_or_make_key, rotations_of
 from controller.pit.reference import house_log
+from controller.pit.reference.award_evidence import award_evidence
 from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import (
     add_control,
@@ -136,6 +138,13 @@ def _every_event(options: Namespace) -> int:
         time.sleep(_FOLLOW_S)
 
 
+def _existing_key(options: Namespace) -> SigningKey:
+    key_at = key_file(options)
+    if not key_at.is_file():
+        raise TableError("signing_key_missing", f"There is no key {key_at}.", "Name the pit's key: --signing-key.")
+    return load_or_make_key(key_at)
+
+
 def add_statement(parser: ArgumentParser) -> None:
     """The arguments of `pitctl statement`."""
     add_ledger(parser, "read only")
@@ -143,11 +152,31 @@ def add_statement(parser: ArgumentParser) -> None:
 
 
 def statement(options: Namespace) -> int:
-    key_at = key_file(options)
-    if not key_at.is_file():
-        raise TableError("signing_key_missing", f"There is no key {key_at}.", "Name the pit's key: --signing-key.")
-    key = load_or_make_key(key_at)
+    key_at, key = key_file(options), _existing_key(options)
     print(house_log.statement(options.ledger, key, key.public, rotations_of(key_at, key.public)).decode())
+    return 0
+
+
+def add_evidence(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl evidence`."""
+    add_ledger(parser, "read only")
+    add_key(parser)
+    parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl award list` names it")
+    what = "the file to write; no existing file is replaced"
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=what)
+
+
+def evidence(options: Namespace) -> int:
+    """Write the evidence of an award into a file."""
+    key, key_at, to = _existing_key(options), key_file(options), options.output
+    held = award_evidence(options.ledger, options.award, key, key.public, rotations_of(key_at, key.public))
+    try:
+        with to.open("xb") as file:
+            file.write(held)
+    except OSError as error:
+        do = "Name a new file in a folder where you may write."
+        raise TableError("evidence_not_written", f"{to} cannot be written: {error.strerror}.", do) from error
+    print(f"{to}: award {options.award}, {len(held)} bytes. Check it with tools/verify_award.py, beside verify.py.")
     return 0
 
 
