@@ -36,13 +36,13 @@ K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
 def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
-    """Every hand by point values. The first two cards of a hand come in each order, and both orders count alike."""
+    """Every hand by point values whose second card is a ten. So the first card's points are the total of the first
+    two, and each total comes."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step
         return
-    first = POINTS.index(dealt[-2]) if len(dealt) in (2, 3) else 0
-    for card in POINTS[first:]:
+    for card in POINTS[:1] if len(dealt) in (2, 3) else POINTS:
         yield from hands_by_points(tableau, (*dealt, card))
 
 
