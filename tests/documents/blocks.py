@@ -22,7 +22,8 @@ DOCUMENTS = tuple(
 _FENCE = re.compile(
     r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```(?P<kind>[a-z0-9]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-_NOT_RUN = "not run: "
+NOTES = {"not run": "not_run", "run by": "run_by", "machine": "machine"}
+"""What a note above a block may say of its commands, besides "proof"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,23 @@ class Block:
     """A fenced block. `kind` is "sh" for commands, "practice" for what is typed at the practice table, "text" for what
     the commands before it print, or the language of an example.
 
-    `not_run` is why no test runs the commands; `proof` leaves them to `--proof`.
+    `not_run` is why no test runs the commands, and `run_by` the test that runs them in the place of the common one.
+    `machine` names the block among those that are typed at a pretended machine (`machine.py`). `proof` leaves the
+    commands to `--proof`.
     """
 
     kind: str
     text: str
     line: int
     not_run: str = ""
+    run_by: str = ""
+    machine: str = ""
     proof: bool = False
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the common test leaves the block out."""
+        return bool(self.not_run or self.run_by or self.machine)
 
 
 def blocks(document: Path) -> list[Block]:
@@ -46,9 +56,10 @@ def blocks(document: Path) -> list[Block]:
     found = []
     for match in _FENCE.finditer(text):
         note = match["note"] or ""
-        not_run = note.removeprefix(_NOT_RUN) if note.startswith(_NOT_RUN) else ""
+        kind, _, what = note.partition(": ")
+        told = {NOTES[kind]: what} if kind in NOTES else {}
         line = text.count("\n", 0, match.start("text"))
-        found.append(Block(match["kind"], match["text"], line, not_run, note == "proof"))
+        found.append(Block(match["kind"], match["text"], line, **told, proof=note == "proof"))
     return found
 
 

@@ -80,7 +80,7 @@ _ORDINARY = {
 }
 """Programs that are not ours: only that they are meant is known."""
 
-_RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.not_run for each in blocks(page))]
+_RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.elsewhere for each in blocks(page))]
 
 _LONG = tuple(ROOT / "docs" / name for name in ("practice.md", "play.md", "own-house.md"))
 """Pages that take seconds, and whose commands other pages and tests run too."""
@@ -353,7 +353,7 @@ def test_the_commands_of_a_page_do_what_they_say(page: Path, request: pytest.Fix
     with ExitStack() as stack:
         scratch = _Scratch(stack)
         for block, after in zip(of_page, [*of_page[1:], None], strict=True):
-            if block.kind not in ("sh", "practice") or block.not_run:
+            if block.kind not in ("sh", "practice") or block.elsewhere:
                 continue
             if not block.proof or request.config.getoption("--proof"):
                 scratch.do(block, after.text if after is not None and after.kind == "text" else None)
