@@ -8,7 +8,7 @@ import random
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing, redirect_stdout
+from contextlib import closing, redirect_stdout, suppress
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +92,8 @@ class Evening:
             self._dispute,
             self._new_terms,
             self._withdraw_terms,
+            self._close,
+            self._close,
             self._set_aside,
             self._retire,
             self._kill,
@@ -211,6 +213,20 @@ class Evening:
     def _withdraw_terms(self) -> None:
         self._ledger.withdraw_terms(self._random.choice(["big", "small", "new"]), "Ann", "Bob", "a mistake")
 
+    def _close(self) -> None:
+        """Close a meter between rounds, move the house's reserve on, or not, and open the meter again."""
+        name, other = self._random.sample([*self._ledger.levels()], 2)
+        why = ("Ann", "Bob", "F-17", "moved")
+        terms = self._ledger.terms()
+        if not self._limits:
+            return
+        with self._ledger.closing_meters() as closings:
+            closings.close(name, self._random.choice([other, None]), *why)
+        if self._draw(0, 1):
+            with self._ledger.closing_meters() as closings, suppress(TableError):
+                closings.move_reserve(other, *why)
+        self._ledger.set_terms(terms, "Ann", "Bob", "again", (name,))
+
     def _set_aside(self) -> None:
         """Take a wrong adoption of a table back. The table is adopted again, and sends its stream from the
         beginning."""
@@ -265,8 +281,11 @@ def as_form_6(path: Path) -> None:
             "ack_time",
             "in_force",
             "win",
+            "closing",
+            "moved",
         ):
             db.execute(f"DROP TABLE {since}")
         for column in ("limit_cents", "withdrawn"):
             db.execute(f"ALTER TABLE terms DROP COLUMN {column}")
+        db.execute("ALTER TABLE meter DROP COLUMN closed")
         db.execute("PRAGMA user_version = 6")

@@ -359,10 +359,29 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
     assert pit.code(CAS, "confirm", **back) == "not_two_people"
     assert pit.ask(BEN, "confirm", **back)["ok"]
     assert pit.code(BEN, "withdraw_terms", meter="big", **WHY) == "no_terms_wait"
-    assert [each.meter for each in pit.ledger.approved_terms().terms if each.waits] == ["small"]
+    with pit.ledger.meter_terms() as terms:
+        assert [*terms.waiting()] == ["small"]
     names = [each["by"]["account"] != each["witness"]["account"] for each in pit.told() if "reason" in each]
     assert all(names)
     assert names
+    balanced(pit.ledger)
+
+
+def test_a_meter_is_closed_by_two_accounts_that_saw_what_it_holds(unplayed: Pit) -> None:
+    """Who gains: a manager who moves a meter's money to one that a friend plays."""
+    pit, table = unplayed, TableEvening("t-0")
+    about = {"meter": "big", "into": "small", "document": "F-17", "reason": "the game ends"}
+    assert pit.code(DAN, "close_meter", **about) == "not_allowed"
+    first = pit.proposed(BEN, "close_meter", **about)
+    crossing = pit.proposed(ANN, "close_meter", **{**about, "into": None})
+    assert pit.code(BEN, "confirm", **first) == "not_two_people"
+    give(pit.ledger, table, table.lock(1), table.finish())
+    assert pit.code(CAS, "confirm", **first) == "proposal_changed", "it holds more now"
+    first = pit.proposed(BEN, "close_meter", **about)
+    assert pit.ask(CAS, "confirm", **first)["ok"]
+    assert pit.code(CAS, "confirm", **crossing) == "meter_not_open"
+    assert pit.told()[-1]["document"] == "F-17"
+    assert pit.ledger.levels() == {"small": 70 + 5 + 1_166}
     balanced(pit.ledger)
 
 

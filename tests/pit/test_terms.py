@@ -95,7 +95,8 @@ def test_terms_show_names_who_when_why_and_a_digest_that_anybody_can_make(
         assert main(shown) == 0
         said = capsys.readouterr().out
         big = {"contribution": "1/100", "reserve": "0", "seed_cents": 2000, "reseed_at_most_cents": 2000}
-        (waits,) = [each for each in ledger.approved_terms().terms if each.waits]
+        with ledger.meter_terms() as terms:
+            (waits,) = [each for each in terms.approved().terms if each.waits]
         assert waits.digest == digest({"big": big})
         assert "by Ann and Bob: the summer" in said
         assert "big  waits until the meter is won" in said

@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -340,6 +341,8 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
                 _find(house, f"the pit has {table} through event {head['seq']}, and the log has another event there")
         _awards(house, stated, reading.replay.awards)
         _meters(house, stated, reading.replay)
+        if (held := floor(reading.replay.house_reserve)) != (said := _cents(stated.get("house_reserve_cents", 0))):
+            _find(house, f"the house's reserve is {money(held)}, played again; the pit says {money(said)}")
         house.terms_digest = reading.replay.digest()
         if (stated_as := stated.get("terms_digest", house.terms_digest)) != house.terms_digest:
             _find(house, f"the terms that run have the digest {house.terms_digest}; the pit says {stated_as!r:.80}")
@@ -397,6 +400,7 @@ _FIGURES = {
     "from_reserve_cents": "what came from the reserve",
     "awards_cents": "what hits won",
     "returned_cents": "what came back from rejected awards",
+    "moved_cents": "what closings of meters moved",
     "carried": "the part of a cent on the meter",
     "reserve_carried": "the part of a cent in the reserve",
 }

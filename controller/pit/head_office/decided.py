@@ -45,6 +45,12 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
             return partial(Replay.set_terms, meter=meter, approval=terms.approval(place, meter, decision))
         case {"withdrawn": str(meter)}:
             return partial(Replay.withdraw_terms, meter=meter, people=_people(decision))
+        case {"closed": str(meter), "into": str() | None as into, "cents": cents}:
+            moved = whole(cents, 0, MOST_SEQ)
+            return partial(Replay.close, meter=meter, into=into, cents=moved, people=_people(decision))
+        case {"reserve_moved_to": str(into), "cents": cents}:
+            moved = whole(cents, 0, MOST_SEQ)
+            return partial(Replay.move_reserve, into=into, cents=moved, people=_people(decision))
         case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
             return partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
         case {"table": str(table), "set_aside_as": str(stream)}:
@@ -102,7 +108,8 @@ def _people(decision: Mapping[str, Any]) -> str:
     """Who decided, and why, for people."""
     accounts = [str(each["account"]) for each in (decision.get("by"), decision.get("witness")) if each]
     why = decision.get("reason")
-    return f"{' and '.join(accounts) or 'nobody named'}{f': {why}' if why else ''}"
+    document = f", document {named}" if (named := decision.get("document")) else ""
+    return f"{' and '.join(accounts) or 'nobody named'}{f': {why}' if why else ''}{document}"
 
 
 def _nothing(_: Replay) -> None:

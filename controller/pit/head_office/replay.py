@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import sha256
 from math import floor, prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -108,6 +109,8 @@ class _Won(Struct, eq=False):
     cents: int
     from_reserve_cents: int
     from_house_cents: int
+    is_closing: bool = False
+    """The meter was closed: all of it went on, and nothing of it was won."""
     former: int | None = None
     """The terms that ran until this win, by their number, where others had waited for it."""
     awards: list[Award] = field(default_factory=list)
@@ -140,6 +143,11 @@ class Meter(Struct, eq=False):
     returned_cents: int = 0
     place: Place | None = None
     was_played_for: bool = False
+    closed: bool = False
+    reopened_cents: int = 0
+    moved: Fraction = Fraction(0)
+    moved_cents: int = 0
+    reserve_moved: Fraction = Fraction(0)
 
     @property
     def wagered_cents(self) -> int:
@@ -158,6 +166,25 @@ class Meter(Struct, eq=False):
         self.wagered.append(0)
         if not waits:
             self.runs = len(self.terms) - 1
+        if self.closed:
+            self.closed, self.reopened_cents = False, self.reopened_cents + terms.seed_cents
+
+    def move(self, on_meter: Fraction, in_reserve: Fraction) -> None:
+        """Money came from a closed meter or the house's reserve; below 0, the meter's own money went."""
+        fed = self._fed()[0] + self.moved
+        self.moved += on_meter
+        self.moved_cents += floor(fed + on_meter) - floor(fed)
+        self.reserve_moved += in_reserve
+
+    def close(self) -> tuple[Fraction, Fraction]:
+        """The meter is closed. Returns what was on it, with its overflow, and what was in its reserve."""
+        keys = ("level_cents", "overflow_cents", "carried", "reserve_cents", "reserve_carried")
+        level, overflow, carried, *reserve = itemgetter(*keys)(self.figures())
+        on_meter, in_reserve = level + overflow + carried, sum(reserve)
+        self.move(-on_meter, -in_reserve)
+        self.won.append(_Won(Fraction(1), 0, 0, 0, is_closing=True))
+        self.closed = True
+        return on_meter, in_reserve
 
     def wins(self, share: Fraction) -> _Won:
         """A hit wins this share of the level."""
@@ -168,7 +195,7 @@ class Meter(Struct, eq=False):
         terms = self.terms[self.runs]
         from_reserve = min(figures["reserve_cents"], terms.reseed_at_most_cents) if whole else 0
         from_house = max(0, terms.seed_cents - from_reserve) if whole else 0
-        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house, former))
+        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house, former=former))
         self.given_cents += self.won[-1].cents
         return self.won[-1]
 
@@ -182,21 +209,23 @@ class Meter(Struct, eq=False):
         """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
         standing = [won for won in self.won if won.stands]
         on_meter, in_reserve = self._fed()
-        seeds = self.terms[0].seed_cents + sum(won.from_house_cents for won in standing)
+        on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
+        seeds = self.terms[0].seed_cents + self.reopened_cents + sum(won.from_house_cents for won in standing)
         from_reserve = sum(won.from_reserve_cents for won in standing)
-        contributions = floor(on_meter)
-        holds = seeds + contributions + from_reserve - self.given_cents + self.returned_cents
+        fed = floor(on_meter)
+        holds = seeds + fed + from_reserve - self.given_cents + self.returned_cents
         limit_cents = self.terms[self.runs].limit_cents
         level = holds if limit_cents is None else min(holds, limit_cents)
         return {
             "seeds_cents": seeds,
-            "contributions_cents": contributions,
+            "contributions_cents": fed - self.moved_cents,
             "from_reserve_cents": from_reserve,
             "awards_cents": self.given_cents,
             "returned_cents": self.returned_cents,
             "level_cents": level,
             "overflow_cents": holds - level,
-            "carried": on_meter - contributions,
+            "moved_cents": self.moved_cents,
+            "carried": on_meter - fed,
             "reserve_cents": floor(in_reserve) - from_reserve,
             "reserve_carried": in_reserve - floor(in_reserve),
         }
@@ -232,6 +261,7 @@ class Replay:
         self.awards: dict[str, Award] = {}
         """By the hit's id, under the name of its stream."""
         self.findings: list[str] = []
+        self.house_reserve = Fraction(0)
         self.told: list[tuple[int, str]] = []
         """What head office is to be told of at once, each with the position of the log by then."""
         self.position = 0
@@ -251,7 +281,7 @@ class Replay:
             self.findings.append(f"the terms of {meter}, {approval.stated}, have not the digest {approval.digest}")
         if known.terms:
             self._tell(f"{meter} got other terms, {how}: {approval.terms} ({approval.people})")
-        if known.was_played_for and not approval.waits and approval.is_signed:
+        if known.was_played_for and not known.closed and not approval.waits and approval.is_signed:
             self.findings.append(
                 f"{meter} got other terms at once ({approval.people}), and people had played for it:"
                 " they wait until it is won"
@@ -271,7 +301,43 @@ class Replay:
 
     def digest(self) -> str:
         """The digest of the terms that run."""
-        return digest_of({name: meter.terms[meter.runs] for name, meter in self.meters.items()})
+        return digest_of({name: self.meters[name].terms[self.meters[name].runs] for name in self.open_meters})
+
+    @property
+    def open_meters(self) -> list[str]:
+        """The meters that are not closed."""
+        return [name for name, meter in self.meters.items() if not meter.closed]
+
+    def close(self, meter: str, into: str | None, cents: int, people: str) -> None:
+        """People closed the meter, and moved `cents` to another meter or to the house's reserve."""
+        if missing := {meter, into or meter}.difference(self.open_meters) or (into == meter and {meter}):
+            self.findings.append(
+                f"{meter} was closed into {into}, says the pit, and {min(missing)} was not open by then"
+            )
+            return
+        for award in self.awards.values():
+            if award.meter == meter and award.step in ("pending", "verified"):
+                self.findings.append(f"{meter} was closed ({people}) while award {award.id} ({award.place}) waited")
+        on_meter, in_reserve = self.meters[meter].close()
+        if into is None:
+            self.house_reserve += on_meter + in_reserve
+        else:
+            self.meters[into].move(on_meter, in_reserve)
+        self._moved(f"{meter} was closed", on_meter + in_reserve, into, cents, people)
+
+    def move_reserve(self, into: str, cents: int, people: str) -> None:
+        """People moved the house's reserve on a meter."""
+        if into not in self.open_meters:
+            self.findings.append(f"the house's reserve moved to {into}, says the pit, which was not open by then")
+            return
+        held, self.house_reserve = self.house_reserve, Fraction(0)
+        self.meters[into].move(held, Fraction(0))
+        self._moved("the house's reserve was opened", held, into, cents, people)
+
+    def _moved(self, what: str, held: Fraction, into: str | None, cents: int, people: str) -> None:
+        if floor(held) != cents:
+            self.findings.append(f"{what} with {money(floor(held))}, played again; the pit says {money(cents)}")
+        self._tell(f"{what}: {money(floor(held))} moved to {into or 'the house reserve'} ({people})")
 
     def _tell(self, what: str) -> None:
         self.told.append((self.position, what))
@@ -310,7 +376,7 @@ class Replay:
 
         An event of the contract 1 or 2 names no meters: its wagers go on all of them.
         """
-        event = as_now(event, [*self.meters])
+        event = as_now(event, self.open_meters)
         match event["type"]:
             case "wagers_locked":
                 self._lock(self._place(stream, event), event["progressive"])
@@ -332,7 +398,7 @@ class Replay:
         for bet in bets:
             whole(bet["price_cents"], 0, MOST_WAGER_CENTS)
         locked = [bet for bet in bets if _seats(bet["seats"])]
-        if unknown := {name for bet in locked for name in _each_once(bet["meters"])} - self.meters.keys():
+        if unknown := {name for bet in locked for name in _each_once(bet["meters"])}.difference(self.open_meters):
             raise ValueError(f"no meter is named {min(unknown)}")
         for bet in locked:
             if (place, bet["spot"]) in self._wagers:
@@ -366,7 +432,7 @@ class Replay:
         won: _Won | None = None
         fixed_cents = 0
         match event:
-            case {"progressive": {"meter": str(name), "share": str(share)}, "fixed": None} if name in self.meters:
+            case {"progressive": {"meter": str(name), "share": str(share)}, "fixed": None} if name in self.open_meters:
                 meter, won = name, self._win(place, name, _share(share))
             case {"progressive": None, "fixed": {"cents": cents}}:
                 fixed_cents = whole(cents, 0, MOST_CENTS)
@@ -413,7 +479,7 @@ class Replay:
             meter.given_cents += own_cents
             _divide(own_cents + sum(other.own_cents for other in standing), standing)
         for last in reversed(meter.won):
-            if last.stands and any(other.step != "rejected" for other in last.awards):
+            if last.is_closing or (last.stands and any(other.step != "rejected" for other in last.awards)):
                 return
             meter.never_won(last)
 

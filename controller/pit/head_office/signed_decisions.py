@@ -45,6 +45,8 @@ class _Signed(Struct, frozen=True):
     retired: str | None = None
     dismissed: str | None = None
     withdrawn: str | None = None
+    closed: str | None = None
+    reserve_moved_to: str | None = None
 
     def __str__(self) -> str:
         return f"decision {self.decision} of {self.at:.40}"
@@ -57,7 +59,9 @@ class _Signed(Struct, frozen=True):
     @property
     def takes_two(self) -> bool:
         """Whether the contract of a house asks two people for it, whatever came before."""
-        return self.step == "rejected" or any((self.set_aside_as, self.retired, self.dismissed, self.withdrawn))
+        return self.step == "rejected" or any(
+            (self.set_aside_as, self.retired, self.dismissed, self.withdrawn, self.closed, self.reserve_moved_to)
+        )
 
 
 class _Stated(Struct, frozen=True):

@@ -17,13 +17,14 @@ from msgspec import Struct
 
 from controller.contract.old_events import as_now
 from controller.pit.reference import slips
+from controller.pit.reference.books import HOUSE_RESERVE
 from controller.pit.reference.meters import left_after, share_of
 from controller.pit.reference.store import Store
 
 
 class MeterAccount(Struct, frozen=True):
     """How a meter came to its level, in cents: level + overflow = seeds + contributions
-    + from_reserve - awards + returned.
+    + from_reserve - awards + returned + moved.
 
     `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
     rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried` and
@@ -47,11 +48,14 @@ class MeterAccount(Struct, frozen=True):
     overflow_cents: int = 0
     """What came at the meter's limit: it goes on the next level."""
 
+    moved_cents: int = 0
+    """What came from meters that were closed; below 0, what went away when the meter itself was closed."""
+
     @property
     def balances(self) -> bool:
         """Whether the level is the sum of what went in less what went out."""
         inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
-        return self.level_cents + self.overflow_cents == inwards - self.awards_cents
+        return self.level_cents + self.overflow_cents == inwards - self.awards_cents + self.moved_cents
 
 
 class AwardCount(Struct, frozen=True):
@@ -78,6 +82,8 @@ class Account(Struct, frozen=True):
     recalled_cents: int
     findings: tuple[str, ...]
     awards: tuple[AwardCount, ...] = ()
+    house_reserve_cents: int = 0
+    """What closed meters left, and waits for another meter."""
 
 
 def draw_up(db: Store) -> Account:
@@ -97,6 +103,7 @@ def draw_up(db: Store) -> Account:
             *slips.amiss(db),
         ),
         _counts(db),
+        funds.get(HOUSE_RESERVE, (0, 0))[0],
     )
 
 
@@ -104,6 +111,9 @@ _GENERATION = itemgetter(0)
 _HIT = b'"type":"hit"'  # in the bytes of each hit, which are canonical JSON; a text has its quotes escaped
 
 _Funds = dict[str, tuple[int, Fraction]]
+
+_Moment = tuple[int, int]
+"""The number of an event, and 0; of a decision, the number of the last event by then, and the decision's own."""
 
 
 def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
@@ -142,7 +152,18 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
         wagers=wagers,
         wagered_cents=wagered_cents,
         overflow_cents=funds.get(f"overflow:{name}", (0, Fraction(0)))[0],
+        moved_cents=by_why.get("moved", 0) + _moved_off(db, f"overflow:{name}"),
     )
+
+
+def _moved_off(db: Store, account: str) -> int:
+    """The whole cents that closings took from this account or gave to it."""
+    (cents,) = db.execute(
+        "SELECT coalesce(sum(cents), 0) FROM entry JOIN posting ON number = posting"
+        " WHERE account = ? AND why = 'moved'",
+        (account,),
+    ).fetchone()
+    return int(cents)
 
 
 def _counts(db: Store) -> tuple[AwardCount, ...]:
@@ -184,9 +205,11 @@ def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
     booked = dict(
         db.execute(
             "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
-            " WHERE why IN ('contribution', 'void') AND account != 'wagers' GROUP BY account"
+            " WHERE why IN ('contribution', 'void', 'moved') AND account != 'wagers' GROUP BY account"
         )
     )
+    for account, cents in db.execute("SELECT account, cents FROM moved").fetchall():
+        given[account] = given.get(account, Fraction(0)) + Fraction(cents)
     for account in sorted((given.keys() | booked.keys() | funds.keys()) - {"wagers"}):
         carried = funds.get(account, (0, Fraction(0)))[1]
         if given.get(account, 0) != booked.get(account, 0) + carried:
@@ -206,21 +229,21 @@ def _given_by_events(db: Store) -> _Gifts:
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
-        while taken_back and taken_back[-1][0] <= number:
-            before, *stream = taken_back.pop()
-            gifts.take_back(tuple(stream), before)
+        while taken_back and taken_back[-1][0] < (number, 0):
+            moment, *stream = taken_back.pop()
+            gifts.take_back(tuple(stream), moment)
         event = as_now(json.loads(body))
         for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
             if not bet["seats"]:
                 continue  # a bet without wagers need not have a price
             stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
             if event["type"] == "void":
-                gifts.void(stake, seats, number)
+                gifts.void(stake, seats, (number, 0))
             else:
-                gifts.lock(stake, seats, bet["price_cents"], number)
+                gifts.lock(stake, seats, bet["price_cents"], (number, 0))
     while taken_back:
-        before, *stream = taken_back.pop()
-        gifts.take_back(tuple(stream), before)
+        moment, *stream = taken_back.pop()
+        gifts.take_back(tuple(stream), moment)
     return gifts
 
 
@@ -238,30 +261,30 @@ class _Gifts:
         """How many wagers still count."""
         return len(self._open)
 
-    def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, number: int) -> None:
+    def lock(self, stake: tuple[Any, ...], seats: Sequence[int], price_cents: int, moment: _Moment) -> None:
         """The wagers of these seats play. A stake is locked once."""
         if stake not in self._price:
             self._price[stake] = price_cents
             self._open |= {(stake, seat) for seat in seats}
-            self._give(stake, len(seats) * price_cents, number)
+            self._give(stake, len(seats) * price_cents, moment)
 
-    def void(self, stake: tuple[Any, ...], seats: Sequence[int], number: int) -> None:
+    def void(self, stake: tuple[Any, ...], seats: Sequence[int], moment: _Moment) -> None:
         """The wagers of these seats are taken back, as far as they play."""
         voided = {(stake, seat) for seat in seats} & self._open
         self._open -= voided
-        self._give(stake, -len(voided) * self._price.get(stake, 0), number)
+        self._give(stake, -len(voided) * self._price.get(stake, 0), moment)
 
-    def take_back(self, stream: tuple[Any, ...], number: int) -> None:
+    def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
         """All wagers of a table's epoch are taken back: its adoption was wrong."""
         for stake, seat in [(stake, seat) for stake, seat in self._open if stake[:2] == stream]:
             self._open.discard((stake, seat))
-            self._give(stake, -self._price[stake], number)
+            self._give(stake, -self._price[stake], moment)
 
-    def _give(self, stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
+    def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment) -> None:
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
-            of_meter, of_reserve = left_after(share for _, event, share in since if event < number)
+            of_meter, of_reserve = left_after(share for _, then, share in since if then < moment)
             for account, part, left in (
                 (f"meter:{meter}", contribution, of_meter),
                 (f"reserve:{meter}", reserve, of_reserve),
@@ -272,11 +295,15 @@ class _Gifts:
 
 
 def _taken_back(db: Store) -> list[tuple[Any, ...]]:
-    """The streams that were set aside, the last first: the number of the event that came next, table, epoch's name."""
-    return db.execute(
-        "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
-        " ORDER BY before_event DESC"
-    ).fetchall()
+    """The streams that were set aside, the last first: the moment, the table, and the epoch's name."""
+    rows = db.execute(
+        "SELECT before_event - 1, coalesce((SELECT max(decision.number) FROM decision WHERE what = 'set_aside'"
+        " AND subject = back.last), 0), table_id, set_aside_as"
+        " FROM (SELECT before_event, table_id, set_aside_as, max(number) AS last FROM adoption"
+        " WHERE set_aside_as IS NOT NULL GROUP BY before_event, table_id, set_aside_as) AS back"
+        " ORDER BY before_event DESC, 2 DESC"
+    )
+    return [((after, decision), table, name) for after, decision, table, name in rows.fetchall()]
 
 
 def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
@@ -292,13 +319,15 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
     return feedings
 
 
-def _won(db: Store) -> dict[str, list[tuple[int, int, Fraction]]]:
-    """For each meter the locks that are not undone, in order: generation, event and the share that was won."""
-    won: dict[str, list[tuple[int, int, Fraction]]] = {}
-    for meter, generation, event, share in db.execute(
-        "SELECT meter, generation, event, share FROM lock WHERE undone = 0 ORDER BY generation"
+def _won(db: Store) -> dict[str, list[tuple[int, _Moment, Fraction]]]:
+    """For each meter its locks that are not undone, and its closings: generation, moment and the share that went."""
+    won: dict[str, list[tuple[int, _Moment, Fraction]]] = {}
+    for meter, generation, event, decision, share in db.execute(
+        "SELECT meter, generation, event, 0, share FROM lock WHERE undone = 0"
+        " UNION ALL SELECT meter, generation, after_event, (SELECT max(decision.number) FROM decision"
+        " WHERE what = 'closed' AND subject = closing.number), '1' FROM closing ORDER BY generation"
     ):
-        won.setdefault(meter, []).append((generation, event, Fraction(share)))
+        won.setdefault(meter, []).append((generation, (event, decision or 0), Fraction(share)))
     return won
 
 
@@ -321,8 +350,14 @@ def _locks_amiss(db: Store) -> Iterator[str]:
         yield "the levels that were locked are not those that hits won"
     for (meter,) in db.execute(
         "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND undone = 0)"
+        " + (SELECT count(*) FROM closing WHERE closing.meter = name)"
     ):
-        yield f"the generation of {meter} is not the number of its locks"
+        yield f"the generation of {meter} is not the number of its locks and closings"
+    for (meter,) in db.execute(
+        "SELECT name FROM meter JOIN fund ON account IN ('meter:' || name, 'overflow:' || name, 'reserve:' || name)"
+        " WHERE closed = 1 AND (cents != 0 OR remainder != '0') GROUP BY name"
+    ):
+        yield f"{meter} is closed and not empty"
     for (lock,) in db.execute(
         "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
         " AND undone = 0 AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"

@@ -180,14 +180,16 @@ class Retire(Decision, frozen=True, forbid_unknown_fields=True, tag="retire"):
 
 
 class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms"):
-    """Two people approve the terms of the pit's settings file, as the file is now."""
+    """Two people approve the terms of the pit's settings file, as the file is now. `open_again` are closed meters."""
 
     may = ("supervisor", "accounting")
     reason: str
+    open_again: tuple[str, ...] = ()
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
         why = people.reason(self.reason)
-        changes = ledger.changes(load(_named(settings)).meters)
+        with ledger.meter_terms() as terms:
+            changes = terms.changes(load(_named(settings)).meters, self.open_again)
         if not changes:
             what = f"The terms of {settings} run already, or wait."
             raise TableError("terms_unchanged", what, "Write the new terms into that file first.")
@@ -196,7 +198,7 @@ class ProposeTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="terms
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
         meters, why = load(_named(settings)).meters, people.reason(self.reason)
-        return "\n".join(ledger.set_terms(meters, by, witness, why))
+        return "\n".join(ledger.set_terms(meters, by, witness, why, self.open_again))
 
 
 class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="withdraw_terms"):
@@ -207,12 +209,51 @@ class WithdrawTerms(Decision, frozen=True, forbid_unknown_fields=True, tag="with
     reason: str
 
     def shown(self, ledger: Ledger, settings: Path | None) -> str:
-        terms, why = ledger.waiting_terms(self.meter), people.reason(self.reason)
+        why = people.reason(self.reason)
+        with ledger.meter_terms() as every:
+            _, terms = every.refuse_unwithdrawable(self.meter)
         return f"take back the terms of the meter {self.meter} that wait: {terms}\nwhy: {why}"
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
         terms = ledger.withdraw_terms(self.meter, by, witness or "", self.reason)
         return f"meter {self.meter}: these terms wait no more: {terms}"
+
+
+class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_meter"):
+    """Two people close a meter, and move all that it holds to another meter; without `into`, to the house's reserve."""
+
+    may = ("supervisor", "accounting")
+    meter: str
+    document: str
+    reason: str
+    into: str | None = None
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        with ledger.closing_meters() as closings:
+            return closings.shown(self.meter, self.into, self.document, self.reason)
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        with ledger.closing_meters() as closings:
+            cents = closings.close(self.meter, self.into, by, witness or "", self.document, self.reason)
+        return f"meter {self.meter} is closed, and {money(cents)} moved; take its name out of the settings"
+
+
+class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_reserve"):
+    """Two people move the house's reserve, which closed meters left, to a meter."""
+
+    may = ("supervisor", "accounting")
+    into: str
+    document: str
+    reason: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        with ledger.closing_meters() as closings:
+            return closings.shown_of_reserve(self.into, self.document, self.reason)
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        with ledger.closing_meters() as closings:
+            cents = closings.move_reserve(self.into, by, witness or "", self.document, self.reason)
+        return f"{money(cents)} moved from the house's reserve to the meter {self.into}"
 
 
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
@@ -228,6 +269,7 @@ class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=
 
 Asked = (
     Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ProposeTerms | WithdrawTerms
+    | CloseMeter | MoveReserve
     | Confirm | Look
 )  # fmt: skip
 

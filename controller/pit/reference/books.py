@@ -2,8 +2,8 @@
 
 Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
 is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
-has added), `meter:NAME`, `reserve:NAME` and `overflow:NAME`, `awards` (what is owed) and `paid`. Each posting sums to
-zero.
+has added), `meter:NAME`, `reserve:NAME` and `overflow:NAME`, `house_reserve` (what closed meters left), `awards`
+(what is owed) and `paid`. Each posting sums to zero.
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
@@ -120,6 +120,9 @@ FROM_FORM_4 = "\n".join(
 )
 """Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
 
+HOUSE_RESERVE = "house_reserve"
+"""The account of players' money that closed meters left, and that waits for another meter."""
+
 _MOST_ROWS = 1_000  # in one statement: a database takes some ten thousand values at most
 
 
@@ -158,12 +161,14 @@ class Books:
         """The terms that run, by the meter's name."""
         return {name: meter.terms for name, meter in self._meters().items()}
 
-    def set_terms(self, meters: Mapping[str, Terms], by: str, witness: str | None, why: str) -> tuple[str, ...]:
+    def set_terms(
+        self, meters: Mapping[str, Terms], by: str, witness: str | None, why: str, open_again: Collection[str] = ()
+    ) -> tuple[str, ...]:
         """People approve these terms. A new meter begins at its seed. Returns each change as a line for people.
 
         Raises TableError as `MeterTerms.changes` does.
         """
-        changes = self.meter_terms.changes(meters)
+        changes = self.meter_terms.changes(meters, open_again)
         self.meter_terms.approve(changes, by, witness, why)
         for change in changes:
             name = change.meter
@@ -172,14 +177,13 @@ class Books:
         return tuple(map(str, changes))
 
     def levels(self) -> dict[str, int]:
-        """Every meter's level in cents."""
-        return dict(
-            self._db.execute("SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name ORDER BY name")
-        )
+        """Every open meter's level in cents."""
+        rows = "SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name WHERE closed = 0 ORDER BY name"
+        return dict(self._db.execute(rows))
 
     def level_cents(self, meter: str) -> int:
         """What the meter shows."""
-        (fund,) = self._funds([f"meter:{meter}"]).values()
+        (fund,) = self.funds([f"meter:{meter}"]).values()
         return fund.cents
 
     def part_taken(self, meters: Collection[str]) -> Fraction:
@@ -294,7 +298,7 @@ class Books:
         ).fetchone()
         if row is not None:
             return row
-        level, reserve = self._funds([f"meter:{meter}", f"reserve:{meter}"]).values()
+        level, reserve = self.funds([f"meter:{meter}", f"reserve:{meter}"]).values()
         won = floor(level.cents * share)
         (lock,) = self._db.execute(
             "INSERT INTO lock (event, hand, meter, share, generation, cents, from_reserve_cents, from_house_cents)"
@@ -397,7 +401,7 @@ class Books:
     ) -> None:
         """Add exact amounts to accounts. The account `against` loses the whole cents by which these accounts grow."""
         assert against not in amounts, "an account is not posted against itself"
-        before = self._funds([*amounts, against])
+        before = self.funds([*amounts, against])
         after = {account: before[account].plus(amount) for account, amount in amounts.items()}
         entries = {account: fund.cents - before[account].cents for account, fund in after.items()}
         entries[against] = -sum(entries.values())
@@ -422,8 +426,9 @@ class Books:
         """Bring a meter and its overflow into their order: the meter has all up to its limit."""
         name = account.removeprefix("meter:")
         overflow = f"overflow:{name}"
-        meter, over = self._funds([account, overflow]).values()
-        level = self._meters()[name].terms.level(meter.cents + over.cents)
+        meter, over = self.funds([account, overflow]).values()
+        running = self._meters().get(name)  # None of a closed meter, which is at zero
+        level = meter.cents if running is None else running.terms.level(meter.cents + over.cents)
         if level != meter.cents:
             self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
@@ -448,17 +453,19 @@ class Books:
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
         """Which part of what the meter and its reserve held in generation `since` is left in generation `until`.
 
-        Each lock in between took its share of the meter. A lock of the whole meter took the reserve too.
+        Each lock in between took its share of the meter. A lock of the whole meter took the reserve too, and so did a
+        closing.
         """
         if since == until:
             return left_after(())
         locks = self._db.execute(
-            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND undone = 0",
-            (meter, since, until),
+            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND undone = 0"
+            " UNION ALL SELECT '1' FROM closing WHERE meter = ? AND generation >= ? AND generation < ?",
+            (meter, since, until, meter, since, until),
         )
         return left_after(Fraction(share) for (share,) in locks)
 
-    def _funds(self, accounts: Collection[str]) -> dict[str, Fund]:
+    def funds(self, accounts: Collection[str]) -> dict[str, Fund]:
         """What each of these accounts holds, in this order."""
         known = {} if self._gathered is None else self._gathered.funds
         if unread := [account for account in accounts if account not in known]:

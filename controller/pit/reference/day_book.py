@@ -32,7 +32,7 @@ from controller.pit.reference.store import Store
 
 _LATE_MS = 600_000
 _COUNTED = ("wagers_locked", "round", "correction", "void", "hit")
-_REASONS = {"seed", "contribution", "void", "hit", "reseed", "unseed", "rejected", "shared", "overflow"}
+_REASONS = {"moved", "seed", "contribution", "void", "hit", "reseed", "unseed", "rejected", "shared", "overflow"}
 _MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
 
 

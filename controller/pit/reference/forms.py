@@ -7,6 +7,7 @@ from controller.pit.reference import (
     alarms,
     awards,
     books,
+    closing,
     days,
     decisions,
     doubts,
@@ -19,7 +20,7 @@ from controller.pit.reference import (
     wins,
 )
 
-FORM = 13
+FORM = 14
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -41,7 +42,7 @@ INSERT INTO ack_time VALUES (0);
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
-    *(decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA),
+    *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -56,5 +57,6 @@ FROM_FORM = {
     10: (terms.FROM_FORM_10,),
     11: (terms.FROM_FORM_11,),
     12: (wins.SCHEMA,),
+    13: (terms.FROM_FORM_13, closing.SCHEMA),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -115,6 +115,7 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
         "decisions": decided,
         "terms_digest": terms_digest,
         "awards": [_award(each) for each in awards],
+        "house_reserve_cents": account.house_reserve_cents,
         "owed_cents": account.owed_cents,
         "paid_cents": account.paid_cents,
         "findings": list(account.findings),

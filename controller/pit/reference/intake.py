@@ -50,6 +50,13 @@ _UNTIL_THEN = (
 )
 
 
+def _do_with_closed(meter: str) -> str:
+    return (
+        "Give the table a game without that meter. Where wagers on it were locked already, their table's events wait:"
+        f" two people open the meter again, at its seed (`pitctl terms propose --open-again {meter}`). {_UNTIL_THEN}"
+    )
+
+
 class _NotUnderstoodError(Exception):
     """An event's body does not keep the contract."""
 
@@ -66,7 +73,10 @@ class Intake:
         self.prices_cents: Mapping[str, Collection[int]] = {}
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Raises RefusedError `meter_unknown`, before the event is committed, where the pit lacks the event's meter."""
+        """Refuse an event, before it is committed, whose meter the pit lacks or has closed.
+
+        Raises RefusedError `meter_unknown` or `meter_closed`.
+        """
         meters: list[object] = []
         match self._as_now(event).message:
             case {"type": "hit", "progressive": {"meter": meter}}:
@@ -78,6 +88,7 @@ class Intake:
                             meters += named
         seq = f"{table}/{event.epoch}/{event.seq}"
         for meter in self._unknown(meters):
+            self._refuse_closed(meter, f"Table {table} has a {_HAS[event.type]} on it (event {seq}, {_named(event)})")
             raise RefusedError(
                 "meter_unknown",
                 f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have (event"
@@ -111,15 +122,26 @@ class Intake:
                 )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
-        """A refusal `meter_unknown` for each meter that the bets of the table's game feed and the pit lacks."""
+        """A refusal for each meter that the bets of the table's game feed and that the pit lacks or has closed."""
+        unknown, closed = self._unknown(meters), self._books.meter_terms.closed()
         return [
             RefusedError(
+                "meter_closed",
+                f"Table {table} plays a game with the meter {meter}, which is closed.",
+                _do_with_closed(meter),
+            )
+            if meter in closed
+            else RefusedError(
                 "meter_unknown",
                 f"Table {table} plays a game with the meter {meter}, which this pit does not have.",
                 f"{self._add(meter)} {_UNTIL_THEN}",
             )
-            for meter in self._unknown(meters)
+            for meter in unknown
         ]
+
+    def _refuse_closed(self, meter: str, what: str) -> None:
+        if meter in self._books.meter_terms.closed():
+            raise RefusedError("meter_closed", f"The meter {meter} is closed. {what}.", _do_with_closed(meter))
 
     def _unknown(self, meters: Iterable[object]) -> list[str]:
         named_well = [meter for meter in meters if isinstance(meter, str) and NAME.fullmatch(meter)]

@@ -30,6 +30,7 @@ from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Awards, Step
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import next_number
+from controller.pit.reference.closing import Closings
 from controller.pit.reference.committed import Ack, Events
 from controller.pit.reference.days import Days
 from controller.pit.reference.decisions import Decisions, every
@@ -45,7 +46,7 @@ from controller.pit.reference.slips import Slip, Slips, ToPrint
 from controller.pit.reference.store import nonsense_explained
 from controller.pit.reference.strangers import ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
-from controller.pit.reference.terms import Change, TermsShown
+from controller.pit.reference.terms import MeterTerms
 
 
 class _Met(Struct):
@@ -74,6 +75,7 @@ class Ledger:
         self._decisions = Decisions(self._db)
         self._books = Books(self._db, self._decisions)
         self._awards = Awards(self._db, self._books, self._decisions)
+        self._closings = Closings(self._db, self._books, self._decisions)
         self._slips = Slips(self._db, self._awards, self._decisions)
         self._days = Days(self._db)
         self._proposals = Proposals(self._db)
@@ -365,24 +367,25 @@ class Ledger:
         self._intake.settings = str(file)
 
     def set_terms(
-        self, meters: Mapping[str, Terms], by: str = people.PIT, witness: str | None = None, why: str = ""
+        self,
+        meters: Mapping[str, Terms],
+        by: str = people.PIT,
+        witness: str | None = None,
+        why: str = "",
+        open_again: Collection[str] = (),
     ) -> tuple[str, ...]:
         """People approve these terms. They run at once where nobody has played for the meter, and else once it is won.
 
         Returns each change as a line for people. Raises TableError as `MeterTerms.changes` does.
         """
         with self._asked():
-            return self._books.set_terms(meters, by, witness, why)
+            return self._books.set_terms(meters, by, witness, why, open_again)
 
-    def changes(self, meters: Mapping[str, Terms]) -> tuple[Change, ...]:
-        """What `set_terms` would change. Raises TableError as it does."""
+    @contextmanager
+    def meter_terms(self) -> Iterator[MeterTerms]:
+        """The meters' terms, in one view of the ledger."""
         with self._reading():
-            return tuple(self._books.meter_terms.changes(meters))
-
-    def differing(self, meters: Mapping[str, Terms]) -> tuple[Change, ...]:
-        """Which of these terms neither run nor wait. Raises TableError `meter_left_out`."""
-        with self._reading():
-            return tuple(self._books.meter_terms.differing(meters))
+            yield self._books.meter_terms
 
     def withdraw_terms(self, meter: str, by: str, witness: str, why: str) -> Terms:
         """Two people take back terms that wait. Raises TableError as `MeterTerms.withdraw` does."""
@@ -390,15 +393,11 @@ class Ledger:
         with self._asked():
             return self._books.meter_terms.withdraw(meter, by, witness, people.reason(why))
 
-    def waiting_terms(self, meter: str) -> Terms:
-        """The terms that `withdraw_terms` would take back. Raises TableError as it does."""
-        with self._reading():
-            return self._books.meter_terms.refuse_unwithdrawable(meter)[1]
-
-    def approved_terms(self) -> TermsShown:
-        """What runs and what waits of each meter, and the digest of what runs."""
-        with self._reading():
-            return self._books.meter_terms.approved()
+    @contextmanager
+    def closing_meters(self) -> Iterator[Closings]:
+        """A transaction in which people close meters, refused while nobody may decide on awards."""
+        with self._deciding():
+            yield self._closings
 
     def set_house_rules(self, rules: HouseRules) -> str | None:
         """Let these rules of the house hold from now on. Returns the change as a line for people, if any."""

@@ -89,6 +89,18 @@ class DecisionTold(Struct, frozen=True, kw_only=True):
     terms: dict[str, Any] | UnsetType = UNSET
     """A meter's terms from then on, or from when the meter is won, where they wait."""
 
+    closed: str | UnsetType = UNSET
+    """The meter that was closed, of which `cents` moved."""
+
+    into: str | UnsetType | None = UNSET
+    """The meter to which they moved; null for the house's reserve."""
+
+    reserve_moved_to: str | UnsetType = UNSET
+    """The meter to which the house's reserve moved."""
+
+    document: str | UnsetType = UNSET
+    """The reference of the document by which money moved."""
+
     waits: bool | UnsetType = UNSET
     """Whether these terms waited until the meter was won; absent where they did not."""
 

@@ -400,7 +400,7 @@ class Pit:
             self._awards_due = True
         for table, alarm in refused:
             self._alarm(table, alarm)
-        not_well = {table for table, refusal in refused if refusal.code != "meter_unknown"}
+        not_well = {table for table, refusal in refused if refusal.code not in ("meter_unknown", "meter_closed")}
         for table, payload in states:
             if table not in self._acked and (ack := self._ledger.ack(table)) is not None:
                 self._acknowledge(table, ack)

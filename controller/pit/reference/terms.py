@@ -49,12 +49,15 @@ CREATE TABLE terms ( -- every set of terms that people approved for a meter, als
 CREATE TABLE meter (
     name TEXT PRIMARY KEY,
     terms INTEGER NOT NULL REFERENCES terms,
-    generation INTEGER NOT NULL DEFAULT 0
+    generation INTEGER NOT NULL DEFAULT 0,
+    closed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 {_IN_FORCE}"""
 
 FROM_FORM_10 = "ALTER TABLE terms ADD COLUMN limit_cents INTEGER"
 FROM_FORM_11 = f"ALTER TABLE terms ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0; {_IN_FORCE}"
+
+FROM_FORM_13 = "ALTER TABLE meter ADD COLUMN closed INTEGER NOT NULL DEFAULT 0"
 
 _COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents"
 
@@ -122,10 +125,10 @@ class MeterTerms:
         self._decisions = decisions
 
     def running(self) -> dict[str, Running]:
-        """What runs of each meter, by the meter's name."""
+        """What runs of each open meter, by the meter's name."""
         rows = self._db.execute(
             f"SELECT name, terms, generation, {_COLUMNS} FROM meter JOIN terms ON terms.number = meter.terms"
-            " ORDER BY name"
+            " WHERE closed = 0 ORDER BY name"
         )
         return {
             name: Running(number, generation, _terms(*columns))
@@ -136,7 +139,7 @@ class MeterTerms:
         """What waits, by the meter's name: the number of the terms, and the terms."""
         rows = self._db.execute(
             f"SELECT terms.meter, terms.number, {_COLUMNS} FROM terms JOIN meter ON meter.name = terms.meter"
-            " WHERE terms.number > meter.terms AND withdrawn = 0 ORDER BY terms.number"
+            " WHERE terms.number > meter.terms AND withdrawn = 0 AND closed = 0 ORDER BY terms.number"
         )
         return {name: (number, _terms(*columns)) for name, number, *columns in rows.fetchall()}
 
@@ -168,8 +171,14 @@ class MeterTerms:
         """The digest of what runs."""
         return digest_of({name: running.terms for name, running in self.running().items()})
 
-    def differing(self, meters: Mapping[str, Terms]) -> list[Change]:
+    def closed(self) -> set[str]:
+        """The meters that are closed."""
+        return {name for (name,) in self._db.execute("SELECT name FROM meter WHERE closed = 1").fetchall()}
+
+    def differing(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
         """What these terms would change, in the order of `meters`: terms that neither run nor wait.
+
+        A closed meter changes only where it is named in `open_again`.
 
         Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
         must not vanish because a file does not name the meter.
@@ -179,24 +188,27 @@ class MeterTerms:
             raise TableError(
                 "meter_left_out",
                 f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
-                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
+                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more. To"
+                " move its money, two people close it (`pitctl meter close`).",
             )
-        changes = []
+        changes, closed = [], self.closed() - {*open_again}
         for name, terms in meters.items():
             known = running.get(name)
+            if name in closed:
+                continue
             if known is None:
                 changes.append(Change(name, terms, None, waits=False))
             elif terms not in (known.terms, waiting[name][1] if name in waiting else None):
                 changes.append(Change(name, terms, known.terms, waits=self._was_played_for(name)))
         return changes
 
-    def changes(self, meters: Mapping[str, Terms]) -> list[Change]:
+    def changes(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
         """As `differing`. Raises TableError `meter_left_out`, and where a change cannot be approved.
 
         `terms_wait`: other terms of the meter wait already. `limit_below_level`: terms that run at once would lower
         what the meter shows.
         """
-        changes = self.differing(meters)
+        changes = self.differing(meters, open_again)
         for change in changes:
             if change.before is not None:
                 self._refuse_second(change.meter)
@@ -216,7 +228,7 @@ class MeterTerms:
             if not change.waits:
                 self._db.execute(
                     "INSERT INTO meter (name, terms) VALUES (?, ?)"
-                    " ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
+                    " ON CONFLICT (name) DO UPDATE SET terms = excluded.terms, closed = 0",
                     (change.meter, number),
                 )
             told = terms_told(self._db, number) | {"digest": digest_of({change.meter: terms})}

@@ -106,6 +106,8 @@ def _print_account(drawn_up: Account) -> None:
         hits = f"{award.hits} hits ({award.rejected} rejected)"
         print(f"{award.spot} {award.award}: {hits}, won {money(award.won_cents)}, paid {money(award.paid_cents)}")
     print(f"awards owed {money(drawn_up.owed_cents)}, paid {money(drawn_up.paid_cents)}")
+    if drawn_up.house_reserve_cents:
+        print(f"the house's reserve, from closed meters: {money(drawn_up.house_reserve_cents)}")
     if drawn_up.recalled_cents:
         print(f"of these amounts the house added to recalled awards: {money(drawn_up.recalled_cents)}")
     for finding in drawn_up.findings:
@@ -122,6 +124,7 @@ def _print_meter(meter: MeterAccount) -> None:
         ("from the reserve", meter.from_reserve_cents),
         ("awards", -meter.awards_cents),
         ("rejected awards, back", meter.returned_cents),
+        ("moved by closings", meter.moved_cents),
         ("= level", meter.level_cents),
         ("overflow over the limit", meter.overflow_cents),
         ("reserve", meter.reserve_cents),

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from controller.basics.command import Command, Program
 from controller.basics.manual import add_completion, manual
-from controller.pit.reference.commands import asking, copies, day, deciding, running, slips, tables, terms
+from controller.pit.reference.commands import asking, copies, day, deciding, meters, running, slips, tables, terms
 
 _RUN, _TABLES, _AWARDS, _RECORD = "The pit itself", "Tables", "Awards and the account", "The record"
 
@@ -28,6 +28,7 @@ PROGRAM = Program(
     ),
     families={
         "award": ("see the awards, and decide on them", "ACT"),
+        "meter": ("close a meter, and move its money", "ACT"),
         "terms": ("see the meters' terms, and decide on them", "ACT"),
     },
 )
@@ -158,6 +159,22 @@ COMMANDS: tuple[Command, ...] = (
         "player_personal --reason 'wrong rate'",
         terms.withdraw,
         terms.add_withdraw,
+    ),
+    Command(
+        "meter close",
+        _AWARDS,
+        "close a meter and move all that it holds to another meter or to the house's reserve; a second person confirms",
+        "player_personal --into banker_personal --document F-17 --reason 'the game ends'",
+        meters.close,
+        meters.add_close,
+    ),
+    Command(
+        "meter reserve",
+        _AWARDS,
+        "move the house's reserve, which closed meters left, to a meter; a second person confirms",
+        "banker_personal --document F-18 --reason 'to the players'",
+        meters.move_reserve,
+        meters.add_move_reserve,
     ),
     Command(
         "decisions",

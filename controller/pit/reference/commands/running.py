@@ -146,11 +146,14 @@ def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
     wanted = (settings and settings.meters) or known or default().meters
     for change in ledger.set_terms({**wanted, **{name: terms for name, terms in known.items() if name in wanted}}):
         say(change)
-    shown = ledger.approved_terms()
+    with ledger.meter_terms() as terms:
+        shown, differing = terms.approved(), terms.differing(wanted)
     for each in shown.terms:
         if each.waits:
             say(f"other terms of the meter {each.meter} wait until it is won: {each.terms}")
-    if differing := ledger.differing(wanted):
+    for name in sorted(wanted.keys() - ledger.terms().keys()):
+        say(f"the meter {name} is closed: take its name out of the settings")
+    if differing:
         lines = "; ".join(map(str, differing))
         say(f"these terms do not hold before two people have approved them (`pitctl terms propose`): {lines}")
     say(f"the terms that run have the digest {shown.digest}")

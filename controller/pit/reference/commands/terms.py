@@ -23,8 +23,8 @@ def add_show(parser: ArgumentParser) -> None:
 
 def show(options: Namespace) -> int:
     """Show what runs, and what waits."""
-    with existing(options.ledger) as ledger:
-        shown = ledger.approved_terms()
+    with existing(options.ledger) as ledger, ledger.meter_terms() as terms:
+        shown = terms.approved()
     if options.json:
         print_json(shown)
         return 0
@@ -37,11 +37,13 @@ def show(options: Namespace) -> int:
 def add_propose(parser: ArgumentParser) -> None:
     """The arguments of `pitctl terms propose`."""
     add_control(parser)
+    what = "a closed meter that begins again at its seed, on its terms in the settings; may be repeated"
+    parser.add_argument("--open-again", action="append", default=[], metavar="METER", help=what)
     add_reason(parser)
 
 
 def propose(options: Namespace) -> int:
-    return asking.decide(options, {"do": "terms", "reason": options.reason})
+    return asking.decide(options, {"do": "terms", "reason": options.reason, "open_again": options.open_again})
 
 
 def add_withdraw(parser: ArgumentParser) -> None:
