@@ -473,6 +473,16 @@ class ShoeClosed(Event, frozen=True):
     commission_owed: tuple[SeatCents, ...]
 
 
+class ShoeInspected(Event, frozen=True):
+    """Somebody inspected the card-reading shoe at the table, and read its serial number and its firmware's version."""
+
+    TYPE = "shoe_inspected"
+
+    serial: str
+    firmware: str
+    by: str
+
+
 class Fault(Event, frozen=True):
     """The table stopped. `exits` are the acts that leave the fault."""
 

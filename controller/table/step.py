@@ -22,7 +22,7 @@ from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.recognition import RecognitionKeyPinned
 from controller.table.acts.rounds import Called, OddCardTold, RoundVoided
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
-from controller.table.acts.shoe import ShoeClosed
+from controller.table.acts.shoe import ShoeClosed, ShoeInspected
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.awards import accept_award, refuse_award, step_award
 from controller.table.believing import it_came, release, release_kept_results
@@ -144,6 +144,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return replace(table, phase=Paused()), ()
         case TableResumed():
             return replace(table, phase=WagersOpen()), ()
+        case ShoeInspected(serial, firmware, by):
+            return table, (events.ShoeInspected(shoe_number(table), None, serial, firmware, by),)
         case LampsTested() | InputsTested():
             return table, ()  # for lamps and buttons alone; it is journalled because somebody did it
         case HitTested(seat, by):

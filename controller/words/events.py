@@ -46,6 +46,8 @@ def event_sentence(event: Mapping[str, Any]) -> str:
             return alarm_sentence(it)
         case events.TestHit() as it:
             return f"seat {it.seat}, a test by {it.by}: nothing was won"
+        case events.ShoeInspected() as it:
+            return f"serial number {it.serial}, firmware {it.firmware}, inspected by {it.by}"
         case events.Award() as it:
             return f"seat {it.seat} {it.spot}, {it.tier}: {dollars(it.cents)} {it.step}, by {it.by}"
         case events.Commission() as it:

@@ -18,7 +18,7 @@ from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
-from controller.table.acts.shoe import CloseShoe
+from controller.table.acts.shoe import CloseShoe, InspectShoe
 from controller.table.facts import AwardStepped, HitUnheard
 from tests.support import samples
 from tests.support.contract import EVENT_SCHEMA, check_event, whole_validator
@@ -64,10 +64,10 @@ _OWN = "player_personal"
 _HIT.do(
     SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, "royal9", 2, _OWN, _OWN, 250_000, "pending", "pit"))
 )
-_HIT.do(ResetHits(2, "Smith")).do(HitTest(3, "Smith"))
+_HIT.do(ResetHits(2, "Smith")).do(HitTest(3, "Smith")).do(InspectShoe("AE-22314", "4.17", "Smith"))
 _HIT.do(SeeWin(Win(1, "2026-01-01T20:00:00.000Z", "t", "t.1", "royal9", _OWN, _OWN, 250_000, 100_000), True, 2))
 _PROGRESSIVE = _HIT.of_type("wagers_locked")[0]["progressive"][0]
-_OF_HITS = ("hit", "award", "hit_reset", "test_hit", "win_told")
+_OF_HITS = ("hit", "award", "hit_reset", "test_hit", "win_told", "shoe_inspected")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]

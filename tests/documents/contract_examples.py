@@ -36,7 +36,7 @@ from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
-from controller.table.acts.shoe import CloseShoe
+from controller.table.acts.shoe import CloseShoe, InspectShoe
 from controller.table.facts import AwardStepped, Fact, HitUnheard, ToldMeters
 from controller.table.rules import TableRules
 from tests.support.contract import check_event
@@ -140,7 +140,8 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         table.do(ResetHits(2, "Smith")).lock(3).draw("KD 2S 9D").void().do(HitTest(3, "Smith"))
         table.lock().draw("4S ??").name("TH").draw("5D 9C").draw("7C").do(TellOddCard(OddCardFate.BURN, "dealer"))
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
-        table.believe(HitUnheard(4)).do(CloseShoe("Smith"))
+        table.believe(HitUnheard(4)).do(InspectShoe("AE-22314", "4.17", "Smith"))
+        table.do(CloseShoe("Smith"))
         rotation = Rotation.by(_FORMER_PIT_KEY.public.hex(), _FORMER_PIT_KEY, PIT_KEY.public.hex())
         pit = {
             "ack": (_commit(ledger, table),),

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.entry import BadArgumentError
 from controller.table.acts.itself import LampTest
 from controller.table.acts.rounds import OddCardFate, TellOddCard
-from controller.table.acts.shoe import CloseShoe, NewShoe
+from controller.table.acts.shoe import INSPECT_SHOE, CloseShoe, InspectShoe, NewShoe
 from controller.table.facts import ShoeResult, ShoeResultReported, Target
 from tests.support.tables import TableUnderTest, cards, hand
 
@@ -179,3 +180,20 @@ def test_all_of_it_is_made_again_from_the_journal() -> None:
     table = TableUnderTest().open_shoe().draw("4S").do(UNSEEN).lock(2).draw("TH 5D 9C")
     table.do(correction(1, "KH 9H", "TH 9C"), LampTest("Smith"), CloseShoe("Smith"))
     assert table.replayed() == (table.table, None)
+
+
+def test_a_shoe_is_inspected_before_its_use_under_a_name_and_is_told_to_the_pit() -> None:
+    """New Jersey 69E-1.19: a shoe is identified and inspected, and who did so when is on record."""
+    table = TableUnderTest().do(InspectShoe("AE-22314", "4.17", "Smith"))
+    (event,) = table.told()
+    assert (event["type"], event["shoe"]) == ("shoe_inspected", None)
+    assert (event["serial"], event["firmware"], event["by"]) == ("AE-22314", "4.17", "Smith")
+    table.open_shoe().lock()
+    assert table.ask(InspectShoe("AE-22314", "4.17", "Smith")) == "already_locked"
+
+
+@pytest.mark.parametrize("plate", ["", "x" * 41, "a\nb", 7, None])
+def test_what_no_plate_of_a_shoe_says_is_refused(plate: object) -> None:
+    (form,) = INSPECT_SHOE.forms
+    with pytest.raises(BadArgumentError):
+        form.arguments[0].read(plate)

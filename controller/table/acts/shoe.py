@@ -1,6 +1,9 @@
-"""The acts of a shoe's life: a shoe is announced, its cut card is seen, it is closed early."""
+"""The acts of a shoe's life: a shoe is announced, its cut card is seen, it is closed early. And somebody inspects the
+card-reading shoe."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from controller.table.acts.entry import (
     IN_A_ROUND,
@@ -8,6 +11,8 @@ from controller.table.acts.entry import (
     NO_SHOE,
     Act,
     Ambient,
+    Argument,
+    BadArgumentError,
     Form,
     Press,
     Request,
@@ -124,6 +129,57 @@ CLOSE_SHOE = Act(
 )
 
 
+class ShoeInspected(ByPerson, frozen=True):
+    """A supervisor inspected the card-reading shoe at the table: its serial number and the version of its firmware, as
+    they stand on it or its screen tells them."""
+
+    serial: str
+    firmware: str
+    by: str
+
+
+class InspectShoe(Request, frozen=True):
+    """Note that the card-reading shoe was inspected."""
+
+    serial: str
+    firmware: str
+    supervisor: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The inspection, which changes nothing of the table."""
+        return ShoeInspected(self.serial, self.firmware, self.supervisor)
+
+
+_LONGEST_PLATE = 40
+
+
+def _plate(value: Any) -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= _LONGEST_PLATE or not value.isprintable():
+        raise BadArgumentError(f"{value!r} is not what a shoe's plate says.", "Write 1 to 40 letters and digits.")
+    return value
+
+
+INSPECT_SHOE = Act(
+    name="inspect-shoe",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="note that the card-reading shoe was inspected: its serial number and the version of its firmware",
+    example="AE-22314 4.17 --by Smith",
+    forms=(
+        Form(
+            InspectShoe,
+            InspectShoe,
+            (
+                Argument("serial", "SERIAL", "the shoe's serial number, as its plate says", _plate),
+                Argument("firmware", "FIRMWARE", "its firmware's version, as its screen or papers say", _plate),
+            ),
+        ),
+    ),
+    becomes=(ShoeInspected,),
+    refused=IN_A_ROUND,
+)
+
+
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
     """The opening of the next shoe, with what stays from the shoe before."""
     carried = carried_into_new_shoe(table)
@@ -155,4 +211,4 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
     )
 
 
-ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE)
+ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE, INSPECT_SHOE)
