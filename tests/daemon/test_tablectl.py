@@ -35,7 +35,7 @@ ACTS_OF_PEOPLE = [act.name for act in ACTS if act.on_socket]
 COMMANDS = [
     *ACTS_OF_PEOPLE,
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay"),
-    *("evidence", "verify"),
+    *("evidence", "verify", "words"),
     *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "shoe", "sim"),
     *("backup", "digest", "doctor", "restore", "rollback", "self-test", "setup", "switch", "update", "versions"),
 ]
