@@ -167,8 +167,9 @@ class FarPit:
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **fields: Any) -> bytes:
-        """A message of this pit as the contract has it: signed, with the time now where none is given."""
-        message = signed(fields, signer or self.key)
+        """A message of this pit as the contract has it: signed, with the time now where none is given. A word on the
+        meters names no win unless it is given one."""
+        message = signed({"win": None} | fields if kind == "meters" else fields, signer or self.key)
         self._valid[kind].validate(message)
         return json.dumps(message).encode()
 
