@@ -22,6 +22,11 @@ BOTH_SHOES = [
     pytest.param(marks=pytest.mark.table(), id="angel_eye"),
     pytest.param(marks=pytest.mark.table(shoe={"driver": "beetek"}), id="beetek"),
 ]
+_BEETEK_AT_LENGTH = [
+    BOTH_SHOES[0],
+    pytest.param(marks=[pytest.mark.table(shoe={"driver": "beetek"}), pytest.mark.proof], id="beetek"),
+]
+"""A BeeTek goes unheard between hands in `test_hil_both_shoes.py` too, and after a lock in `test_hil_shoes_end.py`."""
 
 
 @contextmanager
@@ -42,7 +47,7 @@ def left_after(cards: int) -> int:
     return 52 * _DECKS - _BURNED - cards
 
 
-@pytest.mark.parametrize((), BOTH_SHOES)
+@pytest.mark.parametrize((), _BEETEK_AT_LENGTH)
 def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to_them(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 2, 3)
@@ -68,7 +73,7 @@ def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to
     assert at.pit.rounds[0]["cards_left"] == left_after(16)
 
 
-@pytest.mark.parametrize((), BOTH_SHOES)
+@pytest.mark.parametrize((), _BEETEK_AT_LENGTH)
 def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")

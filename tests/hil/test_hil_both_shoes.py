@@ -42,6 +42,8 @@ def brand(request: pytest.FixtureRequest) -> str:
 
 _ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="beetek"), indirect=True)
 """What a BeeTek tells by reports that other tests here have from it too."""
+_BEETEK_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="angel_eye"), indirect=True)
+"""What `test_hil_faults.py` and `test_hil_absence.py` show with an Angel Eye, and more."""
 
 
 @pytest.fixture(params=_LINES)
@@ -285,6 +287,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
 # Out of hearing.
 
 
+@_BEETEK_AND_AT_LENGTH_BOTH
 def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -304,7 +307,7 @@ def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at
     ]
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof  # the walk to `shoe_unheard` in `test_hil_every_fault.py` does the same
 def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
@@ -332,6 +335,7 @@ def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
+@_BEETEK_AND_AT_LENGTH_BOTH
 def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
