@@ -1,9 +1,14 @@
-"""`make model`: every interleaving of the delivery guarantee in worlds of growing size, and every planted defect."""
+"""`make model`: every interleaving of the delivery guarantee in worlds of growing size, every way of one award through
+the reference pit's ledger, and every planted defect of both."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
 
+from tests.model import award_defects, awards
 from tests.model.defects import DEFECTS, with_defect
 from tests.model.explore import DEAD_END, INVARIANTS, Found, explore
 from tests.model.world import Bounds
@@ -32,7 +37,27 @@ def main() -> int:
         found = explore(with_defect(defect), defect.world)
         wrong += found.broken is None
         _say(f"defect {number}: {defect.becomes.strip()!r}", found)
+    print("One award.", "Never:", *(f"  {rule}" for rule in (*awards.RULES, awards.DEAD_END)), sep="\n")
+    for restores in (False, True):
+        found_of = _award(None, restores)
+        wrong += found_of.broken is not None
+    for planted in award_defects.DEFECTS:
+        wrong += _award(planted, planted.restores).broken is None
     return min(wrong, 1)
+
+
+def _award(defect: award_defects.Defect | None, restores: bool) -> awards.Found:
+    """Explore one award's ways, and print what was found."""
+    begun_s = perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        world = awards.World(awards.fresh(Path(folder) / "ledger"), restores, award_defects.with_defect(defect))
+        found = awards.explore(world)
+    what = "an award" if defect is None else f"an award, defect {defect.becomes.strip()!r}"
+    _say(
+        f"{what}{', and a ledger that is restored' if restores else ''}",
+        Found(found.states, found.depth, perf_counter() - begun_s, found.broken),
+    )
+    return found
 
 
 def _say(what: str, found: Found) -> None:
