@@ -60,6 +60,7 @@ ROOMS = {
     "controller.words": Room(
         (
             "controller.words",
+            "controller.basics.money",
             "controller.contract.face",
             "controller.contract.events",
             "controller.contract.event_reading",
@@ -98,7 +99,7 @@ ROOMS = {
     "controller.daemon.round_record": Room(
         (
             *("controller.daemon.record", "controller.table", "controller.contract", "controller.basics.errors"),
-            *("drivers.shoe", "drivers.line.bad_bytes"),
+            *("controller.basics.money", "drivers.shoe", "drivers.line.bad_bytes"),
         )
     ),
     "controller.daemon.control": Room(
@@ -113,7 +114,7 @@ ROOMS = {
             *("controller.daemon.config", "controller.table", "controller.rules.game", "controller.contract"),
             *(
                 *("controller.basics.errors", "controller.basics.near", "controller.basics.digest"),
-                *("controller.daemon.pins.inputs", "controller.words.found"),
+                *("controller.daemon.pins.inputs", "controller.words.found", "controller.basics.money"),
                 "drivers.devices",
                 "drivers.header_map",
                 "drivers.shoe",
@@ -127,7 +128,10 @@ ROOMS = {
     "controller.daemon.header": Room(("controller.daemon.header", "controller.basics.errors", "drivers")),
     "controller.pit": Room(()),
     "controller.pit.paper": Room(
-        ("controller.pit.paper", "controller.pit.reference", "controller.words", "controller.contract")
+        (
+            *("controller.pit.paper", "controller.pit.reference", "controller.words", "controller.contract"),
+            "controller.basics.money",
+        )
     ),
     "controller.pit.reference.commands": Room(
         ("controller.pit.reference", "controller.pit.paper", "controller.contract", "controller.basics")

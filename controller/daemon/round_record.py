@@ -14,6 +14,7 @@ from enum import Enum
 from msgspec import Struct, structs
 
 from controller.basics.errors import TableError
+from controller.basics.money import amount
 from controller.contract.events import FACE_DOWN
 from controller.contract.face.record import RoundRecord, RowTold, Step
 from controller.contract.face.table import Public
@@ -208,7 +209,7 @@ def _values_in_words(report: Struct) -> str:
 def _named(name: str, value: object) -> str:
     if value is True:
         return name.replace("_", " ")
-    return _dollars(value) if name == "cents" and isinstance(value, int) else f"{name} {_value_in_words(value)}"
+    return amount(value) if name == "cents" and isinstance(value, int) else f"{name} {_value_in_words(value)}"
 
 
 def _value_in_words(value: object) -> str:
@@ -218,11 +219,7 @@ def _value_in_words(value: object) -> str:
         between = "; " if any(isinstance(each, Struct) for each in value) else ", "
         return f"({between.join(map(_value_in_words, value))})"
     if isinstance(value, dict):  # the meters' levels
-        return f"({', '.join(f'{name} {_dollars(cents)}' for name, cents in value.items())})"
+        return f"({', '.join(f'{name} {amount(cents)}' for name, cents in value.items())})"
     if isinstance(value, Struct):
         return _values_in_words(value)
     return str(value)
-
-
-def _dollars(cents: int) -> str:
-    return f"${cents / 100:,.2f}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from controller.basics.money import Currency, in_use
+
 _ENGLISH = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
@@ -15,15 +17,17 @@ _VIETNAMESE = ("không", "một", "hai", "ba", "bốn", "năm", "sáu", "bảy",
 _GROUPS_VI = ((10**9, "tỷ"), (10**6, "triệu"), (10**3, "nghìn"))
 
 
-def in_words(cents: int, language: str) -> str:
-    """The dollars and cents in words: "Two hundred dollars and five cents". A language that is not in `IN_WORDS` says
-    them in English.
+def in_words(cents: int, language: str, currency: Currency | None = None) -> str:
+    """An amount in words: "Two hundred dollars and five cents". A language not in `IN_WORDS` says it in English.
 
     Raises ValueError for an amount below zero.
     """
     if cents < 0:
         raise ValueError("nobody is paid less than nothing")
-    said = IN_WORDS.get(language, _dollars)(*divmod(cents, 100))
+    as_ = currency or in_use()
+    as_ = currency or in_use()
+    units, minor = divmod(cents, 10**as_.digits)
+    said = IN_WORDS.get(language, _english)(units, minor, as_)
     return said[0].upper() + said[1:]
 
 
@@ -81,14 +85,28 @@ def _joined(*words: str) -> str:
     return " ".join(filter(None, words))
 
 
-def _dollars(dollars: int, cents: int) -> str:
-    whole = f"{english(dollars)} dollar{'' if dollars == 1 else 's'}"
-    return f"{whole} and {english(cents)} cent{'' if cents == 1 else 's'}"
+_MONEY = {
+    "USD": (("dollar", "dollars", "cent", "cents"), ("đô la", "xu")),
+    "HKD": (("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"), ("đô la Hồng Kông", "xu")),
+    "MOP": (("pataca", "patacas", "avo", "avos"), ("pataca", "avo")),
+    "PHP": (("peso", "pesos", "centavo", "centavos"), ("peso", "centavo")),
+    "VND": (("dong", "dong", "", ""), ("đồng", "")),
+    "KRW": (("won", "won", "", ""), ("won", "")),
+}
+"""What a currency's unit and minor unit are called: in English one and several of each, and in Vietnamese."""
 
 
-def _do_la(dollars: int, cents: int) -> str:
-    return f"{vietnamese(dollars)} đô la và {vietnamese(cents)} xu"
+def _english(units: int, minor: int, currency: Currency) -> str:
+    (one, several, a_minor, minors), _ = _MONEY[currency.code]
+    whole = f"{english(units)} {one if units == 1 else several}"
+    return f"{whole} and {english(minor)} {a_minor if minor == 1 else minors}" if currency.digits else whole
 
 
-IN_WORDS: Mapping[str, Callable[[int, int], str]] = MappingProxyType({"en": _dollars, "vi": _do_la})
-"""What says dollars and cents in each language that has words for them."""
+def _vietnamese(units: int, minor: int, currency: Currency) -> str:
+    _, (unit, minor_unit) = _MONEY[currency.code]
+    whole = f"{vietnamese(units)} {unit}"
+    return f"{whole} và {vietnamese(minor)} {minor_unit}" if currency.digits else whole
+
+
+IN_WORDS: Mapping[str, Callable[[int, int, Currency], str]] = MappingProxyType({"en": _english, "vi": _vietnamese})
+"""What says an amount in each language that has words for it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from controller.basics.money import amount, short
 from controller.contract import events
 from controller.contract.event_reading import read
 from controller.contract.face.status import PitLink, Waits
@@ -49,9 +50,9 @@ def event_sentence(event: Mapping[str, Any]) -> str:
         case events.ShoeInspected() as it:
             return f"serial number {it.serial}, firmware {it.firmware}, inspected by {it.by}"
         case events.Award() as it:
-            return f"seat {it.seat} {it.spot}, {it.tier}: {dollars(it.cents)} {it.step}, by {it.by}"
+            return f"seat {it.seat} {it.spot}, {it.tier}: {amount(it.cents)} {it.step}, by {it.by}"
         case events.Commission() as it:
-            return f"seat {it.seat} paid {dollars(it.cents)}, by {it.by}"
+            return f"seat {it.seat} paid {amount(it.cents)}, by {it.by}"
         case events.FaultCleared(by=by, cards_unheard=int(unheard)):
             return f"by {by}, who counted the cards: {unheard} left the shoe unheard"
         case events.ShoeClosed() as it:
@@ -71,7 +72,7 @@ def _people(it: events.OddCard | events.Void | events.NotRead) -> str:
 
 def _pays(hit: events.Hit) -> str:
     if hit.fixed is not None:
-        return dollars(hit.fixed.cents).removesuffix(".00")
+        return short(hit.fixed.cents)
     won = hit.progressive
     return "" if won is None else of_meter(won.meter, won.share)
 
@@ -104,20 +105,15 @@ def of_meter(meter: str, share: str) -> str:
     return f"meter {meter}" if share == "1:1" else f"{share} of meter {meter}"
 
 
-def dollars(cents: int) -> str:
-    """An amount in dollars and cents."""
-    return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
-
-
 def commission_line(face: Public) -> str:
     """The commission that each seat owes; empty where no seat does."""
-    owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face.commission_owed.items())
+    owed = ", ".join(f"seat {seat} {amount(cents)}" for seat, cents in face.commission_owed.items())
     return f"commission owed: {owed}" if owed else ""
 
 
 def meters_line(pit: PitLink) -> str:
     """The progressive levels in a table's status; empty where there are none."""
-    levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit.meters.items())
+    levels = ", ".join(f"{name.replace('_', ' ')} {amount(cents)}" for name, cents in pit.meters.items())
     return f"{levels}{'' if pit.meters_fresh else ' (not fresh)'}" if levels else ""
 
 
@@ -126,8 +122,8 @@ def hit_line(hit: PublicHit) -> str:
     step at the pit."""
     cents = hit.shown_cents if hit.cents is None else hit.cents
     meter = f", {of_meter(hit.meter, hit.share)}" if hit.meter else ""
-    amount = "" if cents is None else f" {dollars(cents)}"
-    return f"seat {hit.seat} {hit.spot}, {hit.tier}{meter}{amount}: {hit.step}".replace("_", " ")
+    worth = "" if cents is None else f" {amount(cents)}"
+    return f"seat {hit.seat} {hit.spot}, {hit.tier}{meter}{worth}: {hit.step}".replace("_", " ")
 
 
 def hand_name(hand: str, words: Language) -> str:
@@ -145,7 +141,7 @@ def asked(waits: Waits, words: Language) -> str:
     if (hands := details.pop("hands", None)) is not None:
         details |= {"hands": "; ".join(f"{hand_name(name, words)} {' '.join(cards)}" for name, cards in hands.items())}
     if (cents := details.get("cents")) is not None:
-        details |= {"amount": dollars(cents)}
+        details |= {"amount": amount(cents)}
     return words.name("asks", waits.act).format(**details)
 
 
@@ -174,7 +170,7 @@ def _refused_seats(it: events.WagersLocked) -> list[str]:
 
 
 def _lying(wager: events.WagerShown | events.RefusedShown) -> str:
-    return f"seat {wager.seat}{' back' * wager.back:<8} {wager.spot:<13} {dollars(wager.cents):>10}"
+    return f"seat {wager.seat}{' back' * wager.back:<8} {wager.spot:<13} {amount(wager.cents):>10}"
 
 
 def settlement_lines(event: Mapping[str, Any]) -> list[str]:
@@ -204,7 +200,7 @@ def settled_lines(settlement: events.SettlementShown | None) -> list[str]:
     }
     return [
         *map(_settled, settlement.wagers),
-        ", ".join(f"{name} {dollars(cents)}" for name, cents in moved.items()),
+        ", ".join(f"{name} {amount(cents)}" for name, cents in moved.items()),
     ]
 
 
@@ -212,16 +208,16 @@ def _settled(wager: events.SettledShown) -> str:
     who = f"seat {wager.seat}{' back' * wager.back}"
     if wager.hand:
         who += f" hand {wager.hand}"
-    line = f"{who:<14} {wager.spot:<13} {dollars(wager.cents):>10}  {wager.result.replace('_', ' ')}"
+    line = f"{who:<14} {wager.spot:<13} {amount(wager.cents):>10}  {wager.result.replace('_', ' ')}"
     if wager.meter:
         line += f", the meter {wager.meter}"
     if wager.pays_cents:
-        line += f", wins {dollars(wager.pays_cents)}"
-    return line + (f", commission {dollars(wager.commission_cents)}" if wager.commission_cents else "")
+        line += f", wins {amount(wager.pays_cents)}"
+    return line + (f", commission {amount(wager.commission_cents)}" if wager.commission_cents else "")
 
 
 def _house(it: events.Round | events.SeatsRound) -> str:
-    return f"; house {dollars(it.settlement.totals.house_cents)}" if it.settlement else ""
+    return f"; house {amount(it.settlement.totals.house_cents)}" if it.settlement else ""
 
 
 def _seats_round(it: events.SeatsRound | events.SeatsCorrection) -> str:

@@ -54,8 +54,13 @@ A house is two files. The *table's file* says what is wired where, and names the
 the rules of one printed sheet. Several tables can name one game file. `tablectl check` reads both and tells every
 mistake at once. A key that is not on this page is refused, with the key that was probably meant.
 
-Money is in whole cents. Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth,
-which is 5%. A file's name is written as a whole path, but for `game`."""
+Money is in whole minor units of the house's currency, which keys call `cents`: cents of a dollar, avos of a pataca,
+and whole dong or won, which have none. The file `/etc/table-controller/house.toml` of a table's or a pit's machine says
+the currency, for example `currency = "VND"`: `USD`, `HKD`, `MOP`, `PHP`, `VND` or `KRW`. Without the file it is `USD`.
+Screen, slips, terminals and rules write each amount so. Table and pit must agree.
+
+Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth, which is 5%. A file's
+name is written as a whole path, but for `game`."""
 
 _LIMITS = "The house's limits, and what back bettors may bet."
 

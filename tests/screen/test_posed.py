@@ -8,6 +8,7 @@ from itertools import cycle
 
 import pytest
 
+from controller.basics.money import CURRENCIES, amount
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
 from controller.people.screen.wording import joined, say
@@ -267,3 +268,15 @@ def test_each_target_on_the_technicians_page_is_large_enough_for_a_finger(page: 
     small = f"{_TARGETS}.filter(([, box]) => box.width < 40 || box.height < 40).map(([name]) => name)"
     assert page.browser.read(f"{_TARGETS}.length") == 5
     assert page.browser.read(small) == []
+
+
+# Money.
+
+
+def test_the_page_writes_an_amount_as_the_server_does(page: Page) -> None:
+    page.speak("en")
+    cents = [0, 5, 99, 100, 1_250, 123_456, 100_000_000, 999_999_999_999]
+    for of in CURRENCIES.values():
+        page.browser.run(f"Object.assign(MONEY, {json.dumps(of._asdict())})")
+        assert page.browser.read(f"{cents}.map(money)") == [amount(each, of) for each in cents]
+    page.load()

@@ -16,6 +16,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from controller.basics import money
+from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
 from controller.daemon.config.game_file import GAME_CHECKS, GAME_KEYS, GameFile, of_kind, old_form
@@ -47,13 +49,21 @@ def load(path: Path) -> Config:
         raise ConfigError(_placed(problems, {path: values}))
     game_path = Path(os.path.normpath(path.parent / game_name))
     game_values, game, game_problems = _read_game(game_path)
-    problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems]
+    problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems, *_house()]
     if game is not None:
         problems += check((check_game_fits,), sections | {"game": game}, str(path))
     if problems or table is None or game is None:
         raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
     digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
     return Config(table, game, rules_of(table, game), digest, (*warnings(table, game), *seldom_meant(game)))
+
+
+def _house() -> Iterable[Problem]:
+    """What is wrong with the house's file, which says its currency."""
+    try:
+        money.in_use()
+    except TableError as error:
+        yield Problem(str(money.HOUSE), "currency", error.what, error.do)
 
 
 def game_path(table: Path) -> Path:

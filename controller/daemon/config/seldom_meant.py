@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from controller.basics.money import amount, in_use
 from controller.daemon.config.game_file import GameFile, play_of
 from controller.rules.game.baccarat import Section as PuntoBanco
 from controller.rules.game.baccarat import Tableau
@@ -24,7 +25,8 @@ _A_LARGE_COMMISSION = Fraction(1, 10)
 
 def seldom_meant(game: GameFile) -> Iterator[str]:
     """The warnings about a game's file without mistakes."""
-    yield from _small_amounts(game.wagers, game.bets)
+    if in_use().digits:
+        yield from _small_amounts(game.wagers, game.bets)
     yield from _limits_between_chips(game.wagers, game.bets)
     yield from _cut_card(game)
     yield from _closing(game)
@@ -47,7 +49,7 @@ def _small_amounts(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
         amounts.append(("wagers.increment_cents", wagers.increment_cents))
     for key, cents in amounts:
         if cents is not None and 0 < cents < _A_DOLLAR_CENTS:
-            yield f"{key} = {cents} is {_dollars(cents)}: is {100 * cents} meant, {_dollars(100 * cents)}?"
+            yield f"{key} = {cents} is {amount(cents)}: is {100 * cents} meant, {amount(100 * cents)}?"
 
 
 def _limits_between_chips(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[str]:
@@ -58,7 +60,7 @@ def _limits_between_chips(wagers: WagerRules, bets: Iterable[Bet]) -> Iterator[s
         for bound, name, far in (("minimum", "least", 1), ("maximum", "greatest", 0)):
             cents = getattr(where, field.format(bound))
             if cents is not None and cents % step:
-                nearest = _dollars((cents // step + far) * step)
+                nearest = amount((cents // step + far) * step)
                 yield (
                     f"{said.format(bound)} = {cents} is no multiple of increment_cents = {step}: "
                     f"the {name} wager is {nearest}"
@@ -132,7 +134,7 @@ def _difference(key: str, says: Iterable[int], usual: Iterable[int]) -> Iterator
 def _most_paid_is_never_reached(wagers: WagerRules, bet: Bet) -> Iterator[str]:
     most, pays = wagers.most_wager_cents(bet), max((row.pays for row in bet.rows if row.pays is not None), default=0)
     if bet.pays_at_most_cents is not None and pays * most <= bet.pays_at_most_cents:
-        wins = f"the greatest wager, {_dollars(most)}, wins {_dollars(pays * most)}"
+        wins = f"the greatest wager, {amount(most)}, wins {amount(pays * most)}"
         yield f"{bet.spot}: pays_at_most_cents = {bet.pays_at_most_cents} cuts no pay: {wins}"
 
 
@@ -153,7 +155,3 @@ def _ties_that_lose(bet: Bet) -> Iterator[str]:
     if bet.limits == "circle" and winners and "tie" not in winners:
         push = '{ when = { winner = "tie" }, result = "push" }'
         yield f'{bet.spot}: a tie loses, since no row says what a tie does: add {push}, or result = "lose"'
-
-
-def _dollars(cents: int | Fraction) -> str:
-    return f"${float(cents) / 100:,.2f}"

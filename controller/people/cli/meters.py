@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from controller.basics.money import amount
 from controller.daemon.config.problems import ConfigError, Problem
 from controller.people.par.long_run import LongRun, long_run
 from controller.people.par.page import name_of, percent
@@ -16,7 +17,6 @@ from controller.people.par.reach import least_meters
 from controller.people.par.sheet import Par
 from controller.pit.reference.settings import Settings, load
 from controller.rules.game.bets import Bet, bet_on
-from controller.words.events import dollars
 
 
 def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
@@ -29,7 +29,7 @@ def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
     of = sheet.subject
     least_cents = least_meters(of.play, of.bets, of.shoe.decks)
     if settings is None:
-        least = [f"{meter} at {dollars(cents)} or more" for meter, cents in sorted(least_cents.items()) if cents]
+        least = [f"{meter} at {amount(cents)} or more" for meter, cents in sorted(least_cents.items()) if cents]
         why = "since the cards that win it can win another award of that worth"
         compares = "`--pit-settings FILE` compares the pit's settings"
         return [f"the pit must begin the meter {', and '.join(least)}, {why}: {compares}"] if least else []

@@ -11,13 +11,13 @@ from typing import Any
 import tomli_w
 
 from controller.basics.errors import TableError
+from controller.basics.money import amount
 from controller.basics.shipped import CONFIG
 from controller.daemon.config import Config, is_game_file, load, load_game
 from controller.daemon.config.problems import ConfigError
 from controller.people.cli import programs
 from controller.people.par.reach import least_meters
 from controller.pit.reference.settings import load as load_settings
-from controller.words.events import dollars
 
 _SEED_CENTS = 10_000
 _CONTRIBUTION = "1:100"
@@ -70,7 +70,7 @@ def settings_of(folder: Path, config: Config, own: Path | None) -> Path:
     for meter in sorted(rules.meters - meters.keys()):
         seed_cents = max(_SEED_CENTS, least_cents.get(meter, 0))
         meters[meter] = {"seed_cents": seed_cents, "contribution": _CONTRIBUTION}
-        print(f"The pit begins the meter {meter} at {dollars(seed_cents)}: {at} has no [meters.{meter}].", flush=True)
+        print(f"The pit begins the meter {meter} at {amount(seed_cents)}: {at} has no [meters.{meter}].", flush=True)
     path = folder / "pit.toml"
     path.write_text(tomli_w.dumps(values), "utf-8")
     return path

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from controller.basics.money import amount
 from controller.contract.face.awaited import awaited
 from controller.contract.face.status import ShoeLine, Status, Waits
 from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand
-from controller.words.events import asked, commission_line, dollars, hand_name, hit_line, meters_line
+from controller.words.events import asked, commission_line, hand_name, hit_line, meters_line
 from controller.words.language import Language, language
 
 _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "banker": "outcome", "tie": "outcome"}
@@ -212,11 +213,11 @@ def _wagers(face: Public, words: Language) -> Iterator[str]:
             yield say("refused", spot=spot, seats=_listed(bet.refused_seats), why=words.refusal(bet.refusal or ""))
     playing = [wager for wager in face.wagers if not wager.refused]
     if playing:
-        yield say("wagers", count=len(playing), amount=dollars(sum(wager.cents for wager in playing)))
+        yield say("wagers", count=len(playing), amount=amount(sum(wager.cents for wager in playing)))
     for wager in face.wagers:
         if wager.refused:
             spot, why = wager.spot.replace("_", " "), words.refusal(wager.refused)
-            yield say("refused_wager", seat=wager.seat, spot=spot, amount=dollars(wager.cents), why=why)
+            yield say("refused_wager", seat=wager.seat, spot=spot, amount=amount(wager.cents), why=why)
     yield from (hit_line(hit) for hit in face.hits)
     yield from filter(None, [commission_line(face)])
 

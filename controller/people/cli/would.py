@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from controller.basics.money import amount
 from controller.contract.events import AwardWon, SettledShown
 from controller.contract.face.foreseen import Would, WouldClose, WouldCorrect, WouldVoid
 from controller.contract.face.table import PublicHand
-from controller.words.events import dollars, of_meter, settled_lines
+from controller.words.events import of_meter, settled_lines
 
 
 def would_lines(would: Would | None) -> list[str]:
@@ -71,11 +72,11 @@ def _wagers(would: WouldCorrect) -> Iterator[str]:
 
 def _wager(wager: SettledShown) -> str:
     hand = f" hand {wager.hand}" if wager.hand else ""
-    return f"seat {wager.seat}{' back' * wager.back}{hand} {wager.spot} {dollars(wager.cents)}"
+    return f"seat {wager.seat}{' back' * wager.back}{hand} {wager.spot} {amount(wager.cents)}"
 
 
 def _difference(cents: int) -> str:
-    return f"{dollars(abs(cents))} {'more' if cents > 0 else 'less'}" if cents else "no money"
+    return f"{amount(abs(cents))} {'more' if cents > 0 else 'less'}" if cents else "no money"
 
 
 def _awards(would: WouldCorrect) -> Iterator[str]:
@@ -84,7 +85,7 @@ def _awards(would: WouldCorrect) -> Iterator[str]:
     for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:
             award = would.worth[spot][tier]
-            worth = f"the {of_meter(award.meter, award.share)}" if award.meter else dollars(award.cents or 0)
+            worth = f"the {of_meter(award.meter, award.share)}" if award.meter else amount(award.cents or 0)
             yield f"  seat {seat} {spot.replace('_', ' ')}, {tier.replace('_', ' ')}, {worth}: {change}"
 
 
@@ -101,4 +102,4 @@ def _returned(would: WouldVoid) -> Iterator[str]:
 def _closed(would: WouldClose) -> Iterator[str]:
     yield f"Shoe {would.shoe} ends here, after {would.rounds} rounds, with {would.cards_left} cards left in it."
     for owes in would.commission_owed:
-        yield f"  seat {owes.seat} owes commission: {dollars(owes.cents)}"
+        yield f"  seat {owes.seat} owes commission: {amount(owes.cents)}"

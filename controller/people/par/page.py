@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from controller.basics.money import amount
 from controller.people.par.capped import Capped, capped
 from controller.people.par.long_run import LongRun
 from controller.people.par.odds import Levels, Odds, Outcome
@@ -210,9 +211,9 @@ def _capped_json(of: Par, odds: Odds) -> dict[str, Any]:
 
 def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
     if (found := _capped(of, odds)) is not None:
-        in_full = f"a wager up to {dollars(found.in_full_to_cents)} is paid in full"
-        yield f"a wager wins at most {dollars(found.pays_at_most_cents)}: {in_full}"
-        yield f"at the greatest wager, {dollars(found.greatest_cents)}, the house edge is {percent(found.edge)}"
+        in_full = f"a wager up to {amount(found.in_full_to_cents)} is paid in full"
+        yield f"a wager wins at most {amount(found.pays_at_most_cents)}: {in_full}"
+        yield f"at the greatest wager, {amount(found.greatest_cents)}, the house edge is {percent(found.edge)}"
 
 
 def _closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
@@ -341,7 +342,7 @@ def _meters_of(bet: Odds, levels: Levels) -> str:
         return ""
     if not any(levels.get(meter) for meter in meters):
         return " with empty meters"
-    return " with " + ", ".join(f"{meter} at {dollars(levels.get(meter, 0))}" for meter in meters)
+    return " with " + ", ".join(f"{meter} at {amount(levels.get(meter, 0))}" for meter in meters)
 
 
 def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
@@ -375,12 +376,7 @@ def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
     beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
     if cents <= 0:
         return f"the house has no edge even while the meter is empty, {beside}"
-    return f"the house has no edge from {dollars(cents)} on, {beside}"
-
-
-def dollars(cents: Fraction | int) -> str:
-    """An amount for people."""
-    return f"${float(cents) / 100:,.2f}"
+    return f"the house has no edge from {amount(cents)} on, {beside}"
 
 
 def _cents(cents: Fraction | None) -> str | None:

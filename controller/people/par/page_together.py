@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from controller.basics.money import amount
 from controller.people.par.liability import Liability, liability
 from controller.people.par.odds import Levels
-from controller.people.par.page import dollars, name_of, percent
+from controller.people.par.page import name_of, percent
 from controller.people.par.sensitivity import ByDecks
 from controller.people.par.sheet import Hands, Par
 from controller.people.par.together import Pair, Together, pairs
@@ -33,22 +34,22 @@ def _liability(most: Liability) -> str:
     seats = f"{most.seats} seats" if most.seats != 1 else "one seat"
     said = [f"{seats} with {seated or 'nothing'}" + (f", and behind each {behind}" if behind else "")]
     if most.stakes:
-        player, banker = (dollars(wager.cents) for wager in most.stakes[:2])
+        player, banker = (amount(wager.cents) for wager in most.stakes[:2])
         said.append(f"the active seats with {player} (Player) and {banker} (Banker)")
     if most.meters:
         said.append(f"the meters {', '.join(most.meters)}")
-    return f"The most that the house pays in one round is {dollars(most.cents)}: {', and '.join(said)}."
+    return f"The most that the house pays in one round is {amount(most.cents)}: {', and '.join(said)}."
 
 
 def _on(wagers: Iterable[Wager]) -> str:
-    return ", ".join(f"{dollars(wager.cents)} on {wager.spot}" for wager in wagers)
+    return ", ".join(f"{amount(wager.cents)} on {wager.spot}" for wager in wagers)
 
 
 def _awards_beside(sheet: Par, count: Together) -> Iterator[str]:
     for bet in sheet.subject.bets:
         if bet.spot in count.left_out and bet.progressive:
             greatest = max((row.cents or 0 for row in bet.rows), default=0)
-            yield f"Each wager on {bet.spot} can win up to {dollars(greatest)} more, or a meter."
+            yield f"Each wager on {bet.spot} can win up to {amount(greatest)} more, or a meter."
 
 
 def _why(sheet: Par) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.basics.money import short
 from controller.contract.pit_words import moment_ms
 from controller.people.pit_page.look import Look, code_in, count_in, ms_in
 from controller.people.pit_page.subscriber import HeardState
-from controller.people.screen.wording import Text, dollars, joined, same, say
+from controller.people.screen.wording import Text, joined, same, say
 from controller.pit.reference.standing import HeardTable, Standing, Waiting
 from controller.words.found import LANGUAGES
 from controller.words.language import language
@@ -100,9 +101,9 @@ def _meters(standing: Standing) -> list[dict[str, object]]:
     return [
         {
             "meter": say("award", name),
-            "level": dollars(cents),
-            "reserve": dollars(standing.reserves.get(name, 0)),
-            "overflow": dollars(over) if (over := standing.overflows.get(name, 0)) else None,
+            "level": short(cents),
+            "reserve": short(standing.reserves.get(name, 0)),
+            "overflow": short(over) if (over := standing.overflows.get(name, 0)) else None,
             "waits": standing.waiting_terms.get(name),
         }
         for name, cents in standing.levels.items()
@@ -113,7 +114,7 @@ def _hit(waiting: Waiting) -> dict[str, object]:
     award = waiting.award
     return {
         "award": award.id,
-        "amount": dollars(award.cents),
+        "amount": short(award.cents),
         "tier": say("award", award.tier),
         "seat": say("pit", "seat", seat=award.seat),
         "table": award.table,
@@ -153,6 +154,6 @@ def _account(look: Look) -> dict[str, object] | None:
         "at_ms": look.account.at_ms,
         "balances": not account.findings,
         "findings": account.findings,
-        "owed": dollars(account.owed_cents),
-        "paid": dollars(account.paid_cents),
+        "owed": short(account.owed_cents),
+        "paid": short(account.paid_cents),
     }

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from controller.basics.money import short
 from controller.contract.face.awaited import awaited
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import Status, WinShown
 from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand, PublicHit, PublicSettled
 from controller.people.screen.placards import award_cents, award_name, bet_name, meters_of
-from controller.people.screen.wording import Text, card_text, dollars, either, joined, knows, same, say
+from controller.people.screen.wording import Text, card_text, either, joined, knows, same, say
 
 _SIGNS = {
     "flash": "invitation",
@@ -217,7 +218,7 @@ def _award(hits: list[PublicHit], placard: Placard) -> dict[str, Any]:
     name there, since it has the screen."""
     most = max(hits, key=lambda hit: _cents(hit, placard) or 0)
     cents = _cents(most, placard)
-    amount = dollars(cents) if cents is not None else ""
+    amount = short(cents) if cents is not None else ""
     more = f"+{len(hits) - 1}" if len(hits) > 1 else ""
     name = None if most.meter else award_name(placard, most.spot, most.tier)
     return {"amount": f"{amount} {more}".strip(), "name": name}
@@ -234,7 +235,7 @@ def _hit(hit: PublicHit, placard: Placard, face: Public, epoch: str) -> dict[str
         "seat": say("label", "seat", seat=hit.seat),
         "tier": award_name(placard, hit.spot, tier),
         "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
-        "amount": dollars(cents) if cents is not None else "",
+        "amount": short(cents) if cents is not None else "",
         "cents": cents,
         "waits": say("step", hit.step),
         "progressive": bool(hit.meter),

@@ -9,8 +9,9 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from controller.basics.money import short
 from controller.contract.face.placard import Limits, Placard, PlacardBet, PlacardRow, When
-from controller.people.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
+from controller.people.screen.wording import SUIT_SIGNS, Text, either, joined, knows, plain, same, say
 
 _SHORT = 3
 """A bet with at most this many rows has no pay table of its own."""
@@ -95,9 +96,9 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
             told.append((_name("spot", bet.spot), _range(*ends)))
         if spots := [_name("spot", bet.spot) for bet in of_kind if bet not in own and bet not in priced]:
             told.append((joined(spots, ", ") if kind == "circle" else say("limit", kind), _range(least, most)))
-    told += [(_name("spot", bet.spot), dollars(bet.price_cents or 0)) for bet in priced]
+    told += [(_name("spot", bet.spot), short(bet.price_cents or 0)) for bet in priced]
     capped = ((bet.spot, bet.pays_at_most_cents) for bet in placard.bets)
-    told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), dollars(most)) for spot, most in capped if most]
+    told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), short(most)) for spot, most in capped if most]
     lines = [(label, same(text)) for label, text in told]
     for bet in placard.bets:
         if bet.maximum_of_needed is not None:
@@ -120,7 +121,7 @@ def _closing(placard: Placard) -> Iterator[tuple[Text, Text]]:
 
 
 def _range(least_cents: int, most_cents: int) -> str:
-    return f"{dollars(least_cents)} – {dollars(most_cents)}"
+    return f"{short(least_cents)} – {short(most_cents)}"
 
 
 def _name(section: str, key: str) -> Text:
@@ -203,7 +204,7 @@ def _row_pays(row: PlacardRow) -> Text:
             return say("pays", "meter") if row.share == "1:1" else same(_percent(row.share))
         return say("pays", "share", share=_percent(row.share), meter=_name("award", meter))
     if row.cents is not None:
-        return same(dollars(row.cents))
+        return same(short(row.cents))
     if row.result is not None:
         return say("pays", row.result)
     commission = row.commission_taken or row.commission_owed

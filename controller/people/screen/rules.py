@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from controller.basics.money import short
 from controller.contract.face.placard import Placard, PlacardBet
 from controller.people.screen.drawing import Lines, numbers, tables
 from controller.people.screen.placards import beside, boards, either_of_each, placard_view
-from controller.people.screen.wording import Text, dollars, words
+from controller.people.screen.wording import Text, words
 
 _PAGE = Path(__file__).with_name("pages") / "help.html"
 
@@ -75,9 +76,9 @@ def _figures(placard: Placard, language: str) -> dict[str, str]:
         "naturals": numbers(placard.naturals),
         "seats": str(seats),
         "players": str(2 * seats),
-        "least_circle": dollars(limits.circle_minimum_cents),
-        "step": dollars(limits.increment_cents),
-        "pays_unit": dollars(placard.pays_unit_cents),
+        "least_circle": short(limits.circle_minimum_cents),
+        "step": short(limits.increment_cents),
+        "pays_unit": short(placard.pays_unit_cents),
     }
     bets = _bets_of(placard) | {"one_of": either_of_each(placard.bets, _groups(placard))}
     return told | placard.house_ways | {kind: text[language] for kind, text in bets.items()}

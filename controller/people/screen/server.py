@@ -46,7 +46,7 @@ from controller.people.screen.placards import placard_view
 from controller.people.screen.rules import rules_page
 from controller.people.screen.shoes import shoe_view
 from controller.people.screen.technicians import Ages, rounds_csv, technician_view
-from controller.people.screen.wording import chosen, filled
+from controller.people.screen.wording import chosen, filled, with_money
 from controller.words.found import SIDE_BY_SIDE
 from controller.words.language import language
 
@@ -231,7 +231,7 @@ class _TechniciansPages:
         return guarded
 
     async def _page(self, _request: Request) -> Response:
-        return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
+        return HTMLResponse(with_money((_PAGES / "technician.html").read_text("utf-8")))
 
     async def _events(self, request: Request) -> Response:
         return _stream(self._screen.technicians, _place(request))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any
 
+from controller.basics import money
 from controller.words.found import LANGUAGES, pages_words
 
 SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
@@ -38,11 +40,16 @@ def knows(section: str, key: str) -> bool:
 
 def filled(page: str, languages: Sequence[str], *sections: str) -> str:
     """A page in these languages, with words in the place of `{{label.player}}`."""
-    page = page.replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
+    page = with_money(page).replace("{{language}}", languages[0]).replace("{{languages}}", " ".join(languages))
     for section in sections:
         for key in words(LANGUAGES[0])[section]:
             page = page.replace(f"{{{{{section}.{key}}}}}", _spans(section, key, languages))
     return page
+
+
+def with_money(page: str) -> str:
+    """A page that is told how the house writes money."""
+    return page.replace("{{money}}", escape(json.dumps(money.in_use()._asdict())))
 
 
 def _spans(section: str, key: str, languages: Sequence[str]) -> str:
@@ -99,8 +106,3 @@ def either(values: list[Text]) -> Text:
 def card_text(card: str) -> str:
     """A card as people write it: `10♠`."""
     return f"{card[:-1].replace('T', '10')}{SUIT_SIGNS.get(card[-1], card[-1])}"
-
-
-def dollars(cents: int) -> str:
-    """An amount, with cents only where it has some."""
-    return f"${cents // 100:,}" if cents % 100 == 0 else f"${cents / 100:,.2f}"

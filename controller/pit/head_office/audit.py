@@ -18,13 +18,14 @@ from typing import Any
 from msgspec import Struct, field
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.contract.bounds import EPOCH, HASH, MOST_SEQ, TABLE, is_count
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import signature_holds
 from controller.pit.head_office import decided, signed_decisions
 from controller.pit.head_office.decided import Decision
 from controller.pit.head_office.remembered import Seen
-from controller.pit.head_office.replay import Award, Replay, Terms, money, standing, whole
+from controller.pit.head_office.replay import Award, Replay, Terms, standing, whole
 
 STATEMENT_FORM = 3
 _MOST_FINDINGS = 100
@@ -371,10 +372,10 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
         elif (said[hit]["award"], said[hit]["meter"]) != (award.id, award.meter):
             _find(house, f"{named} is of {award.meter}; the pit says {said[hit]['award']}, of {said[hit]['meter']}")
         if len(paid) > 1 or (paid and told[-1][0] == "rejected"):
-            steps = ", ".join(f"{step} with {money(cents)}" for step, cents in told)
+            steps = ", ".join(f"{step} with {figures(cents)}" for step, cents in told)
             _find(house, f"{named}: the table was told of a payment, and of something else: {steps}")
         elif paid and (award.step, {award.cents}) != ("paid", paid):
-            _find(house, f"{named} is {award}, and the table was told that the pit paid {money(min(paid))}")
+            _find(house, f"{named} is {award}, and the table was told that the pit paid {figures(min(paid))}")
         elif award.step == "paid" and not paid:
             house.notes.append(f"{named} is paid, and its table has not told of the payment yet")
     for key, which in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
@@ -382,7 +383,7 @@ def _awards(house: House, stated: dict[str, Any], awards: Mapping[str, Award]) -
             until = f" to {[*awards.values()][-1].place}" if awards else ""
             _find(
                 house,
-                f"{key}: the awards make {money(stands)}, played again{until}; the pit says {_money(stated[key])}",
+                f"{key}: the awards make {figures(stands)}, played again{until}; the pit says {_money(stated[key])}",
             )
 
 
@@ -418,7 +419,7 @@ def _meters(house: House, stated: dict[str, Any], replay: Replay) -> None:
         house.meters[name] = {key: _cents(said[name][key]) for key in keys} | {"wagered_cents": meter.wagered_cents}
         until = f" to {meter.place}" if meter.place else ""
         for key, stands in meter.figures().items():
-            shown = money(stands) if key.endswith("cents") else str(stands)
+            shown = figures(stands) if key.endswith("cents") else str(stands)
             stated_as = said[name].get(key, 0)  # a pit without limits states no overflow
             pits = _money(stated_as) if key.endswith("cents") else _text(stated_as)
             if shown != pits:
@@ -439,7 +440,7 @@ def _hit(award: Award) -> Hit:
 
 
 def _money(value: object) -> str:
-    return money(_cents(value))
+    return figures(_cents(value))
 
 
 def _cents(value: object) -> int:

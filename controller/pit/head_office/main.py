@@ -13,10 +13,10 @@ from msgspec import to_builtins
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind, Priority, tell, tell_error
+from controller.basics.money import figures
 from controller.basics.waited import waited_for
 from controller.pit.head_office import approved, remembered
 from controller.pit.head_office.audit import House, audit, compare_houses
-from controller.pit.head_office.replay import money
 
 _NAME = "table-controller-head-office"
 
@@ -115,10 +115,10 @@ def _show(house: House) -> None:
     for name, shown in house.keys.items():
         _say(house, f"    key of {name:<24}{shown}")
     for meter, cents in house.meters.items():
-        level, reserve, wagered = (money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
+        level, reserve, wagered = (figures(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
         _say(house, f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
     for hit in house.hits:
-        how = f"{money(hit.cents)}  {hit.step}, the table was told: {hit.told}"
+        how = f"{figures(hit.cents)}  {hit.step}, the table was told: {hit.told}"
         _say(house, f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {how}", table=hit.table)
     if house.terms_digest is not None:
         _say(house, f"    terms {house.terms_digest}")

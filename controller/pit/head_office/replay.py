@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from controller.basics.money import figures
 from controller.contract.bounds import MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.canonical import canonical
 from controller.contract.old_events import as_now
@@ -44,9 +45,9 @@ class Terms(NamedTuple):
     limit_cents: int | None = None
 
     def __str__(self) -> str:
-        limit = "" if self.limit_cents is None else f", limit {money(self.limit_cents)}"
-        parts = f"seed {money(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
-        return f"{parts}, at most {money(self.reseed_at_most_cents)} to begin again{limit}"
+        limit = "" if self.limit_cents is None else f", limit {figures(self.limit_cents)}"
+        parts = f"seed {figures(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
+        return f"{parts}, at most {figures(self.reseed_at_most_cents)} to begin again{limit}"
 
     def told(self) -> dict[str, object]:
         """The terms as the digest has them."""
@@ -354,8 +355,8 @@ class Replay:
             own = 0 if award.step == "rejected" else award.own_cents
             if cents != award.cents and (step, cents) not in award.told:
                 self.findings.append(
-                    f"award {id_} ({award.place}) was {step} with {money(cents)}, says the pit: played again it has"
-                    f" {money(award.cents)}, and its table told of no other amount"
+                    f"award {id_} ({award.place}) was {step} with {figures(cents)}, says the pit: played again it has"
+                    f" {figures(award.cents)}, and its table told of no other amount"
                 )
             award.cents, award.house_cents, award.step = cents, cents - own, step
 
@@ -498,14 +499,8 @@ def _divide(cents: int, awards: list[Award]) -> None:
 
 def standing(step: str, cents: int, house_cents: int) -> str:
     """How an award stands, for people: paid with 120.00, of which 20.00 are the house's."""
-    of_house = f", of which {money(house_cents)} are the house's" if house_cents else ""
-    return f"{step} with {money(cents)}{of_house}"
-
-
-def money(cents: int) -> str:
-    """An amount for people: 10,000.80."""
-    sign, whole = "-" if cents < 0 else "", abs(cents)
-    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+    of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
+    return f"{step} with {figures(cents)}{of_house}"
 
 
 def whole(value: object, least: int, most: int) -> int:

@@ -11,9 +11,9 @@ from pathlib import Path
 from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
+from controller.basics.money import amount, figures
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.day_book import Day, Sums
-from controller.pit.reference.meters import money
 from controller.words.found import SIDE_BY_SIDE
 from controller.words.language import language
 
@@ -133,7 +133,7 @@ def day_page(day: Day) -> str:
         for part in day.parts
     )
     told = "".join(f"<li>{escape(each)}</li>" for each in (*day.findings, *day.notes))
-    paid = "".join(_row(table, f"${money(cents)}") for table, cents in day.paid_cents.items())
+    paid = "".join(_row(table, amount(cents)) for table, cents in day.paid_cents.items())
     return f"""<!doctype html>
 <html lang="{SIDE_BY_SIDE[0]}">
 <head>
@@ -169,16 +169,16 @@ def _shown(sums: Sums) -> Iterator[str]:
     yield from (str(getattr(sums, name)) for name in _COUNTS)
     for name in _MONEY:
         cents = getattr(sums, name)
-        yield "–" if cents is None else money(cents)
+        yield "–" if cents is None else figures(cents)
     low, high = sums.interval
     outside = " !" if sums.variance and not low <= sums.house_cents <= high else ""
-    yield money(sums.theoretical.numerator // sums.theoretical.denominator)
-    yield f"{money(low)} … {money(high)}{outside}"
+    yield figures(sums.theoretical.numerator // sums.theoretical.denominator)
+    yield f"{figures(low)} … {figures(high)}{outside}"
 
 
 def _meters(day: Day) -> str:
     rows = [
-        _row(meter.account, money(meter.opening_cents), *_moved(meter.moved_cents), money(meter.closing_cents))
+        _row(meter.account, figures(meter.opening_cents), *_moved(meter.moved_cents), figures(meter.closing_cents))
         for part in day.parts
         for meter in part.meters
     ]
@@ -187,7 +187,7 @@ def _meters(day: Day) -> str:
 
 
 def _moved(moved: dict[str, int]) -> Iterator[str]:
-    yield ", ".join(f"{why} {money(cents)}" for why, cents in moved.items())
+    yield ", ".join(f"{why} {figures(cents)}" for why, cents in moved.items())
 
 
 def _row(*cells: str) -> str:

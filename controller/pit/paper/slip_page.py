@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from controller.pit.reference.meters import money
+from controller.basics.money import amount
 from controller.pit.reference.slips import HandTold, Print, ToPrint
 from controller.words.amounts import in_words
 from controller.words.found import SIDE_BY_SIDE
@@ -34,7 +34,7 @@ def slip_page(paper: ToPrint) -> str:
 <p class="number">{slip.number}</p>
 <h1>{_heading("title")}</h1>
 {marks}
-<p class="amount">${money(slip.cents)}</p>
+<p class="amount">{amount(slip.cents)}</p>
 {words}
 <dl>{told}</dl>
 <div class="sign"><p>{_both("paid_by")}</p><p>{_both("seen_by")}</p></div>
@@ -51,7 +51,7 @@ def _marks(paper: ToPrint, last: Print) -> Iterator[str]:
     if last.copy > 1:
         yield _both("copy", copy=last.copy - 1, number=slip.number, by=first.by, at=_local(paper, first.at))
     if slip.tax_form is not None:
-        yield _both("tax", form=slip.tax_form, wager=f"${money(slip.wager_cents)}")
+        yield _both("tax", form=slip.tax_form, wager=amount(slip.wager_cents))
     if paper.award.step == "paid":
         yield _both("is_paid")
     if paper.replaces is not None:
@@ -64,10 +64,10 @@ def _told(paper: ToPrint) -> Iterator[tuple[str, str]]:
     yield _both("table"), escape(award.table)
     yield _both("round"), _both("shoe_and_round", shoe=award.shoe, round=award.round)
     yield _both("seat"), str(award.seat)
-    yield _both("bet"), f"{escape(award.spot)} · {escape(award.tier)} · ${money(paper.slip.wager_cents)}"
+    yield _both("bet"), f"{escape(award.spot)} · {escape(award.tier)} · {amount(paper.slip.wager_cents)}"
     if paper.won_cents is not None:
         share = "" if paper.share == "1" else f" × {escape(str(paper.share))}"
-        yield _both("level"), f"{escape(str(award.meter))}{share}: ${money(paper.won_cents)}"
+        yield _both("level"), f"{escape(str(award.meter))}{share}: {amount(paper.won_cents)}"
     for name, hand in (("player", hit.player), ("banker", hit.banker)):
         if hand is not None:
             yield _both(name), _cards(hand)

@@ -13,10 +13,11 @@ from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode, encode
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.pit.reference import people
 from controller.pit.reference.award import Award
 from controller.pit.reference.ledger import Ledger
-from controller.pit.reference.meters import digest_of, money
+from controller.pit.reference.meters import digest_of
 from controller.pit.reference.roles import ROLES, Role
 from controller.pit.reference.settings import load
 
@@ -299,7 +300,7 @@ def award_line(award: Award) -> str:
     """An award for people, in a line."""
     won = award.meter or "fixed"
     where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
-    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
+    return f"{award.id}  {award.step:<8}  {figures(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
 
 
 def award_lines(award: Award) -> list[str]:
@@ -307,7 +308,7 @@ def award_lines(award: Award) -> list[str]:
     lines = [award_line(award)]
     if award.house_cents:
         lines.append(
-            f"    the house added {money(award.house_cents)}: the table told another amount than this ledger had"
+            f"    the house added {figures(award.house_cents)}: the table told another amount than this ledger had"
         )
     lines += [f"    told by the table: {telling}, {telling.became}" for telling in award.tellings]
     lines += [f"    ? {doubt}" for doubt in award.doubts]

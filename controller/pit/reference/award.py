@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.pit.reference.doubts import Doubt
-from controller.pit.reference.meters import money
 
 
 class Telling(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Telling(Struct, frozen=True):
         return "to be recalled or dismissed" if self.recalled_by is None else f"recalled by {self.recalled_by}"
 
     def __str__(self) -> str:
-        return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
+        return f"{self.step}, {figures(self.cents)}, by {self.by} (event {self.event})"
 
 
 class Award(Struct, frozen=True):
@@ -106,7 +106,7 @@ def disputed(table: str, award: str, cents: int) -> TableError:
     """The error that a table does not believe an amount."""
     return TableError(
         "award_disputed",
-        f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
+        f"Table {table} does not believe that award {award} is {figures(cents)}: its meter never showed so much there.",
         "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
         f" tablectl accept-award {award} {cents} --by NAME. If not, two people reject the award: award reject {award}.",
     )

@@ -28,13 +28,14 @@ from typing import Literal
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.contract.pit_words import AwardStep
 from controller.pit.reference.award import Award, Telling, disputed, to_recall, what_to_do
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import highest_number, next_number, number_text
 from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.doubts import Doubts
-from controller.pit.reference.meters import money, split
+from controller.pit.reference.meters import split
 from controller.pit.reference.people import both, name, not_two_people, two_people
 from controller.pit.reference.store import Store
 from controller.pit.reference.wins import Wins
@@ -355,7 +356,7 @@ class Awards:
                 "INSERT INTO telling (event, award, step, cents, by_whom) VALUES (?, ?, ?, ?, ?)",
                 (event, number, step, cents, by),
             )
-        told = f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}."
+        told = f"Table {table} tells that award {id_} was {step}, {figures(cents)}, by {by}."
         return TableError("award_told", f"{told} This ledger does not have that step.", what_to_do(id_, stands, holds))
 
     def _waits_before(self, table: str, seq: int) -> bool:

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, json, to_builtins
 
+from controller.basics.money import figures
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.decisions import Decisions
-from controller.pit.reference.meters import money
 from controller.pit.reference.people import PIT
 from controller.pit.reference.store import Store
 
@@ -46,7 +46,9 @@ class TaxRule(Struct, frozen=True):
         return cents >= self.at_least_cents and cents >= self.times_the_wager * wager_cents
 
     def __str__(self) -> str:
-        return f"{self.form} from {self.since}: {self.times_the_wager} times the wager and {money(self.at_least_cents)}"
+        return (
+            f"{self.form} from {self.since}: {self.times_the_wager} times the wager and {figures(self.at_least_cents)}"
+        )
 
 
 class HouseRules(Struct, frozen=True):

@@ -15,6 +15,7 @@ from fractions import Fraction
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.old_events import as_now
@@ -23,7 +24,7 @@ from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.doubts import OF_THE_SHOE
 from controller.pit.reference.incoming import RefusedError, TableEvent
-from controller.pit.reference.meters import money, share_of
+from controller.pit.reference.meters import share_of
 from controller.pit.reference.settings import MOST_VOIDS_IN_A_SHOE
 from controller.pit.reference.store import Store
 
@@ -110,7 +111,7 @@ class Intake:
         for price_cents, meter in fed:
             prices = self.prices_cents.get(meter, ())
             if prices and price_cents not in prices:
-                may = " or ".join(map(money, sorted(prices)))
+                may = " or ".join(map(figures, sorted(prices)))
                 raise RefusedError(
                     "price_unreasonable",
                     f"Table {table} has a wager on the meter {meter} at another price than {may} (event"

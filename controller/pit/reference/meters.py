@@ -13,6 +13,7 @@ from math import floor, prod
 
 from msgspec import Struct
 
+from controller.basics.money import figures
 from controller.contract.canonical import canonical
 
 
@@ -65,10 +66,10 @@ class Terms(Struct, frozen=True):
     def _words(self) -> dict[str, str]:
         return {
             "contribution": _share(self.contribution),
-            "seed": money(self.seed_cents),
+            "seed": figures(self.seed_cents),
             "reserve": _share(self.reserve),
-            "reseed at most": money(self.reseed_at_most_cents),
-            "limit": "none" if self.limit_cents is None else money(self.limit_cents),
+            "reseed at most": figures(self.reseed_at_most_cents),
+            "limit": "none" if self.limit_cents is None else figures(self.limit_cents),
         }
 
 
@@ -105,12 +106,6 @@ def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)
-
-
-def money(cents: int) -> str:
-    """An amount for people: 10,000.80."""
-    sign, whole = "-" if cents < 0 else "", abs(cents)
-    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
 
 
 def digest_of(meters: Mapping[str, Terms]) -> str:

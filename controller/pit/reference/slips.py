@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from msgspec import Struct, convert
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.contract.canonical import parse_object
 from controller.contract.old_events import as_now
 from controller.pit.reference import house_rules
@@ -21,7 +22,6 @@ from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Awards
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.decisions import Decisions
-from controller.pit.reference.meters import money
 from controller.pit.reference.people import name
 from controller.pit.reference.store import Store
 
@@ -207,7 +207,7 @@ def refuse_unmarked(db: Store, id_: str) -> None:
     if form is not None and marked is None:
         raise TableError(
             "award_reportable",
-            f"Award {id_} of {money(cents)} on a wager of {money(wager_cents)} is to be reported: {form}."
+            f"Award {id_} of {figures(cents)} on a wager of {figures(wager_cents)} is to be reported: {form}."
             " Its slip does not say so yet.",
             f"Print its slip: pitctl slip {id_} -o FILE. Fill in the form with the winner. Then pay.",
         )
@@ -245,7 +245,7 @@ def amiss(db: Store) -> Iterator[str]:
             yield f"slip {number} was printed {noted.get(number, 0)} times, and the prints {printed} are kept"
     for number, was in db.execute("SELECT subject, min(cents) FROM decision WHERE what = 'slip' GROUP BY subject"):
         if number in cents and cents[number] != was:
-            yield f"slip {number} is of {money(cents[number])}, and was printed with {money(was)}"
+            yield f"slip {number} is of {figures(cents[number])}, and was printed with {figures(was)}"
 
 
 def _last_form(db: Store, award: int, otherwise: str | None) -> str | None:

@@ -16,10 +16,11 @@ from typing import Any
 from msgspec import Struct
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.contract.canonical import parse_object
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.decisions import Decisions, terms_told
-from controller.pit.reference.meters import Terms, digest_of, money
+from controller.pit.reference.meters import Terms, digest_of
 from controller.pit.reference.store import Store
 
 _IN_FORCE = """
@@ -320,8 +321,8 @@ class MeterTerms:
         if level > change.terms.level(level):
             raise TableError(
                 "limit_below_level",
-                f"The meter {change.meter} shows {money(level)}, and its new limit is"
-                f" {money(change.terms.level(level))}.",
+                f"The meter {change.meter} shows {figures(level)}, and its new limit is"
+                f" {figures(change.terms.level(level))}.",
                 "No meter is lowered but by a win: write a higher limit.",
             )
 

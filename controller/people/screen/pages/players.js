@@ -235,10 +235,6 @@ function drawSeats() {
 
 const rolled = new Map();
 
-function money(cents) {
-  return `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-}
-
 function ems(amount) {
   return [...amount].reduce((wide, letter) => wide + (",.".includes(letter) ? 0.29 : 0.65), 0); // of Inter at its heaviest
 }

@@ -24,7 +24,7 @@ function svg(tag, attributes, ...inside) {
 
 const text = (x, y, said, more = {}) => svg("text", { x, y, ...more }, String(said));
 const plain = (name) => name.replaceAll("_", " ");
-const money = (cents) => (cents == null ? "–" : `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`);
+const paid = (cents) => (cents == null ? "–" : money(cents));
 const row = (...cells) => el("tr", "", ...cells.map((each) => (each instanceof Node ? each : el("td", "", String(each)))));
 
 function pairs(where, told, write = String) {
@@ -155,7 +155,7 @@ function drawPast(past) {
   $("alarms").replaceChildren(...(past.alarms.length ? past.alarms : [{ at: "", says: "none" }]).map((alarm) => el("li", "", `${alarm.at.slice(0, 19).replace("T", " ")} ${alarm.says}`)));
   $("awards").replaceChildren(...past.awards.map((each) => {
     const unequal = each.step === "disputed" || (each.pit_cents !== null && each.here_cents !== null && each.pit_cents < each.here_cents);
-    return row(each.at.slice(0, 19).replace("T", " "), `seat ${each.seat}`, plain(each.tier), money(each.here_cents), el("td", unequal ? "unequal" : "", money(each.pit_cents)), each.says);
+    return row(each.at.slice(0, 19).replace("T", " "), `seat ${each.seat}`, plain(each.tier), paid(each.here_cents), el("td", unequal ? "unequal" : "", paid(each.pit_cents)), each.says);
   }));
   const columns = ["hit", "at", "award", "shown here", "awarded", "step"].map((head) => el("th", "", head));
   $("awards").prepend(past.awards.length ? row(...columns) : row("none"));
@@ -183,7 +183,7 @@ function draw(told) {
   $("facts").append(el("dt", "", "Journal's head"), Object.assign(el("dd", "", head), { id: "head" }));
   const meterHeads = ["meter", "shown here", "the pit's last word", ""].map((head) => el("th", "", head));
   $("meters").replaceChildren(...(now.meters.length ? [row(...meterHeads)] : [row("this game has none")]), ...now.meters.map(({ meter, here_cents: here, pit_cents: pit }) =>
-    row(el("th", "", plain(meter)), money(here), el("td", here === pit ? "" : "unequal", money(pit)), el("td", now.fresh ? "" : "unequal", now.fresh ? "fresh" : "NOT fresh: no wager on it is taken"))));
+    row(el("th", "", plain(meter)), paid(here), el("td", here === pit ? "" : "unequal", paid(pit)), el("td", now.fresh ? "" : "unequal", now.fresh ? "fresh" : "NOT fresh: no wager on it is taken"))));
   $("meters-refused").textContent = now.meters_refused ?? "";
   drawFelt();
   drawPins();

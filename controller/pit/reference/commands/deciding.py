@@ -7,12 +7,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from controller.basics.money import figures
 from controller.basics.waited import waited_for
 from controller.pit.reference.account import Account, MeterAccount
 from controller.pit.reference.asked import award_lines
 from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
-from controller.pit.reference.meters import money
 
 
 def add_list(parser: ArgumentParser) -> None:
@@ -104,12 +104,12 @@ def _print_account(drawn_up: Account) -> None:
         _print_meter(meter)
     for award in drawn_up.awards:
         hits = f"{award.hits} hits ({award.rejected} rejected)"
-        print(f"{award.spot} {award.award}: {hits}, won {money(award.won_cents)}, paid {money(award.paid_cents)}")
-    print(f"awards owed {money(drawn_up.owed_cents)}, paid {money(drawn_up.paid_cents)}")
+        print(f"{award.spot} {award.award}: {hits}, won {figures(award.won_cents)}, paid {figures(award.paid_cents)}")
+    print(f"awards owed {figures(drawn_up.owed_cents)}, paid {figures(drawn_up.paid_cents)}")
     if drawn_up.house_reserve_cents:
-        print(f"the house's reserve, from closed meters: {money(drawn_up.house_reserve_cents)}")
+        print(f"the house's reserve, from closed meters: {figures(drawn_up.house_reserve_cents)}")
     if drawn_up.recalled_cents:
-        print(f"of these amounts the house added to recalled awards: {money(drawn_up.recalled_cents)}")
+        print(f"of these amounts the house added to recalled awards: {figures(drawn_up.recalled_cents)}")
     for finding in drawn_up.findings:
         print(f"does not balance: {finding}", file=sys.stderr)
     if not drawn_up.findings:
@@ -129,6 +129,6 @@ def _print_meter(meter: MeterAccount) -> None:
         ("overflow over the limit", meter.overflow_cents),
         ("reserve", meter.reserve_cents),
     ):
-        print(f"    {what:<26}{money(cents):>18}")
-    print(f"    qualifying wagers         {meter.wagers:>18,}  together {money(meter.wagered_cents)}")
+        print(f"    {what:<26}{figures(cents):>18}")
+    print(f"    qualifying wagers         {meter.wagers:>18,}  together {figures(meter.wagered_cents)}")
     print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")

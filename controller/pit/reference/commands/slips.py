@@ -8,10 +8,10 @@ from pathlib import Path
 from msgspec.json import decode
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.pit.paper.slip_page import slip_page
 from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
-from controller.pit.reference.meters import money
 from controller.pit.reference.slips import Slip, ToPrint
 
 
@@ -67,4 +67,4 @@ def list_slips(options: Namespace) -> int:
 
 def _line(slip: Slip) -> str:
     tax = f"  {slip.tax_form}" if slip.tax_form else ""
-    return f"slip {slip.number}  {slip.award}  {money(slip.cents)}{tax}{'  void' if slip.void else ''}"
+    return f"slip {slip.number}  {slip.award}  {figures(slip.cents)}{tax}{'  void' if slip.void else ''}"

@@ -1,0 +1,97 @@
+"""Money as a house writes it: the currency's sign and its place, the groups of digits, and the minor units.
+
+An amount is a whole number of the currency's minor unit, which names in the program call `cents`: cents of a dollar,
+avos of a pataca, and whole dong or won, which have no minor unit. Only what people read knows of the currency.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from controller.basics.errors import TableError
+from controller.basics.near import meant
+
+HOUSE = Path("/etc/table-controller/house.toml")
+"""The house's file: `currency = "VND"`. A machine without that file counts in US dollars."""
+
+
+class Currency(NamedTuple):
+    """How a currency is written. `digits`: how many of an amount's digits are its minor units."""
+
+    code: str
+    sign: str
+    before: bool = True
+    """Whether the sign stands before the figures."""
+
+    group: str = ","
+    point: str = "."
+    digits: int = 2
+
+
+_ALL = (
+    Currency("USD", "$"),
+    Currency("HKD", "HK$"),
+    Currency("MOP", "MOP$"),
+    Currency("PHP", "PHP\u00a0"),  # no font of the pages has the peso's sign
+    Currency("VND", "\u00a0₫", before=False, group=".", point=",", digits=0),
+    Currency("KRW", "원", before=False, digits=0),  # no font of the pages has the won's sign
+)
+CURRENCIES: Mapping[str, Currency] = MappingProxyType({each.code: each for each in _ALL})
+"""The currencies by their ISO 4217 codes."""
+
+
+def in_use() -> Currency:
+    """The currency of this machine's house. Raises TableError `house_file` where the house's file does not say one."""
+    return _of(HOUSE)
+
+
+@cache
+def _of(path: Path) -> Currency:
+    try:
+        said = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return CURRENCIES["USD"]
+    except (OSError, ValueError) as error:
+        do = 'Write, for example: currency = "USD"'
+        raise TableError("house_file", f"{path} cannot be read: {error}", do) from None
+    if said.keys() != {"currency"}:
+        strange = "; ".join(f"there is no key {key}{meant(key, ['currency'])}" for key in said if key != "currency")
+        raise TableError("house_file", f"{path}: {strange or 'currency is missing'}", 'Write: currency = "USD"')
+    if said["currency"] not in CURRENCIES:
+        what = f"{path}: there is no currency {said['currency']}{meant(said['currency'], CURRENCIES)}"
+        raise TableError("house_file", what, f"The currencies here are: {', '.join(CURRENCIES)}.")
+    return CURRENCIES[said["currency"]]
+
+
+def figures(cents: int | Fraction, currency: Currency | None = None) -> str:
+    """An amount without the currency's sign: `1,234.50`."""
+    as_ = currency or in_use()
+    minus, whole = "-" if cents < 0 else "", abs(round(cents))
+    units, minor = divmod(whole, 10**as_.digits)
+    grouped = f"{units:,}".replace(",", as_.group)
+    return f"{minus}{grouped}{as_.point}{minor:0{as_.digits}d}" if as_.digits else f"{minus}{grouped}"
+
+
+def amount(cents: int | Fraction, currency: Currency | None = None) -> str:
+    """An amount for people: `$1,234.50`."""
+    as_ = currency or in_use()
+    return _signed(figures(cents, as_), as_)
+
+
+def short(cents: int, currency: Currency | None = None) -> str:
+    """An amount for people, with minor units only where it has some: `$1,234`, `$12.50`."""
+    as_ = currency or in_use()
+    said = figures(cents, as_)
+    return _signed(said if cents % 10**as_.digits or not as_.digits else said.partition(as_.point)[0], as_)
+
+
+def _signed(figures_: str, as_: Currency) -> str:
+    minus = "-" if figures_.startswith("-") else ""
+    bare = figures_.removeprefix("-")
+    return f"{minus}{as_.sign}{bare}" if as_.before else f"{minus}{bare}{as_.sign}"
