@@ -163,7 +163,7 @@ ROOMS = {
     "controller.people.par": Room(
         (
             *("controller.people.par", "controller.daemon.config", "controller.table", "controller.rules.game"),
-            *("controller.basics.errors", "controller.pit.reference.meters"),
+            *("controller.basics.errors", "controller.basics.money", "controller.pit.reference.meters"),
         ),
         third_party=TYPES,
     ),

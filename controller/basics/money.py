@@ -34,8 +34,9 @@ class Currency(NamedTuple):
     digits: int = 2
 
 
+_DOLLARS = Currency("USD", "$")
 _ALL = (
-    Currency("USD", "$"),
+    _DOLLARS,
     Currency("HKD", "HK$"),
     Currency("MOP", "MOP$"),
     Currency("PHP", "PHP\u00a0"),  # no font of the pages has the peso's sign
@@ -56,17 +57,18 @@ def _of(path: Path) -> Currency:
     try:
         said = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return CURRENCIES["USD"]
+        return _DOLLARS
     except (OSError, ValueError) as error:
         do = 'Write, for example: currency = "USD"'
         raise TableError("house_file", f"{path} cannot be read: {error}", do) from None
     if said.keys() != {"currency"}:
         strange = "; ".join(f"there is no key {key}{meant(key, ['currency'])}" for key in said if key != "currency")
         raise TableError("house_file", f"{path}: {strange or 'currency is missing'}", 'Write: currency = "USD"')
-    if said["currency"] not in CURRENCIES:
-        what = f"{path}: there is no currency {said['currency']}{meant(said['currency'], CURRENCIES)}"
+    code = str(said.get("currency"))
+    if (found := CURRENCIES.get(code)) is None:
+        what = f"{path}: there is no currency {code}{meant(code, CURRENCIES)}"
         raise TableError("house_file", what, f"The currencies here are: {', '.join(CURRENCIES)}.")
-    return CURRENCIES[said["currency"]]
+    return found
 
 
 def figures(cents: int | Fraction, currency: Currency | None = None) -> str:
