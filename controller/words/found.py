@@ -33,8 +33,8 @@ AUDIENCES: Mapping[str, Mapping[str, tuple[str, ...] | None]] = MappingProxyType
     {
         "players": {
             PAGES: (
-                *("label", "result", "limit", "waits", "choice", "sign", "hit", "step", "hit_waits", "link", "spot"),
-                *("award", "pays", "when", "stop", "draws", "help"),
+                *("label", "mark", "join", "result", "limit", "waits", "choice", "sign", "hit", "step", "hit_waits"),
+                *("link", "spot", "award", "pays", "when", "stop", "draws", "help"),
             ),
             _PROGRAMS: ("lamp", "pattern", "sign"),
         },

@@ -22,8 +22,8 @@ from tests.support.told import but
 
 pytestmark = needs_a_browser
 
-CHOICES = ((*SIDE_BY_SIDE,), *((name,) for name in LANGUAGES))
-"""What pages are in: each language alone, and two side by side."""
+CHOICES = (SIDE_BY_SIDE, *((name,) for name in LANGUAGES), *((name, "en") for name in LANGUAGES[1:]))
+"""What pages are in: each language alone, and each beside English."""
 
 AMOUNTS = (0, 1_000_160, 123_456_789, 9_999_999_999, 999_999_999_999)
 """Levels of a meter in cents. Those up to ten figures are written in letters of one size."""
@@ -81,7 +81,7 @@ def test_the_longest_things_that_the_table_waits_for_are_told_whole_beside_a_mar
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D")
     told = parts(table)
     won = say("waits", "won", hand=say("label", "player"))
-    told["hand"]["waits"] = joined([won, say("waits", waits)], ". ")
+    told["hand"]["waits"] = joined([won, say("waits", waits)], "stop")
     told["hand"]["marks"] = [say("label", "simulated")]
     for size, languages in every_pose():
         page.browser.size(size)

@@ -54,7 +54,7 @@ def test_every_row_of_a_shipped_bet_has_its_words_in_every_language() -> None:
     assert all(each.keys() == {*LANGUAGES} for each in words)
 
 
-_JOINS = ("waits.and", "when.or")
+_JOINS = ("waits.and", "when.or", *(f"join.{sign}" for sign in ("list", "comma", "semicolon", "colon", "stop")))
 
 
 def test_a_language_is_found_by_its_file_and_what_it_lacks_is_said_in_english(

@@ -40,11 +40,11 @@ def _pit(look: Look, tables: list[dict[str, Any]]) -> dict[str, object]:
     troubles: list[Text] = []
     standing = look.standing
     if look.ledger_error is not None:
-        troubles.append(joined([say("pit", "ledger"), same(look.ledger_error.what)], ": "))
+        troubles.append(joined([say("pit", "ledger"), same(look.ledger_error.what)], "colon"))
     elif standing is not None and not standing.running:
         troubles.append(say("pit", "not_running"))
     if look.broker_error is not None:
-        troubles.append(joined([say("pit", "broker"), same(look.broker_error)], ": "))
+        troubles.append(joined([say("pit", "broker"), same(look.broker_error)], "colon"))
     elif look.pit_heard_ms is None or look.now_ms - look.pit_heard_ms > _SILENT_MS:
         troubles.append(say("pit", "silent"))
     if look.account is not None and look.account.account.findings:
@@ -94,7 +94,7 @@ def _plays(state: dict[str, Any]) -> Text | None:
     shoe, round_ = count_in(state, "shoe"), count_in(state, "round")
     if shoe is None:
         return named
-    return joined([named, say("pit", "shoe_round", shoe=shoe, round=round_ or "–")], ", ")
+    return joined([named, say("pit", "shoe_round", shoe=shoe, round=round_ or "–")], "comma")
 
 
 def _meters(standing: Standing) -> list[dict[str, object]]:

@@ -59,7 +59,7 @@ def _closed(placard: Placard, face: Public) -> list[Text]:
     if not face.closed or _closed_for_all(placard, face):
         return []
     names = list({str(name): name for name in (bet_name(placard.bets, spot) for spot in face.closed)}.values())
-    return [say("label", "closed", bets=joined(names, ", "))]
+    return [say("label", "closed", bets=joined(names, "list"))]
 
 
 def _closed_for_all(placard: Placard, face: Public) -> bool:
@@ -67,7 +67,7 @@ def _closed_for_all(placard: Placard, face: Public) -> bool:
 
 
 def _no_wagers(face: Public) -> Text:
-    return joined([*_over(face), say("waits", "wagers_closed")], ". ")
+    return joined([*_over(face), say("waits", "wagers_closed")], "stop")
 
 
 def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _settled(settled: PublicSettled, placard: Placard) -> dict[str, Any]:
     said, won = [say("result", settled.result)], settled.won
     if settled.result == "won":
         said += [bet_name(placard.bets, won[0]), *([same(f"+{len(won) - 1}")] if len(won) > 1 else [])]
-    return {"mark": settled.result, "says": joined(said, " ")}
+    return {"mark": settled.result, "says": joined(said, same(" "))}
 
 
 def _outcome(face: Public) -> str | None:
@@ -153,11 +153,11 @@ def waits(face: Public) -> Text:
         case "any_card":
             return say("waits", face.phase)
         case "wagers_open" if face.final_round:
-            return joined([*_over(face), say("waits", "wagers_open_last")], ". ")
+            return joined([*_over(face), say("waits", "wagers_open_last")], "stop")
         case "wagers_open" | "wagers_stand":
-            return joined([*_over(face), say("waits", code)], ". ")
+            return joined([*_over(face), say("waits", code)], "stop")
         case "shoe_ended" | "commission":
-            return joined([*_over(face), say("waits", "shoe_ended")], ". ")
+            return joined([*_over(face), say("waits", "shoe_ended")], "stop")
         case _:
             return say("waits", code if knows("waits", code) else "nothing")
 
@@ -171,7 +171,7 @@ def _choice(choice: PublicChoice) -> Text:
     )
     if choice.options is None:
         return who
-    return joined([who, either([say("choice", option) for option in choice.options])], ": ")
+    return joined([who, either([say("choice", option) for option in choice.options])], "colon")
 
 
 def _over(face: Public) -> list[Text]:

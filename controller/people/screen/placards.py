@@ -29,6 +29,7 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "seat_hands": placard.seat_hands,
         "languages": placard.languages,
         "names": {name: say("label", name) for name in _NAMES},
+        "marks": {winner: say("mark", winner) for winner in ("player", "banker", "tie")},
         "cards": {"--": say("label", "face_down"), **{suit: say("when", suit) for suit in SUIT_SIGNS}},
         "limits": _limits(placard),
         "seats": [{"seat": seat.seat, "k9": (seat.k9 or "").split()} for seat in placard.seats],
@@ -46,7 +47,7 @@ def beside(bets: Sequence[PlacardBet]) -> list[tuple[Text, Text]]:
 
 def either_of_each(bets: Sequence[PlacardBet], groups: Sequence[Sequence[str]]) -> Text:
     """The names of the spots of each group: `"Player or Banker; Tie or Small"`."""
-    return joined([either([_name("spot", spot) for spot in group]) for group in groups], "; ")
+    return joined([either([_name("spot", spot) for spot in group]) for group in groups], "semicolon")
 
 
 def meters_of(placard: Placard) -> list[str]:
@@ -76,7 +77,7 @@ def award_name(placard: Placard, spot: str, award: str) -> Text:
         return say("award", award)
     rows = (row for bet in placard.bets if bet.spot == spot for row in bet.rows)
     row = next((row for row in rows if row.award == award), None)
-    return same(plain(award)) if row is None else joined([_name("spot", spot), _row_words(row, spot, False)], ": ")
+    return same(plain(award)) if row is None else joined([_name("spot", spot), _row_words(row, spot, False)], "colon")
 
 
 def _limits(placard: Placard) -> list[dict[str, Any]]:
@@ -95,7 +96,7 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
             ends = [ours if ours is not None else of_all for ours, of_all in of_bet]
             told.append((_name("spot", bet.spot), _range(*ends)))
         if spots := [_name("spot", bet.spot) for bet in of_kind if bet not in own and bet not in priced]:
-            told.append((joined(spots, ", ") if kind == "circle" else say("limit", kind), _range(least, most)))
+            told.append((joined(spots, "list") if kind == "circle" else say("limit", kind), _range(least, most)))
     told += [(_name("spot", bet.spot), short(bet.price_cents or 0)) for bet in priced]
     capped = ((bet.spot, bet.pays_at_most_cents) for bet in placard.bets)
     told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), short(most)) for spot, most in capped if most]
@@ -117,7 +118,7 @@ def _closing(placard: Placard) -> Iterator[tuple[Text, Text]]:
         said = [say("limit", "after_round", round=of.no_bets_after_round)] if of.no_bets_after_round is not None else []
         said += [say("limit", "final_round")] if of.no_bets_in_final_round else []
         if said:
-            yield label, joined(said, ", ")
+            yield label, joined(said, "comma")
 
 
 def _range(least_cents: int, most_cents: int) -> str:
@@ -169,7 +170,7 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
         condition = {word: said for word, said in row.when.items() if said != [spot]}
         name = _name("spot", spot)
         yield {
-            "when": joined([name, _row_words(row, spot, at_length)], ": ") if condition else name,
+            "when": joined([name, _row_words(row, spot, at_length)], "colon") if condition else name,
             "pays": _row_pays(row),
             "spots": [spot],
         }
@@ -233,11 +234,11 @@ def when_words(when: When, own_side: str = "", *, at_length: bool = False) -> Te
             tied = [say("when", "winner_tie")] if "tie" in value else []
             said.append(either([*won, *tied]))
         elif isinstance(value, dict):
-            hand = joined(_hand(value), ", ")
+            hand = joined(_hand(value), "comma")
             said.append(hand if when.get("winner") == [word] or own_side == word else say("when", word, hand=hand))
         else:
             said.append(_said(word, value))
-    return joined(said, ", ") if said else say("when", "always")
+    return joined(said, "comma") if said else say("when", "always")
 
 
 def _taken_as_win(others: When) -> Text:

@@ -91,8 +91,8 @@ def same(text: str) -> Text:
 
 
 def joined(texts: list[Text], between: str | Text) -> Text:
-    """The texts one after another."""
-    link = same(between) if isinstance(between, str) else between
+    """The texts one after another, with what stands between them: words, or the key of a sign in `[join]`."""
+    link = say("join", between) if isinstance(between, str) else between
     return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
 
 
@@ -100,7 +100,7 @@ def either(values: list[Text]) -> Text:
     """One of several values: `"4, 5 or 6"`."""
     if len(values) < 2:
         return values[0]
-    return joined([joined(values[:-1], ", "), values[-1]], say("when", "or"))
+    return joined([joined(values[:-1], "list"), values[-1]], say("when", "or"))
 
 
 def card_text(card: str) -> str:

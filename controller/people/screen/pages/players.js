@@ -370,7 +370,7 @@ function drawPlacard() {
 
 // Roads: six rows of ten units each, as many columns as there is room for, the newest at the right.
 
-const LETTER = { player: "P", banker: "B", tie: "T" };
+const letter = (winner) => Object.values(known.placard.marks[winner])[0]; // in the page's first language
 
 function road(id, marks, draw) {
   const where = $(id);
@@ -399,7 +399,7 @@ function road(id, marks, draw) {
 }
 
 function drawBead(where, [winner, playerPair, bankerPair]) {
-  where.append(svg("circle", { cx: 5, cy: 5, r: 4.4, class: `fill-${winner}` }), svg("text", { x: 5, y: 7.15, "font-size": 6, fill: "#fff" }, LETTER[winner]));
+  where.append(svg("circle", { cx: 5, cy: 5, r: 4.4, class: `fill-${winner}` }), svg("text", { x: 5, y: 7.15, "font-size": 6, fill: "#fff" }, letter(winner)));
   if (bankerPair) where.append(svg("circle", { cx: 1.7, cy: 1.7, r: 1.35, class: "fill-banker", stroke: "#fff", "stroke-width": 0.5 }));
   if (playerPair) where.append(svg("circle", { cx: 8.3, cy: 8.3, r: 1.35, class: "fill-player", stroke: "#fff", "stroke-width": 0.5 }));
 }
@@ -407,7 +407,7 @@ function drawBead(where, [winner, playerPair, bankerPair]) {
 function drawCircle(where, [winner, ties]) {
   if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
   if (ties) where.append(svg("line", { x1: 0.4, y1: 9.6, x2: 9.6, y2: 0.4, class: "slash-tie", "stroke-width": 1.2 }));
-  if (winner) where.append(svg("text", { x: 5, y: 7.25, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, LETTER[winner]));
+  if (winner) where.append(svg("text", { x: 5, y: 7.25, "font-size": 6.3, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, letter(winner)));
   if (ties > 1) where.append(svg("text", { x: 8.2, y: 9.7, "font-size": 6.3, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
 }
 
@@ -427,7 +427,7 @@ const DERIVED = {
 function drawAsk(side) {
   const where = $(`ask_${side}`);
   where.setAttribute("viewBox", "0 0 46 14");
-  where.replaceChildren(svg("circle", { cx: 7, cy: 7, r: 5.2, class: `fill-${side}` }), svg("text", { x: 7, y: 9.5, "font-size": 7, "font-weight": 700, "text-anchor": "middle", fill: "#fff" }, LETTER[side]));
+  where.replaceChildren(svg("circle", { cx: 7, cy: 7, r: 5.2, class: `fill-${side}` }), svg("text", { x: 7, y: 9.5, "font-size": 7, "font-weight": 700, "text-anchor": "middle", fill: "#fff" }, letter(side)));
   Object.entries(DERIVED).forEach(([name, mark], place) => {
     const color = known.shoe.ask[side][name];
     const group = svg("g", { transform: `translate(${14 + place * 10.5} 2)`, "data-ask": `${side} ${name} ${color}` });
