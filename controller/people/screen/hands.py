@@ -79,7 +79,7 @@ def meters_view(placard: Placard, status: Status) -> dict[str, Any]:
 
 def _won_elsewhere(placard: Placard, win: WinShown) -> Text:
     award = award_name(placard, "", win.tier)
-    amounts = {"amount": dollars(win.cents), "base": dollars(win.base_cents)}
+    amounts = {"amount": short(win.cents), "base": short(win.base_cents)}
     return say("label", "won_elsewhere", table=win.table, award=award, **amounts)
 
 
