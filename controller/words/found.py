@@ -112,9 +112,8 @@ def gaps(name: str, audience: str) -> list[str]:
 def _whole(file: str) -> Sections:
     english = "en" + (PAGES if file.endswith(PAGES) else _PROGRAMS)
     words: Sections = tomllib.loads((SHIPPED / english).read_text("utf-8"))
-    for path in (SHIPPED / file, HOUSES / file):
-        if path.exists() and path != SHIPPED / english:
-            words = _over(words, _read(path))
+    for folder in (SHIPPED, HOUSES) if file != english else (HOUSES,):
+        words = _over(words, _read(folder / file))
     return words
 
 
