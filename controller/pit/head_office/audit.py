@@ -343,7 +343,7 @@ def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
         _awards(house, stated, reading.replay.awards)
         _meters(house, stated, reading.replay)
         if (held := floor(reading.replay.house_reserve)) != (said := _cents(stated.get("house_reserve_cents", 0))):
-            _find(house, f"the house's reserve is {money(held)}, played again; the pit says {money(said)}")
+            _find(house, f"the house's reserve is {figures(held)}, played again; the pit says {figures(said)}")
         house.terms_digest = reading.replay.digest()
         if (stated_as := stated.get("terms_digest", house.terms_digest)) != house.terms_digest:
             _find(house, f"the terms that run have the digest {house.terms_digest}; the pit says {stated_as!r:.80}")

@@ -337,8 +337,8 @@ class Replay:
 
     def _moved(self, what: str, held: Fraction, into: str | None, cents: int, people: str) -> None:
         if floor(held) != cents:
-            self.findings.append(f"{what} with {money(floor(held))}, played again; the pit says {money(cents)}")
-        self._tell(f"{what}: {money(floor(held))} moved to {into or 'the house reserve'} ({people})")
+            self.findings.append(f"{what} with {figures(floor(held))}, played again; the pit says {figures(cents)}")
+        self._tell(f"{what}: {figures(floor(held))} moved to {into or 'the house reserve'} ({people})")
 
     def _tell(self, what: str) -> None:
         self.told.append((self.position, what))

@@ -236,7 +236,7 @@ class CloseMeter(Decision, frozen=True, forbid_unknown_fields=True, tag="close_m
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
         with ledger.closing_meters() as closings:
             cents = closings.close(self.meter, self.into, by, witness or "", self.document, self.reason)
-        return f"meter {self.meter} is closed, and {money(cents)} moved; take its name out of the settings"
+        return f"meter {self.meter} is closed, and {figures(cents)} moved; take its name out of the settings"
 
 
 class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_reserve"):
@@ -254,7 +254,7 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
         with ledger.closing_meters() as closings:
             cents = closings.move_reserve(self.into, by, witness or "", self.document, self.reason)
-        return f"{money(cents)} moved from the house's reserve to the meter {self.into}"
+        return f"{figures(cents)} moved from the house's reserve to the meter {self.into}"
 
 
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):

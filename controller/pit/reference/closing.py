@@ -18,10 +18,10 @@ from fractions import Fraction
 from math import floor
 
 from controller.basics.errors import TableError
+from controller.basics.money import figures
 from controller.pit.reference.adoptions import Adoptions
 from controller.pit.reference.books import HOUSE_RESERVE, Books
 from controller.pit.reference.decisions import Decisions
-from controller.pit.reference.meters import money
 from controller.pit.reference.people import reason, two_people
 from controller.pit.reference.store import Store
 
@@ -52,7 +52,7 @@ class Closings:
     def shown(self, meter: str, into: str | None, document: str, why: str) -> str:
         """What `close` would do, for people. Raises TableError as `close` does."""
         self._refuse(meter, into)
-        level, overflow, reserve = (money(fund.cents) for fund in self._books.funds(_accounts(meter)).values())
+        level, overflow, reserve = (figures(fund.cents) for fund in self._books.funds(_accounts(meter)).values())
         lines = [f"close the meter {meter}: no table can wager on it any more"]
         lines.append(f"move its level {level}, its overflow {overflow} and its reserve {reserve} to {_named(into)}")
         return "\n".join([*lines, f"document: {reason(document)}", f"why: {reason(why)}"])
@@ -84,7 +84,7 @@ class Closings:
     def shown_of_reserve(self, into: str, document: str, why: str) -> str:
         """What `move_reserve` would do, for people. Raises TableError as it does."""
         cents = floor(self._house_reserve(into))
-        what = f"move the house's reserve, {money(cents)}, to {_named(into)}"
+        what = f"move the house's reserve, {figures(cents)}, to {_named(into)}"
         return f"{what}\ndocument: {reason(document)}\nwhy: {reason(why)}"
 
     def move_reserve(self, into: str, by: str, witness: str, document: str, why: str) -> int:
