@@ -22,6 +22,7 @@ from controller.people.cli.par import edge_lines
 from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
 from controller.people.par.sheet import par, subject
+from controller.people.par.shoe import fresh
 from controller.rules.game.bets import Bet, Finished, Row, deciding
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import SeatHands
@@ -222,3 +223,17 @@ def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
     assert tie.bounds is not None
     assert tie.bounds == (-farthest(max), -farthest(min))
     assert tie.bounds[0] < tie.edge({}) < tie.bounds[1]
+
+
+@pytest.mark.parametrize("pays", ["1:1", "97:101"])
+def test_what_a_split_is_worth_is_what_its_ends_bring(pays: str) -> None:
+    """The worth under the best play, found from the back, and the ends of that play, counted from the front."""
+    hand = next(each for each in LUCKY9.bets if each.each_hand)
+    hand = replace(hand, rows=(*hand.rows[:-1], replace(hand.rows[-1], pays=Fraction(pays.replace(":", "/")))))
+    game = LUCKY9.play
+    assert isinstance(game, Lucky9)
+    seat = Seat(game, hand, fresh(2))
+    splits = {spot.pair: seat.splits(spot.pair) for spot in seat.threes if spot.pair is not None}
+    assert len(splits) > 90
+    for of in [*splits.values()][::12]:
+        assert of.worth() == sum(gain * ways for (_, gain), ways in of.ends().items())

@@ -147,8 +147,8 @@ class Seat:
                 after[third] -= 1
             cards = sum(after)
             times = many * perm(cards - 2, self._after - len(hand))
-            for ways, row in zip(self._dealer.known_ways(tuple(after), up), bet.rows(hand, False, up), strict=True):
-                rows[row] += times * ways
+            came = bet.by_row(hand, False, up, self._dealer.known_ways(tuple(after), up))
+            rows = [all_ + times * ways for all_, ways in zip(rows, came, strict=True)]
         return rows
 
     def worth(self, spot: _Spot, call: Call) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import lcm, perm
-from operator import add, mul, sub
+from operator import add, mul
+from struct import unpack
 
 from msgspec import Struct
 
@@ -64,6 +65,7 @@ class Judge:
         self._look = cache(self._looks)
         self._row_of: dict[object, int] = {}
         self._rows_of: dict[object, list[int]] = {}
+        self._places_of: dict[object, list[list[int]]] = {}
         self._worths_of: dict[object, list[int]] = {}
 
     def up(self, rows: Iterable[int]) -> int:
@@ -76,6 +78,15 @@ class Judge:
         if key not in self._rows_of:
             self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
         return self._rows_of[key]
+
+    def by_row(self, own: Cards, split: bool, up: int, ways: Sequence[int]) -> list[int]:
+        """How many orders each row decides, where so many orders lead to each of the dealer's hands."""
+        key = self._look(own), split, up
+        if (places := self._places_of.get(key)) is None:
+            rows = self.rows(own, split, up)
+            places = [[at for at, row in enumerate(rows) if row == number] for number in range(len(self.net))]
+            self._places_of[key] = places
+        return [sum(map(ways.__getitem__, at)) for at in places]
 
     def worths(self, own: Cards, split: bool, up: int) -> list[int]:
         """The bettor's gain against each of the dealer's hands for each unit staked, in parts of a unit."""
@@ -153,12 +164,14 @@ class Splits:
         self._row = list(zip(*self._columns, strict=True))
         """By the points of a drawn card, its worth in each column."""
 
+        self._after = self._orders()
         self._gain, self._by_splitting = cache(self._gaining), cache(self._more_by_splitting)
 
     def worth(self) -> int:
         """The bettor's gain under the best play, in parts of a unit."""
         left = self._by_points(self._left((), 2))
-        drawing = self._drawing(left, self._dealer.known_ways(left, self._of.up))
+        _, taken, *ways = self._after(())
+        drawing = self._drawing(left, taken, ways)
         return 2 * drawing * perm(sum(left) - 3, self._to_come((), 2) - 1) + self._gain((), 2)
 
     def _left(self, done: Cards, hands: int) -> list[int]:
@@ -176,13 +189,6 @@ class Splits:
     def _to_come(self, done: Cards, hands: int) -> int:
         return self._draws - len(done) - (hands - 2)
 
-    def _drawing(self, left: tuple[int, ...], ways: Sequence[int]) -> int:
-        """What a hand is worth that still draws its card, any card that is left. `ways`: the dealer's, from these."""
-        any_card = [sum(map(mul, left, column)) for column in self._columns]
-        others = list(map(sub, map(any_card.__getitem__, self._column), self._his))
-        worth: int = sum(map(mul, ways, others)) - sum([left[down] * others[at] for at, down in self._stood])
-        return worth
-
     def _gaining(self, done: Cards, hands: int) -> int:
         """How much more the hands are worth by splitting again, where that is the better call."""
         if hands == self._of.most_hands or hands == len(done):
@@ -199,9 +205,9 @@ class Splits:
         Two hands draw in place of one that stands, from the same cards. The other hands are worth the same either way.
         """
         left, to_come = self._by_points(self._left(done, hands + 1)), self._to_come(done, hands + 1)
-        ways = self._dealer.known_ways(left, self._of.up)
-        split = 2 * self._drawing(left, ways) * perm(sum(left) - 3, to_come - 1)
-        stood: int = sum(map(mul, ways, self._pair)) * perm(sum(left) - 2, to_come)
+        of_pair, taken, *ways = self._after(self._gone(done, hands + 1))
+        split = 2 * self._drawing(left, taken, ways) * perm(sum(left) - 3, to_come - 1)
+        stood = of_pair * perm(sum(left) - 2, to_come)
         return split - stood + self._gain(done, hands + 1) - self._gain(_also(done, NEW_PAIR), hands)
 
     def splits_again(self, done: Cards, hands: int) -> bool:
@@ -223,25 +229,67 @@ class Splits:
         """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
         a unit."""
         ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}
+        worth_of = [_packed(_SHIFT + each for each in self._row[at]) for at in self._points]
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:
             following: Counter[tuple[Cards, int]] = Counter()
             for (done, hands), many in reached.items():
-                left = self._left(done, hands)
                 if len(done) == hands:
-                    many *= perm(sum(left) - 2, self._to_come(done, hands))
-                    dealers = self._dealer.ways(self._by_points(left), self._of.up)
-                    gains = map(sum, zip(*[self._row[self._points[kind]] for kind in done], strict=True))
-                    for gain, places in zip(gains, self._in_column, strict=True):
-                        ends[hands][gain] += many * sum(map(dealers.__getitem__, places))
+                    gains = _unpacked(sum(map(worth_of.__getitem__, done)), len(self._columns))
+                    of_hands = ends[hands]
+                    for gain, orders in zip(gains, self._after(self._gone(done, hands))[2:], strict=True):
+                        of_hands[gain] += many * orders
                     continue
+                left = self._left(done, hands)
                 again = self.splits_again(done, hands)
                 for kind, cards in enumerate(left):
                     if cards > 0:
                         to = (done, hands + 1) if again and kind == NEW_PAIR else (_also(done, kind), hands)
                         following[to] += many * cards
             reached = following
-        return Counter({(hands, gain): ways for hands, of in ends.items() for gain, ways in of.items()})
+        cards = sum(self._of.left)
+        after = {hands: perm(cards - 2 * hands, self._draws - 2 * (hands - 1)) for hands in ends}
+        return Counter(
+            {
+                (hands, gain - hands * _SHIFT): many * after[hands]
+                for hands, of in ends.items()
+                for gain, many in of.items()
+                if many
+            }
+        )
+
+    def _gone(self, done: Cards, hands: int) -> Cards:
+        """The points of the cards that are gone since the seat split the first time."""
+        return (*[self._of.points] * (hands - 2), *map(self._points.__getitem__, done))
+
+    def _orders(self) -> _Orders:
+        """From any cards left: the worth of a pair that stands against all of the dealer's hands; what the dealer's own
+        cards take from the worth of a hand that draws any card; and by column the orders that lead to the dealer's
+        hands there."""
+        stood, hand = {down: at for at, down in self._stood}, 0
+        pairs, alone = list[list[int]](), list[int]()
+        for down in range(10):
+            each = [self._weight(hand + third) for third in range(1 if down in stood else 10)]
+            hand += len(each)
+            if down in stood:
+                column, his = self._columns[self._column[stood[down]]], self._his[stood[down]]
+                alone.append(each[0] + _packed((0, his)))
+                pairs.append([each[0] + _packed((0, worth)) for worth in column])
+            else:
+                alone.append(each[down])
+                pairs.append(each)
+        return _Orders(self._by_points(self._left((), 2)), pairs, alone, 2 + len(self._columns))
+
+    def _weight(self, hand: int) -> int:
+        """What an order that leads to this hand of the dealer's adds to each sum."""
+        return _packed((self._pair[hand], self._his[hand])) + (1 << 8 * _FIELD_BYTES * (2 + self._column[hand]))
+
+    def _drawing(self, left: tuple[int, ...], taken: int, ways: Iterable[int]) -> int:
+        """What a hand is worth that still draws its card, any card that is left. `taken`, `ways`: see `_orders`."""
+        worth: int = sum(
+            [orders * sum(map(mul, left, column)) for orders, column in zip(ways, self._columns, strict=True)]
+        )
+        return worth - taken
 
     def as_is_best(self, hands: int, *_: object) -> bool:
         """Whether the best play splits the leftmost of this number of hands again."""
@@ -258,10 +306,9 @@ class Splits:
             if many > 0:
                 points = self._points[kind]
                 after = self._by_points(self._left((kind,), hands))
-                of_rows = bet.rows((self._of.points, points), True, self._of.up)
-                came = [0] * len(rows)
-                for ways, row in zip(self._dealer.known_ways(after, self._of.up), of_rows, strict=True):
-                    came[row] += many * ways * orders
+                ways = self._dealer.known_ways(after, self._of.up)
+                of_rows = bet.by_row((self._of.points, points), True, self._of.up, ways)
+                came = [many * orders * each for each in of_rows]
                 if kind == NEW_PAIR and hands < self._of.most_hands:
                     split = [many * ways for ways in self.leftmost(bet, again, hands + 1)]
                     came = split if again(hands, came, split) else came
@@ -272,3 +319,49 @@ class Splits:
 @cache
 def _also(done: Cards, kind: int) -> Cards:
     return tuple(sorted((*done, kind)))
+
+
+# Several numbers in one, a field each, are added in one step. A sum may pass through fields below zero, as long as it
+# ends with none: so a number that may be negative is shifted. After more cards than there are, orders are negative.
+
+_FIELD_BYTES = 8
+_SHIFT = 1 << 56
+"""What is added to each number that may be negative. Each is nearer to zero."""
+
+
+def _packed(numbers: Iterable[int]) -> int:
+    return sum(number << 8 * _FIELD_BYTES * place for place, number in enumerate(numbers))
+
+
+def _unpacked(packed: int, many: int) -> Sequence[int]:
+    return unpack(f"<{many}Q", packed.to_bytes(many * _FIELD_BYTES, "little"))
+
+
+class _Orders:
+    """Sums over the orders of the dealer's two cards, after any cards are gone: a polynomial of the second degree in
+    the cards left of each points, so that its differences give every value.
+
+    `pairs[down][third]` is what the sums gain by a card down and another card, and `alone[down]` what they gain too
+    much where both would be one card.
+    """
+
+    def __init__(self, first: Sequence[int], pairs: Sequence[Sequence[int]], alone: Sequence[int], many: int) -> None:
+        self._many = many
+        self._value: Callable[[Cards], int] = cache(self._after_one_more)
+        after = [sum(map(mul, first, to)) for to in pairs]
+        self._none: int = sum(map(mul, first, after)) - sum(map(mul, first, alone)) + _packed([_SHIFT] * many)
+        self._two = [[*map(add, of, to)] for of, to in zip(pairs, zip(*pairs, strict=True), strict=True)]
+        self._one = [
+            pairs[card][card] + alone[card] - sum(map(mul, first, self._two[card])) for card in range(len(first))
+        ]
+
+    def __call__(self, gone: Cards) -> Sequence[int]:
+        return [each - _SHIFT for each in _unpacked(self._value(gone), self._many)]
+
+    def _after_one_more(self, gone: Cards) -> int:
+        if not gone:
+            return self._none
+        before, points = gone[:-1], gone[-1]
+        with_each: int = sum(map(self._two[points].__getitem__, before))
+        value: int = self._value(before) + self._one[points] + with_each
+        return value
