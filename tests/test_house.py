@@ -39,6 +39,7 @@ class Room(NamedTuple):
 # A module belongs to the longest name here that it starts with.
 _WIRE = (
     *("controller.contract.keys", "controller.contract.note", "controller.contract.signed_page"),
+    "controller.contract.witnessing",
     *("controller.contract.keeping", "controller.contract.wire"),
 )
 ROOMS = {
@@ -53,6 +54,7 @@ ROOMS = {
     "controller.contract.keys": Room(("controller.contract", "controller.basics")),
     "controller.contract.signed_page": Room(("controller.contract", "controller.basics")),
     "controller.contract.note": Room(("controller.contract.signing",)),
+    "controller.contract.witnessing": Room(("controller.contract",)),
     "controller.contract.keeping": Room(
         ("controller.contract", "controller.basics"), never=("controller.contract.wire",)
     ),

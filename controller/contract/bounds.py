@@ -37,6 +37,8 @@ MOST_PAYLOAD_BYTES = {
     "ack": 1_000,
     "award": 4_000,
     "wager": 1_000,
+    "checkpoint": 16_000,
+    "cosigned": 1_000,
     "meters": 20_000,
     "pit-key": 40_000,
 }

@@ -1,8 +1,8 @@
-"""What the pit says: its key, its acks, the steps of awards, the meters. Each type here writes such a word and reads
-it.
+"""What the pit says: its key, its acks, the steps of awards, the meters, and what it has cosigned.
 
-`payload` makes the bytes that are published. `read` takes a received JSON object, and gives None where that is no such
-word (`schemas/` has the same rules). Neither proves who said the word: `signature_holds` (`keys.py`) does.
+Each type here writes such a word and reads it. `payload` makes the bytes that are published. `read` takes a received
+JSON object, and gives None where that is no such word (`schemas/` has the same rules). Neither proves who said the
+word: `signature_holds` (`keys.py`) does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,12 @@ from controller.contract.signing import Signer, signature_of, signed
 
 STEPS = ("pending", "verified", "paid", "rejected")
 
+REFUSED_CHECKPOINTS = ("forked", "smaller", "not_from_last")
+"""Why a pit does not cosign: the journal's history is another than the cosigned one; the journal is smaller than it
+was; or the proof is not from the checkpoint that was cosigned last."""
+
 _AT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
+_COSIGNATURE = re.compile(r"([A-Za-z0-9+/]{101}[AQgw]==)?")
 _AWARD = re.compile(r"[a-z0-9-]{1,60}[.][1-9][0-9]{0,17}")
 _LONGEST_NAME_OF_A_PERSON = 200
 
@@ -84,6 +89,47 @@ class AckWord(Word, frozen=True):
                 and moment_ms(at) is not None
             ):
                 return cls(table, epoch, seq, chain, at)
+            case _:
+                return None
+
+
+class CosignedWord(Word, frozen=True):
+    """The last checkpoint of this journal that the pit has cosigned has `size` leaves; 0 where it has cosigned none.
+
+    `cosignature` is what the pit's line in the note has, in Base64: empty at size 0. `refused` says why the pit has not
+    cosigned what the table showed last, a code of REFUSED_CHECKPOINTS; None where it refuses nothing.
+    """
+
+    table: str
+    epoch: str
+    size: int
+    cosignature: str
+    refused: str | None
+    at: str
+
+    @classmethod
+    def read(cls, message: Mapping[str, object]) -> Self | None:
+        """The word in the message; None where the message is no such word."""
+        match message:
+            case {
+                "table": str(table),
+                "epoch": str(epoch),
+                "size": int(size),
+                "cosignature": str(cosignature),
+                "refused": str() | None as refused,
+                "at": str(at),
+                "signature": str(),
+                **others,
+            } if (
+                not others
+                and TABLE.fullmatch(table)
+                and EPOCH.fullmatch(epoch)
+                and is_count(size, 0, MOST_SEQ)
+                and _COSIGNATURE.fullmatch(cosignature)
+                and refused in (None, *REFUSED_CHECKPOINTS)
+                and moment_ms(at) is not None
+            ):
+                return cls(table, epoch, size, cosignature, refused, at)
             case _:
                 return None
 

@@ -42,6 +42,16 @@ class Topics(Struct, frozen=True):
         return f"{self.root}/{self.table}/wager-refused"
 
     @property
+    def checkpoint(self) -> str:
+        """Checkpoints of the journal, from the table, for the pit to cosign; never retained."""
+        return f"{self.root}/{self.table}/checkpoint"
+
+    @property
+    def cosigned(self) -> str:
+        """The last checkpoint of this table that the pit has cosigned; retained."""
+        return f"{self.root}/{self.table}/cosigned"
+
+    @property
     def meters(self) -> str:
         """The levels of all progressive meters, from the pit; retained, and one topic for all tables."""
         return f"{self.root}/meters"

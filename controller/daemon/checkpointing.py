@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from controller.basics.errors import TableError
+from controller.contract.note import Note
 from controller.daemon.beat import next_beat
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message, OnJournal
@@ -21,17 +22,25 @@ _AFTER = ("round", "void", "correction", "award", "shoe_closed")
 
 
 class Checkpointing:
-    """Signs the checkpoints of one journal. `hidden`: whether a card of a round lies where nobody has seen it."""
+    """Signs the checkpoints of one journal. `hidden`: whether a card of a round lies where nobody has seen it.
 
-    def __init__(self, journal: Journal, on_journal: OnJournal, hidden: Callable[[], bool]) -> None:
+    `tell` takes each checkpoint, and whether a shoe has ended since the one before.
+    """
+
+    def __init__(
+        self, journal: Journal, on_journal: OnJournal, hidden: Callable[[], bool], tell: Callable[[Note, bool], None]
+    ) -> None:
         self._journal = journal
         self._on_journal = on_journal
         self._hidden = hidden
-        self._due = False
+        self._tell = tell
+        self._due = self._shoe_ended = False
 
     def committed(self, messages: Iterable[Message]) -> None:
         """The journal has these new events."""
-        self._due = self._due or any(message.says["type"] in _AFTER for message in messages)
+        told = {message.says["type"] for message in messages}
+        self._due = self._due or not told.isdisjoint(_AFTER)
+        self._shoe_ended = self._shoe_ended or "shoe_closed" in told
 
     async def run(self) -> None:
         """Sign what is due, until cancelled. Where the disk fails, the next end of a round is another occasion."""
@@ -41,6 +50,9 @@ class Checkpointing:
                 continue
             self._due = False
             try:
-                await self._on_journal(self._journal.checkpoint)
+                note = await self._on_journal(self._journal.checkpoint)
             except (OSError, TableError) as error:
                 _log.warning("no checkpoint of the journal can be signed now: %s", error)
+            else:
+                self._tell(note, self._shoe_ended)
+                self._shoe_ended = False

@@ -128,7 +128,9 @@ class Runtime:
         self.stream = self._new_stream(broker)
         keep = config.file.journal.keep_shoes, config.file.journal.most_bytes
         self._archivist = Archivist(journal, *keep, self._commits.on_journal, self._quiet, self._put)
-        self._checkpointing = Checkpointing(journal, self._commits.on_journal, lambda: hides_cards(self._table))
+        self._checkpointing = Checkpointing(
+            journal, self._commits.on_journal, lambda: hides_cards(self._table), self.stream.checkpoint_signed
+        )
         self._presses = self._new_presses()
         sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
         self._panel = Panel(pins, config.file.pins, sensors, self._presses, lambda: (self.face, self._live()))

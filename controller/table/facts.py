@@ -1,5 +1,4 @@
-"""Every fact of the table: what came in and was believed, named in the past tense. The table's state is a fold of
-facts.
+"""Every fact of the table: what came in and was believed, in the past tense. The table's state is a fold of facts.
 
 A fact is journalled before anything acts on it. Whatever the shoe reports is a fact, even where it is impossible. What
 a person asks for becomes a fact only once it is allowed (`requests.py`).
@@ -308,8 +307,7 @@ class WagersDiffered(Journalled, frozen=True):
 
 
 class AwardStepped(Journalled, frozen=True):
-    """The pit says how far a hit has come. `seq` numbers the award steps of this table. `hit` is the id of the hit's
-    event; `spot`, `shoe`, `round`, `seat`, `tier` and `meter` are from that event."""
+    """How far a hit has come, by the pit. `seq` numbers the table's steps. `hit` is the event that the rest is of."""
 
     seq: int
     award: str
@@ -356,8 +354,7 @@ class JournalFoundBehindPit(Journalled, frozen=True):
 
 
 class PitTookBack(Journalled, frozen=True):
-    """A later ack of the pit, with the time `at` by its clock, fits this journal. The ack that did not fit was
-    wrong."""
+    """A later ack of the pit, of the time `at` by its clock, fits this journal. The one that did not fit was wrong."""
 
     acked_seq: int
     at: str
@@ -422,6 +419,13 @@ class HitUnheard(Journalled, frozen=True):
 
 class ClientIdTaken(Journalled, frozen=True):
     """Another client connected to the broker with this table's id, and the broker gave it this table's place."""
+
+
+class JournalForked(Journalled, frozen=True):
+    """Of this journal the pit has cosigned a tree of `size` rows that is not this journal's, which has `rows` rows."""
+
+    size: int
+    rows: int
 
 
 class OutboxFilling(Journalled, frozen=True):
@@ -562,6 +566,7 @@ OwnFact = (
     | PublishRefused
     | HitUnheard
     | ClientIdTaken
+    | JournalForked
     | OutboxFilling
     | OutboxFull
     | JournalLarge

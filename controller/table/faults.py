@@ -157,6 +157,7 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "journal_large": ("bytes", "most_bytes"),
     "archive_failed": ("error",),
     "client_id_taken": (),
+    "journal_forked": ("size", "rows"),
     "cabinet_opened": (),
     "pit_key_differs": ("offered", "pinned"),
     "pit_word_forged": ("topic",),

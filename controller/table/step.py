@@ -40,6 +40,7 @@ from controller.table.facts import (
     ClientIdTaken,
     Fact,
     HitUnheard,
+    JournalForked,
     JournalLarge,
     LevelsNoted,
     OutboxFilling,
@@ -179,6 +180,8 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
             return "archive_failed", {"error": error}
         case ClientIdTaken():
             return "client_id_taken", {}
+        case JournalForked(size, rows):
+            return "journal_forked", {"size": size, "rows": rows}
         case CabinetOpeningNoted():
             return "cabinet_opened", {}
         case PitKeyDiffers(offered, pinned):

@@ -266,7 +266,7 @@ PIT_DEFECTS = (
     Defect(
         "no event is too long",
         "P19",
-        _SERVICE,
+        _INCOMING,
         "if len(payload) > MOST_PAYLOAD_BYTES[kind]:",
         "if len(payload) > 10**9:",
     ),

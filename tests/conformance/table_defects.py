@@ -181,7 +181,7 @@ TABLE_DEFECTS = (
         "levels need no signature",
         "T22",
         _PIT_SAID,
-        "if said is not None and not self._is_the_pits(self._topics.meters, message):",
+        "if said is not None and not self.is_the_pits(self._topics.meters, message):",
         "if False:",
     ),
     Defect("old levels are fresh", "T22", _LEVELS, "if word.seq < self._seq:", "if False:"),

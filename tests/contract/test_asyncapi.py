@@ -25,12 +25,22 @@ from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
 from controller.contract.keys import SigningKey, signature_holds
-from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
+from controller.contract.pit_words import (
+    REFUSED_CHECKPOINTS,
+    AckWord,
+    AwardStep,
+    CosignedWord,
+    MetersWord,
+    PitKeyWord,
+    Word,
+)
 from controller.contract.signing import signed
 from controller.contract.topics import Topics
 from controller.contract.wager_words import WagerWord
+from controller.contract.witnessing import ShownCheckpoint
 from controller.daemon.config.table_file import PitSection
 from controller.daemon.delivery import guarantee as delivery
+from controller.daemon.delivery.witness import SHOWN_EVERY
 from controller.table.faults import ALARMS, FAULTS
 from tests.daemon.daemon_world import RECOGNITION_KEY, running
 from tests.documents.contract_examples import KEY
@@ -166,6 +176,8 @@ def test_who_says_what_and_what_is_retained() -> None:
             ("{root}/{table}/award", "pit", "receive", False),
             ("{root}/{table}/wager", "bet recognition", "receive", False),
             ("{root}/{table}/wager-refused", "table", "send", False),
+            ("{root}/{table}/checkpoint", "table", "send", False),
+            ("{root}/{table}/cosigned", "pit", "receive", True),
             ("{root}/meters", "pit", "receive", True),
             ("{root}/pit-key", "pit", "receive", True),
         )
@@ -400,9 +412,66 @@ def test_the_table_takes_for_the_pits_key_just_what_the_schema_does(change: dict
     assert (PitKeyWord.read(PIT_KEY | change) is not None) == kept("pit_key", PIT_KEY | change)
 
 
+COSIGNED: dict[str, Any] = MESSAGES["cosigned"]["examples"][0]["payload"]
+CHECKPOINT: dict[str, Any] = MESSAGES["checkpoint"]["examples"][0]["payload"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": 0},
+        {"size": -1},
+        {"size": True},
+        {"size": MOST_SEQ + 1},
+        {"cosignature": ""},
+        {"cosignature": COSIGNED["cosignature"][:-1]},
+        {"cosignature": COSIGNED["cosignature"][:-3] + "B=="},
+        {"cosignature": None},
+        {"refused": "forked"},
+        {"refused": "smaller"},
+        {"refused": "not_from_last"},
+        {"refused": "no"},
+        {"refused": 0},
+        {"epoch": "A"},
+        {"more": 1},
+    ],
+)
+def test_the_table_takes_for_what_the_pit_cosigned_just_what_the_schema_does(change: dict[str, object]) -> None:
+    assert (CosignedWord.read(COSIGNED | change) is not None) == kept("cosigned", COSIGNED | change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"old": 0},
+        {"old": -1},
+        {"old": True},
+        {"proof": []},
+        {"proof": CHECKPOINT["proof"][:1] * 100},
+        {"proof": CHECKPOINT["proof"][:1] * 101},
+        {"proof": ["A" * 43]},
+        {"proof": ["A" * 42 + "B="]},
+        {"proof": None},
+        {"note": ""},
+        {"note": "a" * 8_001},
+        {"note": None},
+        {"more": 1},
+    ],
+)
+def test_the_pit_takes_for_a_checkpoint_just_what_the_schema_does(change: dict[str, object]) -> None:
+    assert (ShownCheckpoint.read(CHECKPOINT | change) is not None) == kept("checkpoint", CHECKPOINT | change)
+
+
 @pytest.mark.parametrize(
     ("name", "read"),
-    [("ack", AckWord.read), ("award_step", AwardStep.read), ("meters", MetersWord.read), ("pit_key", PitKeyWord.read)],
+    [
+        ("ack", AckWord.read),
+        ("award_step", AwardStep.read),
+        ("cosigned", CosignedWord.read),
+        ("meters", MetersWord.read),
+        ("pit_key", PitKeyWord.read),
+    ],
 )
 def test_the_table_understands_what_the_document_says_the_pit_says(
     name: str, read: Callable[[Mapping[str, object]], Word | None]
@@ -452,6 +521,7 @@ def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> No
 
 def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     rules = DOC["info"]["description"]
+    assert SHOWN_EVERY == 10
     for told in (
         f"At most {delivery.WINDOW} events are sent without an ack",
         f"no ack comes for {delivery.RESEND_AFTER_S:g} s",
@@ -460,14 +530,17 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
         f"A reason code of 0x{delivery.REFUSED_FROM:02x} or above",
         f"0x{delivery.NOBODY_LISTENS:02x} (nobody subscribes)",
         f"({PitSection().stale_after_s} s by default)",
+        "after every ten rounds",
     ):
         assert told in rules
     of_version_2 = {"royal9_seats", "royal9_price_cents", "royal9_before", "refused_seats"}
     others = {*MESSAGES, *of_version_2, "refused_wager", "final_round", "last_hand", "wagered_rounds", "wagered_hands"}
+    others |= {*REFUSED_CHECKPOINTS}
     codes = {code for code in re.findall(r"`(\w+_\w+)`", rules) if code not in others}
     assert codes <= {*FAULTS, *ALARMS}
     assert codes == {
         "journal_behind_pit",
+        "journal_forked",
         "publish_refused",
         "hit_unheard",
         "pit_word_forged",

@@ -32,8 +32,8 @@ def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ende
         return work()
 
     async def evening() -> None:
-        journal: Any = SimpleNamespace(checkpoint=lambda: signed.append("checkpoint"))
-        checkpointing = Checkpointing(journal, on_journal, lambda: hidden[0])
+        journal: Any = SimpleNamespace(checkpoint=lambda: "checkpoint")
+        checkpointing = Checkpointing(journal, on_journal, lambda: hidden[0], lambda note, _: signed.append(str(note)))
         task = asyncio.create_task(checkpointing.run())
         checkpointing.committed(_told("wagers_locked"))
         await _two_beats()

@@ -42,6 +42,7 @@ from controller.table.rules import TableRules
 from tests.support.contract import check_event
 from tests.support.ledgers import meet, unheard_steps
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards
+from tests.support.trees import Log
 
 KEY = SigningKey(bytes(range(32)))
 PIT_KEY = SigningKey(bytes(range(32, 64)))
@@ -75,8 +76,8 @@ class SpeakingTable(TableUnderTest):
         return replace(super().ambient, levels=self._levels, told=told, config_digest=_DIGEST, version=_VERSION)
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
-        self._facts = getattr(self, "_facts", 0) + 1
-        stamp = Stamp(_BEGAN_MS + 7_250 * self._facts, synchronised=True)
+        self.facts = getattr(self, "facts", 0) + 1
+        stamp = Stamp(_BEGAN_MS + 7_250 * self.facts, synchronised=True)
         first = len(self.bodies) + 1
         bodies = [
             seal(event, self.rules.table, self._epoch, first + place, stamp, self._head, KEY)
@@ -84,7 +85,7 @@ class SpeakingTable(TableUnderTest):
         ]
         self.bodies += bodies
         self.events += [check_event(body) for body in bodies]
-        salt = hashlib.sha256(b"%d" % self._facts).digest()[:16]
+        salt = hashlib.sha256(b"%d" % self.facts).digest()[:16]
         self._head = chain_head(self._head, fact_to_json(fact), bodies, salt)
 
 
@@ -147,6 +148,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
             "ack": (_commit(ledger, table),),
             "award_step": (of_award[0], of_award[-1]),
             "meters": (json.loads(MetersWord(_PIT_SEQ, _PIT_AT, ledger.levels(), win).payload(PIT_KEY)),),
+            **_witnessed(ledger, table),
             "pit_key": (json.loads(PitKeyWord(PIT_KEY.public.hex(), _PIT_AT, (rotation,)).payload(PIT_KEY)),),
         }
     return table, state, pit
@@ -158,6 +160,20 @@ def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
     assert not received.refused
     ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY))
     return ack
+
+
+def _witnessed(ledger: Ledger, table: SpeakingTable) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Show the pit two checkpoints of the table's journal, and return the second with what the pit says of it."""
+    log = Log(f"{ROYAL9.table}/{_EPOCH}", KEY, table.facts)
+    said: dict[str, tuple[dict[str, Any], ...]] = {}
+    for shown in (log.shown(21), log.shown(table.facts, 21)):
+        answers, alarms = ledger.witness.judge_all([(ROYAL9.table, shown)], (), PIT_KEY, _SEEN.at_ms // 1000)
+        assert not alarms
+        said = {
+            "checkpoint": (json.loads(shown),),
+            "cosigned": (json.loads(answers[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY)),),
+        }
+    return said
 
 
 def _state(table: SpeakingTable) -> dict[str, Any]:

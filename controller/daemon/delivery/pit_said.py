@@ -121,7 +121,7 @@ class PitSaid:
     def see_meters(self, payload: bytes, retained: bool) -> None:
         message = parse_object(payload)
         said = MetersWord.read(message)
-        if said is not None and not self._is_the_pits(self._topics.meters, message):
+        if said is not None and not self.is_the_pits(self._topics.meters, message):
             return
         malformed = "it is no message of the meters"
         now_s = clock.monotonic_s()
@@ -159,7 +159,7 @@ class PitSaid:
         if self._trust.undecided:
             self.unbelieved_ack = payload, retained
             return
-        if not self._is_the_pits(self._topics.ack, message):
+        if not self.is_the_pits(self._topics.ack, message):
             return
         self.heard.adopted = (ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)
         if not self.heard.adopted:
@@ -213,7 +213,7 @@ class PitSaid:
         said = AwardStep.read(message)
         hit = None
         if said is not None:
-            if not self._is_the_pits(self._topics.award, message):
+            if not self.is_the_pits(self._topics.award, message):
                 return
             if (why := leaps(said, self.clock.now(stamp_now(), clock.monotonic_s()))) is not None:
                 _log.warning("a message on %s is refused: %s", self._topics.award, why)
@@ -251,7 +251,7 @@ class PitSaid:
         assert won is not None, "a hit wins a meter or an amount"
         return 0, int(ratio(won.share) * self._levels.most_cents(won.meter, won.shown_cents, seq))
 
-    def _is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
+    def is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
         """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
         if self._trust.signed(message):
             return True

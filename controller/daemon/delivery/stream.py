@@ -21,6 +21,7 @@ from controller.contract.envelope import CONTRACT_VERSION, Stamp
 from controller.contract.face.state import State, TableState
 from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing, WinShown
 from controller.contract.fingerprint import fingerprint, shown
+from controller.contract.note import Note
 from controller.contract.state import online_state
 from controller.contract.topics import Topics
 from controller.daemon import clock
@@ -39,6 +40,7 @@ from controller.daemon.delivery.pit_trust import PitTrust, latest_ms
 from controller.daemon.delivery.recognition_said import RecognitionSaid
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.sending import Sending
+from controller.daemon.delivery.witness import Witness
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message, OnJournal
 from controller.table.acts.entry import Request
@@ -82,10 +84,9 @@ class PitStream:
         recognition: RecognitionTrust,
         behind_at: str | None,
     ) -> None:
-        self._table_id = table_id
+        self._topics, self._table_id = topics, table_id
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
         self._journalled_key = pit_key
-        self._topics = topics
         self._journal = journal
         self._broker = broker
         self.levels = levels
@@ -103,6 +104,7 @@ class PitStream:
             topics, journal.epoch, recognition, broker, lambda: self._connected, ask, alarms
         )
         self._heard = self._said.heard
+        self._witness = Witness(topics, journal, broker, on_journal, self._trust, self._said.is_the_pits, alarms)
         self._begin()
 
     def _begin(self) -> None:
@@ -121,6 +123,10 @@ class PitStream:
         self._state_sent = b""
         self._state_token: int | None = None
         self._state: Callable[[], TableState]  # from `run` on
+
+    def checkpoint_signed(self, note: Note, at_end: bool) -> None:
+        """The table has signed this checkpoint of its journal; `at_end`: at the end of a shoe."""
+        self._witness.signed(note, at_end)
 
     @property
     def up(self) -> bool:
@@ -243,6 +249,7 @@ class PitStream:
             tasks.create_task(self._broker.run(self))
             tasks.create_task(self._keep_delivering())
             tasks.create_task(self._keep_state_published())
+            tasks.create_task(self._witness.run())
 
     def committed(self, messages: Sequence[Message], pit_key: str | None, recognition_key: str | None) -> None:
         """The journal has these new events, if any, and these keys of the pit and of bet recognition.
@@ -311,6 +318,7 @@ class PitStream:
         self._acks.clear()
         self._said.unbelieved_ack = None
         self._delivery.disconnected(clock.monotonic_s())
+        self._witness.disconnected()
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
@@ -336,6 +344,8 @@ class PitStream:
         elif topic == topics.pit_key:
             if self._said.see_pit_key(payload, retained):
                 self._something_happened.set()
+        elif topic == topics.cosigned:
+            self._witness.heard(payload)
         elif topic == topics.wager and retained:
             _log.warning("a message on %s is refused: the broker retained it, so it may be of long ago", topic)
         elif topic == topics.wager:

@@ -22,7 +22,7 @@ from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.merkle import consistency_proof, edge_of
-from controller.contract.note import Checkpoint, Note
+from controller.contract.note import Note
 from controller.contract.signing import Signer
 from controller.daemon.record.archive import Run, beside, read_archive, write_archive
 from controller.daemon.record.checkpoints import keep_note, kept_note, signed_checkpoint
@@ -354,12 +354,21 @@ class Journal:
         with self._telling():
             return consistency_proof(old, size, self._archives_explained)
 
-    def holds(self, point: Checkpoint) -> bool:
-        """Whether a checkpoint is of this journal's own tree, as it was at that size. Raises as `consistency` does."""
+    def note_at(self, size: int) -> Note | None:
+        """The table's signed word about the tree of its first rows, so many; None where it has fewer rows. Raises as
+        `consistency` does."""
         with self._telling():
-            size = self._tree_now().place_of(self._row) + 1
-            known = point.origin == self.origin and 0 < point.size <= size
-            return known and edge_of(point.size, self._archives_explained).root() == point.root
+            if not 0 < size <= self._tree_now().place_of(self._row) + 1:
+                return None
+            return signed_checkpoint(
+                self.origin, edge_of(size, self._archives_explained), self._signer, self._public_key
+            )
+
+    @property
+    def tree_size(self) -> int:
+        """How many rows the tree has by now. Raises OSError."""
+        with self._telling():
+            return max(self._tree_now().place_of(self._row) + 1, 0)
 
     def keep_cosigned(self, size: int, note: Note) -> None:
         """Keep the last checkpoint that a witness cosigned. Raises OSError."""

@@ -319,6 +319,10 @@ class Awards:
         """The table doubts this shoe: its awards that are not yet paid or rejected are in this doubt."""
         self._doubts.tell_of_shoe(table, epoch, shoe, event, code)
 
+    def doubt_journal(self, table: str, epoch: str, event: int, code: str) -> None:
+        """This journal is in doubt: its awards that are not yet paid or rejected are in this doubt."""
+        self._doubts.tell_of_journal(table, epoch, event, code)
+
     def hand_of(self, table: str, hit: str) -> int | None:
         """The number of the round of a table's hit, by the id of the hit's event; None where the hit has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()

@@ -9,7 +9,7 @@ award in doubt, until two people have said that they looked into the doubts. The
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -74,10 +74,17 @@ class Doubts:
 
     def tell_of_shoe(self, table: str, epoch: str, shoe: int, event: int, code: str) -> None:
         """The table told this doubt about a shoe: each of the shoe's awards that is pending or verified is in doubt."""
+        self._tell_where("hand.shoe = ?", (table, epoch, shoe), event, code)
+
+    def tell_of_journal(self, table: str, epoch: str, event: int, code: str) -> None:
+        """A whole journal is in this doubt: each of its awards that is pending or verified."""
+        self._tell_where("true", (table, epoch), event, code)
+
+    def _tell_where(self, which: str, values: Sequence[object], event: int, code: str) -> None:
         rows = self._db.execute(
             "SELECT award.number FROM award JOIN hand ON hand.number = award.hand"
-            " WHERE hand.table_id = ? AND hand.epoch = ? AND hand.shoe = ? AND step IN ('pending', 'verified')",
-            (table, epoch, shoe),
+            f" WHERE hand.table_id = ? AND hand.epoch = ? AND {which} AND step IN ('pending', 'verified')",
+            values,
         )
         for (award,) in rows.fetchall():
             self.tell(award, event, (code,))

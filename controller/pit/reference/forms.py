@@ -18,9 +18,10 @@ from controller.pit.reference import (
     slips,
     terms,
     wins,
+    witness,
 )
 
-FORM = 14
+FORM = 15
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -42,7 +43,7 @@ INSERT INTO ack_time VALUES (0);
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
-    *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA),
+    *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA, witness.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -58,5 +59,6 @@ FROM_FORM = {
     11: (terms.FROM_FORM_11,),
     12: (wins.SCHEMA,),
     13: (terms.FROM_FORM_13, closing.SCHEMA),
+    14: (witness.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from controller.basics.errors import TableError
-from controller.contract.bounds import EPOCH, HASH, NAME, TABLE
+from controller.contract.bounds import EPOCH, HASH, MOST_PAYLOAD_BYTES, NAME, TABLE
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACTS_READ
+
+_LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
 
 # A name that does not have its form is never shown: such a name could play tricks on a terminal or a shell.
 FORMS = {
@@ -67,6 +69,23 @@ def read_event(table: str, payload: bytes) -> TableEvent:
             "Run the version of the pit that goes with the table's version.",
         )
     return TableEvent(epoch, seq, type_, message)
+
+
+def refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
+    """Why a message on this topic is not looked at, and of which table people are told; None where the pit reads it."""
+    if table is None or kind not in ("event", "state", "ack", "checkpoint"):
+        what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
+        do = "Find out which broker this is: Mosquitto sends no such message."
+        return "", RefusedError("topic_unknown", what, do)
+    if len(table) > _LONGEST_TOLD:
+        what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
+        do = "Find out who publishes there: no table has such a name. Check the broker's access list."
+        return "", RefusedError("name_too_long", what, do)
+    if len(payload) > MOST_PAYLOAD_BYTES[kind]:
+        what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
+        do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
+        return table, RefusedError("message_too_long", what, do)
+    return None
 
 
 def _refuse_of_others(table: str, name: str, by_fields: str, id_: str) -> None:

@@ -27,6 +27,7 @@ from controller.pit.reference.incoming import RefusedError, TableEvent
 from controller.pit.reference.meters import share_of
 from controller.pit.reference.settings import MOST_VOIDS_IN_A_SHOE
 from controller.pit.reference.store import Store
+from controller.pit.reference.witness import FORKED, Witness
 
 SCHEMA = """
 CREATE TABLE alarm (
@@ -65,8 +66,9 @@ class _NotUnderstoodError(Exception):
 class Intake:
     """The reader of committed events. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: Store, books: Books, awards: Awards) -> None:
+    def __init__(self, db: Store, books: Books, awards: Awards, witness: Witness) -> None:
         self._db = db
+        self._witness = witness
         self._books = books
         self._awards = awards
         self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
@@ -237,7 +239,7 @@ class Intake:
         repeated = self._db.execute(
             "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
         ).fetchone()
-        doubts = _doubts(message)
+        doubts = _doubts(message) + [FORKED] * self._witness.forked(table, event.epoch)
         if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts):
             yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
         for alarm in self._books.meter_terms.begun_by(number):

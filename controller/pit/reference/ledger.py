@@ -16,8 +16,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct, field
-
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
 from controller.contract.events import Win
@@ -44,17 +42,10 @@ from controller.pit.reference.refused import Refusal, Refused
 from controller.pit.reference.session import Session
 from controller.pit.reference.slips import Slip, Slips, ToPrint
 from controller.pit.reference.store import nonsense_explained
-from controller.pit.reference.strangers import ShownState, Strangers, read_state
+from controller.pit.reference.strangers import Met, ShownState, Strangers, read_state
 from controller.pit.reference.taking import Received, Taking
 from controller.pit.reference.terms import MeterTerms
-
-
-class _Met(Struct):
-    """What became of states: tables adopted just now, refusals, and tables that may be heard to their heads now."""
-
-    adopted: list[str] = field(default_factory=list)
-    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
-    to_look: set[str] = field(default_factory=set)
+from controller.pit.reference.witness import Witness
 
 
 class Ledger:
@@ -82,7 +73,8 @@ class Ledger:
         self._refused = Refused(self._db)
         self._inside = False  # a block that is one transaction
         self._desk_of: str | None = None  # the session whose decisions come through this ledger, where it is a desk's
-        self._intake = Intake(self._db, self._books, self._awards)
+        self.witness = Witness(self._db, self._adoptions, self._awards)
+        self._intake = Intake(self._db, self._books, self._awards, self.witness)
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
         self._taking = Taking(self._db, self._events, self._strangers, self._intake, self._books)
@@ -203,6 +195,7 @@ class Ledger:
             self._awards.take_back(table, epoch, set_aside_as, by)
             self._books.take_back(table, epoch, set_aside_as, before_event, number)
             self._events.set_aside(table, epoch, set_aside_as)
+            self.witness.set_aside(table, epoch, set_aside_as)
             self._adoptions.take_back(table, epoch, set_aside_as, before_event, people.both(by, witness), why)
             told = {"table": table, "set_aside_as": set_aside_as, "reason": why}
             self._decisions.note("set_aside", number, by, witness, told)
@@ -235,7 +228,7 @@ class Ledger:
         adopts the epoch, `epoch_of_another_key`, `state_malformed`; `meter_unknown` of a table that is heard all the
         same.
         """
-        met = _Met()
+        met = Met()
         with self._db.explained():
             heard = self._adoptions.heard({table for table, _ in states if table not in self._met})
         for table, payload in states:
@@ -248,7 +241,7 @@ class Ledger:
             self.look_whether_heard(met.to_look)
         return met.adopted, met.refused
 
-    def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: _Met) -> None:
+    def _meet(self, table: str, state: ShownState, heard: Adoption | None, adopt_new: bool, met: Met) -> None:
         """Judge what one table's state shows. `heard` is the adoption that held. Raises RefusedError."""
         shown, head_seq = state.adoption, state.head_seq
         if self._met.get(table) == (shown, state.meters):

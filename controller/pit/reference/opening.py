@@ -11,6 +11,7 @@ from controller.pit.reference import alarms
 from controller.pit.reference.alarms import KeptAlarm, LeftOut
 from controller.pit.reference.ledger_file import LedgerFile
 from controller.pit.reference.store import Store, nonsense_explained
+from controller.pit.reference.witness import Fork, forks
 
 Place = Path | str
 """Where a ledger is kept: in a file, or in the PostgreSQL database of a URL."""
@@ -74,6 +75,12 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
         if table is not None and not kept:
             _epochs(db, table)
     return kept
+
+
+def read_forks(at: Place) -> list[Fork]:
+    """The second histories that tables have shown, the oldest first. Only reads the ledger, as `read_log` does."""
+    with read_only(at) as db:
+        return forks(db)
 
 
 def _epochs(db: Store, table: str) -> list[str]:

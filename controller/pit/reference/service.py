@@ -33,7 +33,6 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind
-from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
 from controller.contract.events import Win
 from controller.contract.keys import SigningKey, signature_holds
@@ -44,7 +43,8 @@ from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 from controller.pit.reference.alarm_limit import AlarmLimit
 from controller.pit.reference.clock import Moments, number_text
 from controller.pit.reference.committed import Ack
-from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.cosigning import Cosigning
+from controller.pit.reference.incoming import RefusedError, refused_unread
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.log import say, say_alarm, say_event
 
@@ -64,7 +64,6 @@ _BATCH_BYTES = 4_000_000
 _MOST_ON_THE_WAY = 100  # messages without the broker's answer: paho sends so many, and keeps more in their order
 _BATCH_S = 1.0  # for one transaction: a slow database acknowledges fewer events at once, before they are sent again
 _REFUSED_FROM = 0x80  # MQTT 5
-_LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
 
 
 class _ConnectionEndedError(Exception):
@@ -90,6 +89,7 @@ class Pit:
         tls: TlsFiles | None = None,
     ) -> None:
         self._ledger = ledger
+        self._cosigning = Cosigning(ledger, key)
         self._key = key
         self._rotations = rotations
         self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
@@ -204,6 +204,7 @@ class Pit:
         self._answered.clear()
         self._acked.clear()
         self._acks_due.clear()
+        self._cosigning.forget()
         self._on_the_way.clear()
         self._stands = self._listening = False
         self._ended = None
@@ -282,14 +283,18 @@ class Pit:
             if place and not before_speaking and time.monotonic() >= until_s:
                 self._arrived = arrived[place:]
                 break
-            if (refused := _refused_unread(table, kind, topic, payload)) is not None:
+            if (refused := refused_unread(table, kind, topic, payload)) is not None:
                 self._alarm(*refused)
             elif kind == "ack":
                 self._hear_own_ack(table or "", payload)
+            elif kind == "checkpoint":
+                self._cosigning.show(table or "", payload)
             else:
                 (events if kind == "event" else states).append((table or "", payload))
         if states:
             self._meet(states)
+        for told in self._cosigning.settle():
+            self._alarm(*told)
         self._tell_alarms()
         if events:
             self._commit(events)
@@ -453,6 +458,8 @@ class Pit:
         self._meters_said, self._win = (levels, now_s), win
 
     def _acknowledge(self, table: str, ack: Ack) -> None:
+        if table not in self._acked or self._acked[table].epoch != ack.epoch:
+            self._cosigning.look((table,))
         self._acked[table] = self._acks_due[table] = ack
 
     def _say_acks(self, link: Link) -> None:
@@ -465,6 +472,9 @@ class Pit:
             ack = self._acks_due.pop(table)
             payload = ack.payload(table, self._moments.next(), self._key)
             self._publish(link, Topics(self._root, table).ack, payload, retain=True)
+        while self._listening and self._cosigning.due and len(self._on_the_way) < _MOST_ON_THE_WAY:
+            table, payload = self._cosigning.next_word(self._moments.next())
+            self._publish(link, Topics(self._root, table).cosigned, payload, retain=True)
 
     def _publish(
         self, link: Link, topic: str, payload: bytes, retain: bool = False, properties: Properties | None = None
@@ -512,7 +522,7 @@ class Pit:
     def _new_link(self) -> Link:
         every = self._every_table
         name = f"pit-{secrets.token_hex(4)}"
-        topics = (every.event, every.state)
+        topics = (every.event, every.state, every.checkpoint)
         # The acks that the broker retains must have come before a table's state is judged.
         return Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, every.meters, self._run, (every.ack,))
 
@@ -554,20 +564,3 @@ class Pit:
         """The broker's answer to a message."""
         self._heard_s = time.monotonic()
         self._answered.append((token, reason_code))
-
-
-def _refused_unread(table: str | None, kind: str, topic: str, payload: bytes) -> tuple[str, RefusedError] | None:
-    """Why a message on this topic is not looked at, and of which table people are told; None where the pit reads it."""
-    if table is None or kind not in ("event", "state", "ack"):
-        what = f"The broker sent a message on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
-        do = "Find out which broker this is: Mosquitto sends no such message."
-        return "", RefusedError("topic_unknown", what, do)
-    if len(table) > _LONGEST_TOLD:
-        what = f"A message came for a table whose name has {len(table)} letters: {table[:_LONGEST_TOLD]!r}..."
-        do = "Find out who publishes there: no table has such a name. Check the broker's access list."
-        return "", RefusedError("name_too_long", what, do)
-    if len(payload) > MOST_PAYLOAD_BYTES[kind]:
-        what = f"A message on {topic!r} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes, and refused unread."
-        do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
-        return table, RefusedError("message_too_long", what, do)
-    return None

@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from controller.contract.bounds import MOST_SEQ, is_count
 from controller.contract.canonical import parse_object
@@ -23,6 +23,14 @@ _MOST_SHOWN = 1000  # keys that wait for a disk that takes nothing
 _INSTALLED = Path("/usr/bin/pitctl")
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
+
+
+class Met(Struct):
+    """What became of states: tables adopted just now, refusals, and tables that may be heard to their heads now."""
+
+    adopted: list[str] = field(default_factory=list)
+    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    to_look: set[str] = field(default_factory=set)
 
 
 class Strangers:

@@ -72,6 +72,14 @@ COMMANDS: tuple[Command, ...] = (
         tables.add_alarms,
     ),
     Command(
+        "forks",
+        _TABLES,
+        "print both signed notes of each journal of which a table has shown two histories: they are the proof",
+        "royal9-01",
+        tables.forks,
+        tables.add_forks,
+    ),
+    Command(
         "award list",
         _AWARDS,
         "the awards that are pending or verified",

@@ -26,7 +26,7 @@ from controller.pit.reference.commands.options import (
     key_file,
     print_json,
 )
-from controller.pit.reference.opening import read_alarms, read_log
+from controller.pit.reference.opening import read_alarms, read_forks, read_log
 
 _FOLLOW_S = 1.0
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?")
@@ -196,5 +196,21 @@ def alarms(options: Namespace) -> int:
         print(alarm)
     if not kept:
         print("no alarms are kept" + ("" if options.table is None else f" of {options.table}"))
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
+    return 0
+
+
+def add_forks(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl forks`."""
+    add_ledger(parser, "read only; also while the pit runs")
+    parser.add_argument("table", nargs="?", metavar="TABLE", help="without TABLE every table's")
+
+
+def forks(options: Namespace) -> int:
+    found = [fork for fork in read_forks(options.ledger) if options.table in (None, fork.table)]
+    for fork in found:
+        print(fork)
+    if not found:
+        print("no table has shown two histories")
     sys.stdout.flush()  # here, where `main` still catches a broken pipe
     return 0

@@ -1,0 +1,83 @@
+"""A table shows its pit a checkpoint of its journal, and why the journal only grew since the last cosigned one.
+
+The pit cosigns only what extends all that it has cosigned of this journal before. So a table with two histories has at
+most one of them cosigned.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from msgspec import Struct, to_builtins
+
+from controller.contract.bounds import MOST_SEQ, is_count
+from controller.contract.canonical import canonical
+from controller.contract.merkle import is_consistent
+from controller.contract.note import MOST_NOTE_BYTES, Checkpoint, Note, read_note
+
+PIT_WITNESS = "pit"
+"""The name under which a pit cosigns."""
+
+_MOST_HASHES = 100  # a proof in a tree of 2**63 leaves has fewer
+_HASH_BYTES = 32
+
+
+class ShownCheckpoint(Struct, frozen=True):
+    """A checkpoint that the table has signed, as a note, and the proof that its tree begins with that of `old` leaves.
+
+    The proof's hashes are in Base64. The note has the table's signature, so the message needs none.
+    """
+
+    note: str
+    old: int
+    proof: tuple[str, ...]
+
+    @classmethod
+    def of(cls, note: Note, old: int, proof: Sequence[bytes]) -> Self:
+        """The message that shows this note."""
+        return cls(str(note), old, tuple(base64.b64encode(each).decode() for each in proof))
+
+    def payload(self) -> bytes:
+        """The bytes that are published."""
+        return canonical(to_builtins(self))
+
+    @classmethod
+    def read(cls, message: Mapping[str, object]) -> Self | None:
+        """What the message shows; None where it is no such message."""
+        match message:
+            case {"note": str(note), "old": int(old), "proof": list(proof), **others} if (
+                not others
+                and len(note) <= MOST_NOTE_BYTES
+                and is_count(old, 0, MOST_SEQ)
+                and len(proof) <= _MOST_HASHES
+                and all(map(_is_hash, proof))
+            ):
+                return cls(note, old, tuple(proof))
+            case _:
+                return None
+
+    def read_note(self) -> tuple[Note, Checkpoint] | None:
+        """The note and its checkpoint; None where the text is no checkpoint."""
+        note = read_note(self.note)
+        point = None if note is None else note.checkpoint()
+        return None if note is None or point is None else (note, point)
+
+    def extends(self, before: Checkpoint | None, point: Checkpoint) -> bool:
+        """Whether the proof shows that the checkpoint's tree begins with the tree of the checkpoint `before`."""
+        hashes = [base64.b64decode(each) for each in self.proof]
+        if before is None:
+            return self.old == 0 and not hashes
+        return self.old == before.size and is_consistent(before.size, before.root, point.size, point.root, hashes)
+
+
+def _is_hash(text: object) -> bool:
+    """Whether the text is 32 bytes in Base64, in the one spelling that they have."""
+    if not isinstance(text, str):
+        return False
+    try:
+        value = base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return len(value) == _HASH_BYTES and base64.b64encode(value).decode() == text

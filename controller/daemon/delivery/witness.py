@@ -1,0 +1,130 @@
+"""The pit as a witness of this table's journal: what the table shows the pit, and what the pit has cosigned.
+
+A pit that cosigns says so: it retains a word on the table's topic `cosigned`, from the beginning on. To another pit the
+table shows nothing. A checkpoint with its proof has some 1,000 bytes, so the table shows one at each shoe's end, after
+every ten rounds, and once on each connection. It was signed while nothing lay face down (`checkpointing`), and it is
+published on the beat.
+
+What the pit has cosigned must be the tree of this journal. Where it is not, the journal is an older copy, or a second
+table writes under its name: people are told.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Callable
+
+from controller.contract.canonical import parse_object
+from controller.contract.note import Note
+from controller.contract.pit_words import CosignedWord
+from controller.contract.topics import Topics
+from controller.contract.witnessing import PIT_WITNESS, ShownCheckpoint
+from controller.daemon.beat import next_beat
+from controller.daemon.delivery.alarms import Alarms
+from controller.daemon.delivery.pit_trust import PitTrust
+from controller.daemon.record.journal import Journal
+from controller.daemon.record.journal_rows import OnJournal
+from controller.table.facts import JournalForked
+from drivers.devices import Broker
+
+_log = logging.getLogger(__name__)
+
+SHOWN_EVERY = 10
+"""After so many checkpoints one is shown, if no shoe ended before. A table signs one after each round."""
+
+
+class Witness:
+    """What the pit has cosigned of one journal. `is_the_pits` judges whether the pinned key signed a message."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        journal: Journal,
+        broker: Broker,
+        on_journal: OnJournal,
+        trust: PitTrust,
+        is_the_pits: Callable[[str, dict[str, object]], bool],
+        alarms: Alarms,
+    ) -> None:
+        self._topics = topics
+        self._journal = journal
+        self._broker = broker
+        self._on_journal = on_journal
+        self._trust = trust
+        self._is_the_pits = is_the_pits
+        self._alarms = alarms
+        self._word: bytes | None = None  # the pit's last word, until it is judged
+        self._size: int | None = None  # how many rows the pit has cosigned; None: on this connection it has not said
+        self._signed: Note | None = None  # the table's last checkpoint
+        self._since_shown = 0  # checkpoints since the last that was shown
+        self._due = False
+
+    def disconnected(self) -> None:
+        """The connection is gone. On the next the pit says anew what it has cosigned."""
+        self._word = self._size = None
+
+    def signed(self, note: Note, at_end: bool) -> None:
+        """The table has signed this checkpoint; `at_end`: at the end of a shoe."""
+        self._signed = note
+        self._since_shown += 1
+        self._due = self._due or at_end or self._since_shown >= SHOWN_EVERY
+
+    def heard(self, payload: bytes) -> None:
+        """The pit said what it has cosigned. It is judged at the next beat, once a key is pinned."""
+        self._word = payload
+
+    async def run(self) -> None:
+        """Judge what the pit says, and show it what is due, until cancelled. Where the disk fails, try again later."""
+        while True:
+            await next_beat()
+            try:
+                if self._word is not None and not self._trust.undecided:
+                    payload, self._word = self._word, None
+                    await self._judge(payload)
+                if self._due and self._size is not None and self._signed is not None:
+                    self._due, self._since_shown = False, 0
+                    await self._show(self._signed, self._size)
+            except OSError as error:
+                _log.warning("the journal's tree cannot be read, so the pit is shown no checkpoint now: %s", error)
+
+    async def _show(self, note: Note, old: int) -> None:
+        point = note.checkpoint()
+        assert point is not None, "the table signs checkpoints"
+        if point.size <= old:
+            return
+        proof = await self._on_journal(lambda: self._journal.consistency(old, point.size))
+        await next_beat()  # how long the proof took is not told
+        self._broker.publish(self._topics.checkpoint, ShownCheckpoint.of(note, old, proof).payload())
+
+    async def _judge(self, payload: bytes) -> None:
+        message = parse_object(payload)
+        word = CosignedWord.read(message)
+        if word is None:
+            _log.warning("a message on %s is no word of a pit that cosigns, and is ignored", self._topics.cosigned)
+            return
+        if not self._is_the_pits(self._topics.cosigned, message):
+            return
+        if f"{word.table}/{word.epoch}" != self._journal.origin:
+            return  # as with an ack: the pit has yet to adopt this journal
+        if self._size is None:  # the first on this connection
+            self._signed = self._signed or await self._on_journal(lambda: self._journal.last_note("signed"))
+            self._due = self._signed is not None
+        self._size = word.size
+        if word.refused is not None:
+            _log.warning("the pit does not cosign the last checkpoint of this journal: %s", word.refused)
+        note = await self._on_journal(lambda: self._journal.note_at(word.size)) if word.size else None
+        cosigned = None if note is None else self._cosigned(note, word)
+        if cosigned is not None:
+            await self._on_journal(lambda: self._journal.keep_cosigned(word.size, cosigned))
+        if word.refused == "forked" or (word.size and cosigned is None):
+            rows = await self._on_journal(lambda: self._journal.tree_size)
+            what = f"the pit has cosigned a journal of {word.size} rows under this one's name; this one has {rows}"
+            self._alarms.alarm("journal_forked", JournalForked(word.size, rows), what)
+
+    def _cosigned(self, note: Note, word: CosignedWord) -> Note | None:
+        """The table's own note with the pit's cosignature; None where the pit cosigned another tree."""
+        line = (PIT_WITNESS, base64.b64decode(word.cosignature))
+        whole = Note(note.text, (*note.signatures, line))
+        pinned = self._trust.pinned
+        return None if pinned is None or whole.cosigned_at_s(PIT_WITNESS, pinned) is None else whole

@@ -1,0 +1,264 @@
+"""The pit as a witness of the tables' journals: the checkpoints that it has cosigned, and forks that tables showed.
+
+The pit cosigns a checkpoint only where a proof shows that its tree begins with the tree that the pit cosigned last of
+this journal; and it keeps the checkpoint in its ledger before it says so. A journal is a table in an epoch. So a table
+that shows two histories gets one of them cosigned. Of the other the ledger keeps the note beside the note that it
+contradicts: with both signatures they are the proof. From then on each award of that journal is in doubt until two
+people have decided.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from controller.contract.canonical import parse_object
+from controller.contract.keys import SigningKey
+from controller.contract.note import Checkpoint, Note, read_note
+from controller.contract.pit_words import CosignedWord
+from controller.contract.witnessing import PIT_WITNESS, ShownCheckpoint
+from controller.pit.reference.adoptions import Adoption, Adoptions
+from controller.pit.reference.awards import Awards
+from controller.pit.reference.incoming import RefusedError
+from controller.pit.reference.store import Store, marks
+
+SCHEMA = """
+CREATE TABLE cosigned ( -- the checkpoints that the pit cosigned
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL, -- or the other name of an epoch whose stream was set aside
+    after_event INTEGER NOT NULL, -- the event that was committed last
+    size INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    old INTEGER NOT NULL, -- the size of the checkpoint that was cosigned before
+    proof TEXT NOT NULL, -- that the tree begins with that one
+    UNIQUE (table_id, epoch, size)
+) STRICT;
+CREATE TABLE fork ( -- notes that contradict a note that was cosigned
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    after_event INTEGER NOT NULL,
+    cosigned TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    UNIQUE (table_id, epoch, shown)
+) STRICT;
+"""
+
+FORKED = "journal_forked"
+"""The doubt in which each award of a journal is that showed two histories."""
+
+_MOST_FORKS = 20
+"""Of each journal. One is proof enough, and a table that shows ever new ones does not fill the disk."""
+
+
+class Cosigned(Struct, frozen=True):
+    """What the pit has cosigned of a journal, as in `CosignedWord`."""
+
+    epoch: str
+    size: int
+    cosignature: str
+    refused: str | None = None
+
+    def payload(self, table: str, at: str, key: SigningKey) -> bytes:
+        """The pit's word, signed at this time."""
+        return CosignedWord(table, self.epoch, self.size, self.cosignature, self.refused, at).payload(key)
+
+
+class Judged(Struct, frozen=True):
+    """What becomes of a checkpoint that a table showed: the pit's answer, and what people are told."""
+
+    answer: Cosigned | None
+    alarm: RefusedError | None = None
+    forked: bool = False
+    """Whether this journal showed its second history just now, for the first time."""
+
+
+class Fork(Struct, frozen=True):
+    """Two notes of one journal, both with the table's signature, of which one does not begin with the other."""
+
+    table: str
+    epoch: str
+    cosigned: str
+    shown: str
+
+    def __str__(self) -> str:
+        return f"{self.table}/{self.epoch}: cosigned was\n\n{self.cosigned}\nand then the table showed\n\n{self.shown}"
+
+
+def forks(db: Store) -> list[Fork]:
+    """The second histories that tables have shown, the oldest first."""
+    return [Fork(*row) for row in db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")]
+
+
+class Witness:
+    """The witness in a ledger. Every method but `judge_all` works inside the ledger's transaction."""
+
+    def __init__(self, db: Store, adoptions: Adoptions, awards: Awards) -> None:
+        self._db = db
+        self._adoptions = adoptions
+        self._awards = awards
+
+    def judge_all(
+        self, shown: Sequence[tuple[str, bytes]], to_look: Collection[str], key: SigningKey, now_s: int
+    ) -> tuple[dict[str, Cosigned], list[tuple[str, RefusedError]]]:
+        """Cosign what tables show, each a topic's table and a payload, or say why not: in one transaction.
+
+        Returns what the pit has cosigned of the tables `to_look`, and of each of these tables that showed a checkpoint
+        of its own; and what people are told. Of a table that is not heard nothing is said.
+        """
+        with self._db.transaction():
+            return self._judge_all(shown, to_look, key, now_s)
+
+    def _judge_all(
+        self, shown: Sequence[tuple[str, bytes]], to_look: Collection[str], key: SigningKey, now_s: int
+    ) -> tuple[dict[str, Cosigned], list[tuple[str, RefusedError]]]:
+        tables = {*to_look, *(table for table, _ in shown)}
+        heard = self._adoptions.heard(tables)
+        answers = self._said({table: heard[table] for table in to_look if table in heard}, key, now_s)
+        alarms: list[tuple[str, RefusedError]] = []
+        for table, payload in shown:
+            if (adopted := heard.get(table)) is None:
+                continue
+            judged = self.judge(table, payload, adopted, key, now_s)
+            if judged.answer is not None:
+                answers[table] = judged.answer
+            if judged.alarm is not None:
+                alarms.append((table, judged.alarm))
+            if judged.forked:
+                (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
+                self._awards.doubt_journal(table, adopted.epoch, last, FORKED)
+        return answers, alarms
+
+    def last(self, table: str, epoch: str) -> Note | None:
+        """The last checkpoint of a journal that was cosigned; None where there is none."""
+        row = self._db.execute(
+            "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? ORDER BY size DESC LIMIT 1", (table, epoch)
+        ).fetchone()
+        return None if row is None else read_note(row[0])
+
+    def _said(self, heard: Mapping[str, Adoption], key: SigningKey, now_s: int) -> dict[str, Cosigned]:
+        """What the pit has cosigned of each of these tables' adopted journals."""
+        if not heard:
+            return {}
+        last = self._db.execute(
+            "SELECT table_id, epoch, note FROM cosigned WHERE (table_id, epoch, size) IN"
+            f" (SELECT table_id, epoch, max(size) FROM cosigned WHERE table_id IN ({marks(heard)}) GROUP BY 1, 2)",
+            tuple(heard),
+        )
+        notes = {(table, epoch): read_note(text) for table, epoch, text in last.fetchall()}
+        return {
+            table: self._told(table, adopted.epoch, notes.get((table, adopted.epoch)), key, now_s)
+            for table, adopted in heard.items()
+        }
+
+    def _told(self, table: str, epoch: str, note: Note | None, key: SigningKey, now_s: int) -> Cosigned:
+        """What the pit says of the last note. What a former key of the pit has cosigned, this key cosigns now."""
+        if note is None:
+            return Cosigned(epoch, 0, "")
+        if note.cosigned_at_s(PIT_WITNESS, key.public) is None:
+            note = _cosigned(note, key, now_s)
+            at = (str(note), table, epoch, _point(note).size)
+            self._db.execute("UPDATE cosigned SET note = ? WHERE table_id = ? AND epoch = ? AND size = ?", at)
+        return _told(epoch, note)
+
+    def judge(self, table: str, payload: bytes, adopted: Adoption, key: SigningKey, now_s: int) -> Judged:
+        """Cosign what the table shows, or say why not."""
+        shown = ShownCheckpoint.read(parse_object(payload))
+        read = None if shown is None else shown.read_note()
+        if shown is None or read is None:
+            return Judged(None, _refused(table, "checkpoint_malformed", "is no checkpoint of the contract"))
+        note, point = read
+        origin = f"{table}/{adopted.epoch}"
+        if point.origin != origin:
+            return Judged(None, _refused(table, "checkpoint_of_another_epoch", "is of a journal that is not adopted"))
+        if not note.signed_by(origin, adopted.public_key):
+            return Judged(None, _refused(table, "checkpoint_forged", "is not signed by the table's adopted key"))
+        note = replace(note, signatures=tuple(each for each in note.signatures if each[0] == origin))
+        kept = self.last(table, adopted.epoch)
+        before = None if kept is None else _point(kept)
+        answer = self._told(table, adopted.epoch, kept, key, now_s)
+        if before is not None and point.size < before.size:
+            why = f"has {point.size} rows, and one of {before.size} was cosigned before"
+            return Judged(replace(answer, refused="smaller"), _refused(table, "checkpoint_smaller", why))
+        if before == point:
+            return Judged(answer)
+        if kept is not None and before is not None and (point.size == before.size or shown.old == before.size):
+            if not shown.extends(before, point):
+                return self._forked(table, adopted.epoch, answer, kept, note)
+        elif not shown.extends(before, point):
+            return Judged(replace(answer, refused="not_from_last"))
+        seen = _cosigned(note, key, now_s)
+        self._keep(table, adopted.epoch, point.size, seen, shown)
+        return Judged(_told(adopted.epoch, seen))
+
+    def forked(self, table: str, epoch: str) -> bool:
+        """Whether this journal showed two histories."""
+        found = self._db.execute("SELECT 1 FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)).fetchone()
+        return found is not None
+
+    def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
+        """The journal's adoption was taken back: what was cosigned is kept under the epoch's other name."""
+        for kind in ("cosigned", "fork"):
+            self._db.execute(
+                f"UPDATE {kind} SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch)
+            )
+
+    def _keep(self, table: str, epoch: str, size: int, note: Note, shown: ShownCheckpoint) -> None:
+        self._db.execute(
+            "INSERT INTO cosigned (table_id, epoch, after_event, size, note, old, proof)"
+            " SELECT ?, ?, coalesce(max(number), 0), ?, ?, ?, ? FROM event",
+            (table, epoch, size, str(note), shown.old, json.dumps(shown.proof)),
+        )
+
+    def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
+        """The table showed a second history. Both notes are kept, once."""
+        first = not self.forked(table, epoch)
+        (forks,) = self._db.execute(
+            "SELECT count(*) FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)
+        ).fetchone()
+        if forks < _MOST_FORKS:
+            self._db.execute(
+                "INSERT INTO fork (table_id, epoch, after_event, cosigned, shown)"
+                " SELECT ?, ?, coalesce(max(number), 0), ?, ? FROM event WHERE true ON CONFLICT DO NOTHING",
+                (table, epoch, str(kept), str(shown)),
+            )
+        alarm = RefusedError(
+            "checkpoint_forked",
+            f"Table {table} has shown two histories of its journal {table}/{epoch}. One of {_point(kept).size} rows was"
+            f" cosigned. The other has {_point(shown).size} rows, and does not begin with it.",
+            "Two machines may sign as this table, or its journal was put back from a copy. Stop the table, and compare"
+            " its journal with its log here (`tablectl verify --against`). `pitctl forks` prints both signed notes:"
+            " they are the proof. No award of this journal is paid before two people have decided on it.",
+        )
+        return Judged(replace(answer, refused="forked"), alarm, first)
+
+
+def _point(note: Note) -> Checkpoint:
+    point = note.checkpoint()
+    assert point is not None, "the ledger keeps notes of checkpoints alone"
+    return point
+
+
+def _cosigned(note: Note, key: SigningKey, now_s: int) -> Note:
+    """The note with the pit's cosignature of now, and no other of the pit's."""
+    own = replace(note, signatures=tuple(each for each in note.signatures if each[0] != PIT_WITNESS))
+    return own.cosigned(PIT_WITNESS, key, key.public, now_s)
+
+
+def _told(epoch: str, note: Note) -> Cosigned:
+    line = next(line for name, line in note.signatures if name == PIT_WITNESS)
+    return Cosigned(epoch, _point(note).size, base64.b64encode(line).decode())
+
+
+def _refused(table: str, code: str, why: str) -> RefusedError:
+    do = {
+        "checkpoint_smaller": "The table's journal was put back from an older copy, or somebody repeats an older"
+        " message. Look at the table: where it says so too, begin a new journal there (`tablectl new-journal`).",
+        "checkpoint_of_another_epoch": "Adopt the table's new journal, or find out which machine speaks for the table.",
+    }.get(code, "Find out who publishes there: only the table may. Check the broker's access list.")
+    return RefusedError(code, f"A checkpoint that came for table {table} {why}.", do)

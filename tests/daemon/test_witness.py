@@ -1,0 +1,225 @@
+"""What a table shows a pit that cosigns, what it keeps of the answers, and what it tells people where they do not fit.
+
+The witness here is the test's own: it keeps one checkpoint, and says by its own reading of C2SP's pages whether the
+next one extends it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from controller.contract.keys import SigningKey
+from controller.contract.merkle import is_consistent
+from controller.contract.note import Checkpoint, Note, read_note
+from controller.contract.pit_words import CosignedWord, PitKeyWord
+from controller.daemon.beat import next_beat
+from controller.daemon.delivery.witness import SHOWN_EVERY
+from controller.daemon.evidence import evidence
+from controller.pit.reference.clock import now_text
+from controller.table.acts.shoe import CloseShoe
+from tests.daemon.daemon_world import KEY, PIT_KEY, Published, World, running
+from tests.support.waiting import eventually, run
+
+_TOPIC = "pit/v1/royal9-01/cosigned"
+
+
+class HeldWitness:
+    """A pit that cosigns, on the broker in memory. `shown` has what came; while `answers` is false nothing is said."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.shown: list[Checkpoint] = []
+        self.bytes = 0
+        self.note: Note | None = None
+        self.answers = True
+        before = world.broker.reason
+
+        def hear(published: Published) -> int | None:
+            if published.topic.endswith("/checkpoint"):
+                self.bytes += len(published.payload)
+                self.hear(published.value)
+            return before(published)
+
+        world.broker.reason = hear
+
+    def hear(self, message: dict[str, Any]) -> None:
+        note = read_note(message["note"])
+        point = None if note is None else note.checkpoint()
+        assert note is not None
+        assert point is not None
+        self.shown.append(point)
+        if not self.answers:
+            return
+        proof = [base64.b64decode(each) for each in message["proof"]]
+        kept = self.kept
+        assert message["old"] == kept.size
+        assert not kept.size or is_consistent(kept.size, kept.root, point.size, point.root, proof)
+        self.note = note.cosigned("pit", PIT_KEY, PIT_KEY.public, 1_764_111_600)
+        self.say()
+
+    @property
+    def kept(self) -> Checkpoint:
+        point = None if self.note is None else self.note.checkpoint()
+        return point or Checkpoint("", 0, b"")
+
+    def say(self, refused: str | None = None, epoch: str | None = None, key: SigningKey = PIT_KEY) -> None:
+        line = base64.b64encode(self.note.signatures[-1][1]).decode() if self.note is not None else ""
+        epoch = epoch or self.world.journal.epoch
+        word = CosignedWord("royal9-01", epoch, self.kept.size, line, refused, now_text())
+        self.bytes += len(word.payload(key))
+        self.world.broker.say(word.payload(key), _TOPIC)
+
+
+@asynccontextmanager
+async def _witnessed(folder: Path) -> AsyncIterator[tuple[World, HeldWitness]]:
+    """A table with an open shoe that has pinned the key of a pit that cosigns."""
+    async with running(folder, pinned=False) as world:
+        witness = HeldWitness(world)
+        witness.say()  # before a key is pinned by which it can be judged
+        await next_beat()
+        world.broker.say(PitKeyWord(PIT_KEY.public.hex(), now_text(), ()).payload(PIT_KEY), "pit/v1/pit-key")
+        await eventually(lambda: world.status.pit.key.pinned)
+        await _beats(2)  # the word is judged
+        await world.open_shoe()
+        yield world, witness
+
+
+def _alarms(world: World) -> list[dict[str, Any]]:
+    return [each for each in world.pit.ledger if each.get("code") == "journal_forked"]
+
+
+async def _beats(count: int) -> None:
+    for _ in range(count):
+        await next_beat()
+
+
+def test_to_a_pit_that_does_not_cosign_the_table_shows_nothing(tmp_path: Path) -> None:
+    async def play() -> None:
+        async with running(tmp_path) as world:
+            witness = HeldWitness(world)
+            await world.open_shoe()
+            await world.do_hands(2)
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: world.journal.last_note("signed"))
+            await _beats(3)
+            witness.say(epoch="another")
+            witness.say(key=SigningKey(bytes(32)))
+            world.broker.say(b"{}", _TOPIC)
+            await _beats(3)
+            assert not witness.shown
+
+    run(play())
+
+
+def test_a_checkpoint_is_shown_at_a_shoes_end_and_its_cosignature_is_in_the_evidence(tmp_path: Path) -> None:
+    async def play() -> tuple[Path, int]:
+        async with _witnessed(tmp_path) as (world, witness):
+            await world.do_hands(1)
+            await eventually(lambda: world.journal.last_note("signed"))
+            await _beats(3)
+            assert not witness.shown, "a round alone is not worth a thousand bytes"
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: world.journal.last_note("cosigned"))
+            (point,) = witness.shown
+            assert not _alarms(world)
+            return Path(world.config.file.journal.path), point.size
+
+    path, size = run(play())
+    note = read_note(json.loads(evidence(path, "1/1"))["checkpoint"])
+    assert _size(note) == size
+    assert note is not None
+    assert note.cosigned_at_s("pit", PIT_KEY.public) == 1_764_111_600
+    assert note.signed_by(note.text.partition("\n")[0], KEY.public)
+
+
+def test_after_ten_rounds_one_is_shown_from_the_last_that_was_cosigned(tmp_path: Path) -> None:
+    """And on each connection one, for what was lost with the connection before."""
+
+    async def play() -> None:
+        async with _witnessed(tmp_path) as (world, witness):
+            await world.do_hands(1)
+            await eventually(lambda: world.journal.last_note("signed"))
+            note = world.journal.last_note("signed")
+            assert note is not None
+            for _ in range(SHOWN_EVERY - 2):
+                world.runtime.stream.checkpoint_signed(note, False)
+            await _beats(3)
+            assert not witness.shown
+            world.runtime.stream.checkpoint_signed(note, False)
+            await eventually(lambda: len(witness.shown) == 1)
+            witness.answers = False
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: len(witness.shown) == 2)
+            world.broker.disconnect()
+            world.broker.connect()
+            witness.answers = True
+            witness.say()
+            await eventually(lambda: len(witness.shown) == 3)
+            await eventually(lambda: _size(world.journal.last_note("cosigned")) == witness.shown[1].size)
+            assert witness.shown[1] == witness.shown[2]
+
+    run(play())
+
+
+def _size(note: Note | None) -> int | None:
+    point = None if note is None else note.checkpoint()
+    return None if point is None else point.size
+
+
+def test_the_word_may_come_before_the_connection_stands(tmp_path: Path) -> None:
+    async def play() -> None:
+        async with running(tmp_path, connected=False) as world:
+            witness = HeldWitness(world)
+            witness.say()
+            world.broker.connect()
+            await world.open_shoe()
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: world.journal.last_note("cosigned"))
+
+    run(play())
+
+
+def test_a_journal_put_back_from_a_copy_is_told_to_people(tmp_path: Path) -> None:
+    """Also where the copy lacks the last row alone, and the table wrote another in its place before it was started
+    again: the pit's ack fits then."""
+
+    async def play() -> Note:
+        async with _witnessed(tmp_path) as (world, witness):
+            await world.do_hands(1)
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: world.journal.last_note("cosigned"))
+            assert witness.note is not None
+            return witness.note
+
+    note = run(play())
+    point = note.checkpoint()
+    assert point is not None
+
+    async def again(seen: Note, fits: bool) -> tuple[list[dict[str, Any]], int]:
+        async with running(tmp_path, connected=False) as world:
+            witness = HeldWitness(world)
+            witness.note = seen
+            world.broker.connect()
+            witness.say()
+            await _beats(2)
+            await eventually(lambda: fits or _told(world))
+            rows = world.journal.tree_size
+            return [entry.says for entry in world.journal.messages_after(0, 100)], rows
+
+    told, _ = run(again(note, True))
+    assert not [each for each in told if each.get("code") == "journal_forked"]
+    ahead = Note(Checkpoint(point.origin, point.size + 1000, point.root).text(), ())
+    for seen in (ahead, Note(Checkpoint(point.origin, point.size, bytes(32)).text(), ())):
+        told, rows = run(again(seen.cosigned("pit", PIT_KEY, PIT_KEY.public, 1), False))
+        details = [each["details"] for each in told if each.get("code") == "journal_forked"][-1]
+        assert details["size"] == (seen.checkpoint() or point).size
+        assert point.size <= details["rows"] <= rows
+
+
+def _told(world: World) -> bool:
+    return any(each.says.get("code") == "journal_forked" for each in world.journal.messages_after(0, 100))

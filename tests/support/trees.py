@@ -1,0 +1,36 @@
+"""A Merkle tree over leaves in memory, for tests: its whole subtrees, and a log that signs its checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from controller.contract.keys import SigningKey
+from controller.contract.merkle import Edge, Whole, consistency_proof, edge_of, leaf_hash
+from controller.contract.witnessing import ShownCheckpoint
+from controller.daemon.record.checkpoints import signed_checkpoint
+
+
+def whole_of(leaves: Sequence[bytes]) -> Whole:
+    """The hashes of the whole subtrees over these leaves."""
+
+    def whole(level: int, place: int) -> bytes:
+        edge = Edge()
+        for leaf in leaves[place << level : (place + 1) << level]:
+            edge, _ = edge.grown(leaf)
+        return edge.root()
+
+    return whole
+
+
+class Log:
+    """A table's journal as a witness sees it: of each row it has a leaf. `story` tells logs of one name apart."""
+
+    def __init__(self, origin: str, key: SigningKey, rows: int, story: bytes = b"") -> None:
+        self.origin, self._key = origin, key
+        self._leaves = [leaf_hash(b"%s %d" % (story if row > 3 else b"", row)) for row in range(rows)]
+
+    def shown(self, size: int, old: int = 0) -> bytes:
+        """The message that shows the checkpoint of the first `size` rows, with the proof from `old`."""
+        whole = whole_of(self._leaves)
+        note = signed_checkpoint(self.origin, edge_of(size, whole), self._key, self._key.public)
+        return ShownCheckpoint.of(note, old, consistency_proof(old, size, whole)).payload()
