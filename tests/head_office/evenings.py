@@ -264,28 +264,21 @@ class Evening:
         return self._random.randint(least, most)
 
 
+_SINCE_FORM_6 = (
+    *("decided", "proposal", "refused", "reading", "day", "slip_print", "slip", "house_rules", "decision", "doubt"),
+    *("ack_time", "in_force", "win", "closing", "moved", "cosigned", "fork"),
+)
+TO_FORM_6 = (
+    *(f"DROP TABLE {name}" for name in _SINCE_FORM_6),
+    "ALTER TABLE terms DROP COLUMN limit_cents",
+    "ALTER TABLE terms DROP COLUMN withdrawn",
+    "ALTER TABLE meter DROP COLUMN closed",
+)
+"""The statements by which a ledger gets the form of the version before this one."""
+
+
 def as_form_6(path: Path) -> None:
-    """Give the ledger the form of the version before this one."""
+    """Give the ledger in this file the form of the version before this one."""
     with closing(sqlite3.connect(path)) as db:
-        for since in (
-            "decided",
-            "proposal",
-            "refused",
-            "reading",
-            "day",
-            "slip_print",
-            "slip",
-            "house_rules",
-            "decision",
-            "doubt",
-            "ack_time",
-            "in_force",
-            "win",
-            "closing",
-            "moved",
-        ):
-            db.execute(f"DROP TABLE {since}")
-        for column in ("limit_cents", "withdrawn"):
-            db.execute(f"ALTER TABLE terms DROP COLUMN {column}")
-        db.execute("ALTER TABLE meter DROP COLUMN closed")
-        db.execute("PRAGMA user_version = 6")
+        for statement in (*TO_FORM_6, "PRAGMA user_version = 6"):
+            db.execute(statement)

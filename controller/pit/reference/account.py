@@ -171,7 +171,7 @@ def _counts(db: Store) -> tuple[AwardCount, ...]:
     rows = db.execute(
         "SELECT spot, tier, meter, count(*), sum(CASE step WHEN 'rejected' THEN 1 ELSE 0 END),"
         " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
-        " FROM award GROUP BY spot, tier, meter ORDER BY spot, tier, meter"
+        " FROM award GROUP BY spot, tier, meter ORDER BY spot, tier, coalesce(meter, '')"
     )
     return tuple(AwardCount(*row) for row in rows.fetchall())
 

@@ -58,7 +58,7 @@ SELECT after_event, what, subject, cents FROM (
     WHERE step != 'pending' AND (number, step) NOT IN (SELECT award, why FROM posting WHERE award IS NOT NULL)
     UNION ALL SELECT before_event - 1, 'set_aside', max(number), 0, 3, max(number)
     FROM adoption WHERE set_aside_as IS NOT NULL GROUP BY before_event, set_aside_as
-) ORDER BY after_event, kind, place
+) AS were ORDER BY after_event, kind, place
 """
 """An older ledger tells by its postings between which events people decided, and by wagers when terms changed."""
 

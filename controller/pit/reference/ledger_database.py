@@ -41,8 +41,17 @@ from psycopg.pq import TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from controller.basics.errors import TableError
-from controller.pit.reference.forms import FORM, NEW
-from controller.pit.reference.store import NONSENSE, damaged, locked, missing, of_another_program, refuse_form, unusable
+from controller.pit.reference.forms import FORM, FROM_FORM, NEW
+from controller.pit.reference.store import (
+    NONSENSE,
+    damaged,
+    locked,
+    missing,
+    of_another_program,
+    of_earlier_form,
+    refuse_form,
+    unusable,
+)
 
 LEADS_FOR_S = 3.0  # without a word of a leader whose connection stands; another pit takes over after that
 _PROLONG_AFTER_S = 0.5
@@ -103,6 +112,14 @@ _DIALECT = (
     (" STRICT", ""),
 )
 """How the tables of `forms`, which are written for SQLite, are written for PostgreSQL."""
+_MIGRATED_FROM = 6
+_DIALECT_OF_MIGRATION = (
+    ("instr(CAST(body AS TEXT), ", "0 < strpos(convert_from(body, 'UTF8'), "),
+    ("instr(", "strpos("),
+    ("UNION ALL SELECT min(", "UNION ALL SELECT least("),
+    *_DIALECT,
+)
+"""The same for what gives an older ledger the next form."""
 
 
 class LedgerDatabase:
@@ -114,7 +131,8 @@ class LedgerDatabase:
         """Open the ledger in the database at `url`, or `begin` it there. `replicated`: see the head of this file.
 
         Raises TableError `ledger_unreachable`, `ledger_unusable`, `ledger_missing`, `ledger_of_another_program`,
-        `ledger_too_old` and `ledger_too_new`.
+        `ledger_too_old` and `ledger_too_new`; where it is of an earlier form, `ledger_locked` while a pit leads on it,
+        and without `begin` `ledger_of_earlier_form`.
         """
         self._replicated = replicated
         self._held: tuple[str, int] | None = None  # while this pit leads: its token and its term
@@ -388,14 +406,40 @@ class LedgerDatabase:
                 if not self.has("ledger_form"):
                     self._make()
             self._commit(replicated=False)
+        form = self._form()
+        if form < FORM and not begin:
+            raise of_earlier_form(self, form, FORM)
+        if form < FORM:
+            self._go_up()
+
+    def _form(self) -> int:
+        """The form of the ledger, where this program can read that form."""
         (form,) = self.execute("SELECT form FROM ledger_form").fetchone() or (0,)
-        refuse_form(self, form, FORM, FORM)
+        refuse_form(self, form, _MIGRATED_FROM, FORM)
+        return int(form)
+
+    def _go_up(self) -> None:
+        """Give the ledger the newest form, all or nothing. Raises TableError `ledger_locked` where a pit leads on it:
+        that pit is of an earlier version, and would write in its form."""
+        with self._rolled_back_if_raised():
+            self.execute("SELECT pg_advisory_xact_lock(?)", (_ADVISORY_LOCK,))
+            if self._is_led():
+                raise locked(self)
+            for form in range(self._form(), FORM):  # where another pit has just done so, nothing is left to do
+                self._run(FROM_FORM[form], _DIALECT_OF_MIGRATION)
+            self._connection.execute(_RIGHTS)
+            self.execute("UPDATE ledger_form SET form = ?", (FORM,))
+        self._commit(replicated=False)
+
+    def _run(self, schemas: Iterable[str], dialect: Iterable[tuple[str, str]]) -> None:
+        """Run these statements, as PostgreSQL has them."""
+        statements = ";\n".join(schemas)
+        for here, there in dialect:
+            statements = statements.replace(here, there)
+        self._connection.execute(statements.encode())
 
     def _make(self) -> None:
-        schema = "".join((*NEW, _LEADERSHIP))
-        for here, there in _DIALECT:
-            schema = schema.replace(here, there)
-        self._connection.execute(schema.encode())
+        self._run((*NEW, _LEADERSHIP), _DIALECT)
         self._connection.execute(_RIGHTS)
         self.execute("INSERT INTO ledger_form VALUES (?)", (FORM,))
 
