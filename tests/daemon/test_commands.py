@@ -70,6 +70,9 @@ def test_the_only_table_of_a_machine_need_not_be_named(
     assert "/nope: (the file): cannot be read: No such file" in capsys.readouterr().err
     assert main(["check", str(tmp_path)]) == 78
     assert f"{tmp_path}: (the file): cannot be read: Is a directory" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", configuration.name]) == 78
+    assert f"{configuration.name}: (the file): cannot be read: Is a directory" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["status", "--jsn"])
     assert "there is no option --jsn" in capsys.readouterr().err

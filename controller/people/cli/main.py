@@ -100,7 +100,10 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
     own = ArgumentParser(add_help=False)
     command.add(own)
     given = _positionals(own, rest)
-    wanted = sum(not action.option_strings and action.nargs is None for action in own._actions)
+    others = [action for action in own._actions if not action.option_strings]
+    wanted = sum(action.nargs is None for action in others)
+    if given and not others:
+        return words  # the command takes nothing else: the word is meant as the file, whatever it is called
     match command.file:
         case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in given):
             return [*name, str(default_table(command.name)), *rest]
