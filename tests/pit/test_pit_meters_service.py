@@ -339,7 +339,7 @@ def test_a_pit_whose_program_is_not_approved_does_not_run_and_one_whose_program_
     assert program_digest() in told
     assert not new.exists()
     settings.write_text(f'{meter}[program]\napproved = ["{"0" * 64}", "{program_digest()}"]\n')
-    new.mkdir()  # so that this pit ends at its ledger, after it has measured itself
+    new.with_name("ledger.sqlite.key").mkdir()  # so that this pit ends at its key, after it has measured itself
     assert main(command) == 1
     told = capfd.readouterr().err
     assert f"pit: the digest of the program is {program_digest()}\n" in told

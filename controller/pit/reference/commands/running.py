@@ -83,7 +83,6 @@ def run(options: Namespace) -> int:
     settings = None if options.settings is None else load(options.settings)
     program = program_digest()
     check_approved(program, settings.approved if settings else (), f"[program] approved in {options.settings}")
-    say(f"the digest of the program is {program}")
     key = key_file(options)
     if isinstance(options.ledger, Path):
         try:
@@ -104,7 +103,7 @@ def run(options: Namespace) -> int:
             with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
                 ledger.serve(stand_by)
                 said.clear()
-                _lead(ledger, options, settings, key, tls)
+                _lead(ledger, options, settings, key, tls, program)
         except TableError as error:
             if error.code not in _STAND_BY_AFTER:
                 raise
@@ -113,9 +112,10 @@ def run(options: Namespace) -> int:
 
 
 def _lead(
-    ledger: Ledger, options: Namespace, settings: Settings | None, key_at: Path, tls: TlsFiles | None
+    ledger: Ledger, options: Namespace, settings: Settings | None, key_at: Path, tls: TlsFiles | None, program: str
 ) -> NoReturn:
     """Serve the tables from a ledger that this pit alone may write."""
+    say(f"the digest of the program is {program}")
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
     ledger.allow_prices((settings or Settings({})).prices_cents)
     if options.settings is not None:
