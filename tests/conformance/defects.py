@@ -687,5 +687,19 @@ PIT_DEFECTS = (
         "MetersWord(seq, number_text(seq), levels, win)",
         "MetersWord(seq, number_text(seq), levels)",
     ),
+    Defect(
+        "a table that another was before is paid what is left",
+        "P40",
+        _BOOKS,
+        "if (added := max(0, least_cents - won)) > 0:",
+        "if (added := 0) > 0:",
+    ),
+    Defect(
+        "a level that the pit never said is paid",
+        "P40",
+        "controller/pit/reference/shown.py",
+        "if said != self._proved and any(signature_holds(said, key) for key in self.keys):",
+        "if said != self._proved:",
+    ),
 )
 """Every clause has a defect of its own at least."""

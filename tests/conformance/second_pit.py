@@ -39,6 +39,7 @@ class Books:
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
         self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
         self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
+        self.shown = Row()
         self.awards, self.steps, self.told = list[Row](), list[Row](), list[Row]()
         self.last = self.held = 0
         self.catch_up()
@@ -87,12 +88,19 @@ class Books:
                     if stand and all(each["step"] != "paid" for each in stand):
                         self.divide(found["cents"] + sum(each["cents"] for each in stand), stand, ms)
                     else:
-                        self.given -= found["cents"]
+                        of_house = min(found["cents"], win["added"])
+                        win["added"] -= of_house
+                        self.given -= found["cents"] - of_house
                     for last in reversed([it for it in self.wins if it["stands"]]):
                         if any(each["step"] != "rejected" for each in last["awards"]):
                             break
                         last["stands"] = False
             case {"type": "wagers_locked", "progressive": bets}:
+                if told := event.get("told"):
+                    word = {name: value for name, value in told["word"].items() if name != "signature"}
+                    with suppress(BadSignatureError, KeyError, ValueError):
+                        self.key.verify_key.verify(canonical(word), base64.b64decode(told["word"]["signature"]))
+                        self.shown[hand] = word["meters"][METER]
                 for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
                     self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
                     self.wagered += bet["price_cents"]
@@ -127,6 +135,9 @@ class Books:
             share = Fraction(*map(int, of[1].split(":")))
             win = {"of": of, "share": share, "cents": int(self.level() * share), "awards": list[Row](), "stands": True}
             self.given += win["cents"]
+            shown = self.shown.get(of[0], 0) - sum(it["cents"] for it in self.wins if it["of"][0] == of[0])
+            win["added"] = max(0, int(shown * share) - win["cents"])
+            win["cents"] += win["added"]
             self.wins.append(win)
             for wager in self.wagers.values():
                 wager["won"].append(win)

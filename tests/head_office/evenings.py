@@ -18,9 +18,11 @@ from typing import Any
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
+from controller.contract.pit_words import MetersWord
 from controller.contract.signing import signed
 from controller.pit.reference.__main__ import main as pit
 from controller.pit.reference.award import Award
+from controller.pit.reference.clock import now_text
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
@@ -80,8 +82,11 @@ class Evening:
     def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
         self._limits = limits
         self._random = random.Random(seed)
+        self._heard = random.Random(f"{seed} heard")
+        self._words: list[bytes] = []
         self._path = path
         self._ledger = pits_ledger(path)
+        self._ledger.sign_by(PIT, [PIT.public])
         self._tables = [TableEvening("t-0"), TableEvening("t-1")]
         self._rounds: list[tuple[TableEvening, int, dict[str, list[int]]]] = []
         self._hits: dict[str, tuple[TableEvening, bytes]] = {}
@@ -133,9 +138,17 @@ class Evening:
         bets = [(SPOT, ["big", "small"]), ("pair", ["small"])][: self._draw(1, 2)]
         seats = {spot: self._random.sample(range(1, 8), self._draw(1, 3)) for spot, _ in bets}
         price_cents = self._random.choice([500, 1, 777, 2_500])
-        give(self._ledger, table, table.lock_on(*((spot, seats[spot], price_cents, meters) for spot, meters in bets)))
+        of_bets = ((spot, seats[spot], price_cents, meters) for spot, meters in bets)
+        give(self._ledger, table, table.lock_on(*of_bets, word=self._word()))
         self._rounds.append((table, table.round, seats))
         return seats
+
+    def _word(self) -> bytes | None:
+        """One of the pit's last words on the meters, as tables lock by it; none in a ledger of an earlier form."""
+        if not self._limits:
+            return None
+        self._words.append(MetersWord(len(self._words) + 1, now_text(), self._ledger.levels()).payload(PIT))
+        return self._heard.choice([*self._words[-4:], None])
 
     def _won(self, spot: str) -> tuple[str, str] | int:
         meter = "big" if spot == SPOT else "small"
@@ -251,7 +264,7 @@ class Evening:
         self._ledger.close()
         self._ledger = Ledger(self._path)
         self._ledger.serve()
-        self._ledger.sign_by(PIT)
+        self._ledger.sign_by(PIT, [PIT.public])
         for number in (0, 1):
             self._hear(number)
 
@@ -266,7 +279,7 @@ class Evening:
 
 _SINCE_FORM_6 = (
     *("decided", "proposal", "refused", "reading", "day", "slip_print", "slip", "house_rules", "decision", "doubt"),
-    *("ack_time", "in_force", "win", "closing", "moved", "cosigned", "fork"),
+    *("ack_time", "in_force", "win", "closing", "moved", "cosigned", "fork", "added", "shown"),
 )
 TO_FORM_6 = (
     *(f"DROP TABLE {name}" for name in _SINCE_FORM_6),

@@ -58,7 +58,7 @@ def lied(lines: Lines, lie: Callable[[Said], None]) -> Lines:
 
 def agreeing(lines: Lines) -> Lines:
     """The log with a statement that agrees with its own events and decisions: a liar has head office's program too."""
-    said, replay = lines[-1], Replay()
+    said, replay = lines[-1], Replay([PIT.public])
     decisions, _ = decided.read(said, None)
     for position, line in [(line["position"], line) for line in lines if "event" in line] + [(10**9, None)]:
         while decisions and decisions[0][0] < position:

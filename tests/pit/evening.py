@@ -42,15 +42,16 @@ class TableEvening:
         """The event that locks the next round's wagers."""
         return self.lock_on((SPOT, seats, price_cents, self.meters))
 
-    def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]]) -> bytes:
+    def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]], word: bytes | None = None) -> bytes:
         """The event that locks the next round's wagers. `bets` has each bet's spot, its seats, its price in cents, and
-        the meters that it feeds."""
+        the meters that it feeds. `word` is the pit's word by which the table showed its meters."""
         self.round += 1
         locked = [
             {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
             for spot, seats, price_cents, meters in bets
         ]
-        return self.say("wagers_locked", progressive=locked)
+        told = {} if word is None else {"told": {"word": json.loads(word), "ago_ms": 500}}
+        return self.say("wagers_locked", progressive=locked, **told)
 
     def void(self, *seats: int) -> bytes:
         return self.void_on((SPOT, seats)) if seats else self.void_on()

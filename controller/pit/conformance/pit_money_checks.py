@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import ceil, floor
 
 from controller.contract.bounds import MOST_LEAP_MS
-from controller.contract.events import Win
 from controller.contract.pit_words import AwardStep, moment_ms
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.far_table import LOCK_CENTS, SPOT, FarTable
@@ -544,33 +543,6 @@ def _no_such_meter(kit: PitKit) -> None:
     table.round = before
     table.send(table.lock(meter, (1,)), table.lock(lacked, (), refused=(1,)))
     committed(table)
-
-
-@_clause("P39")
-def _wins_are_named(kit: PitKit) -> None:
-    table, _, _ = hits(kit, [("", "1:1")])
-    one = _win_named(table, table.steps()[-1])
-    table, _, _ = hits(kit, [("", "1:1")])
-    two = _win_named(table, table.steps()[-1])
-    if two.seq <= one.seq:
-        raise BrokenError(f"The win of {two.award} has number {two.seq}, not higher than {one.seq} before it.")
-
-
-def _win_named(table: FarTable, award: AwardStep) -> Win:
-    """The win of this award in the words on the meters, which must name it and go on naming it."""
-
-    def named() -> list[tuple[Win, dict[str, int]]]:
-        return [(word.win, word.meters) for word in table.meters() if word.win and word.win.award == award.award]
-
-    if not table.wire.wait(lambda: len(named()) > 1, 2 * ANSWERS_WITHIN_S):
-        raise BrokenError(f"{len(named())} words on the meters name the win of {award.award}. Each names the last win.")
-    win, meters = named()[0]
-    told, due = (win.table, win.meter, win.cents), (table.table, award.meter, award.cents)
-    if told != due:
-        raise BrokenError(f"The win of {award.award} is told as {told}, and is {due}.")
-    if win.base_cents != meters[win.meter]:
-        raise BrokenError(f"After the win {win.meter} shows {meters[win.meter]}, and the win says {win.base_cents}.")
-    return win
 
 
 def _no_name_of(meters: dict[str, int]) -> str:

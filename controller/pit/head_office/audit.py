@@ -72,14 +72,16 @@ class House(Struct):
 class _Reading:
     """The log as it is read, line by line."""
 
-    def __init__(self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None) -> None:
+    def __init__(
+        self, house: House, keys: Mapping[Stream, bytes], decisions: Sequence[Decision] | None, replay: Replay
+    ) -> None:
         self._house = house
         self._keys = keys
         self._last: dict[Stream, tuple[int, str]] = {}
         self._chains: dict[Stream, set[bytes]] = {}
         self._decisions = None if decisions is None else deque(decisions)
         self._digest = sha256()
-        self.replay = Replay()
+        self.replay = replay
 
     def digest(self) -> str:
         """SHA-256 over the position and the signature of each event up to now."""
@@ -154,7 +156,7 @@ def audit(
         house.findings.append("the log has no statement of the pit, and so no keys: add one with `pitctl statement`")
     keys = _keys(house, stated or {}, pins)
     decisions = _decisions(house, stated, approved)
-    reading = _Reading(house, keys, decisions)
+    reading = _Reading(house, keys, decisions, Replay(signed_decisions.pit_keys(stated)))
     noted = [stated and stated.get("position"), remembered and remembered.position]
     digests = _read_all(files, house, reading, None if decisions is None else stated, noted)
     for what in reading.replay.findings:

@@ -9,6 +9,7 @@ from what was wagered under each terms, from the levels that were won and stand,
   limit, and with what the house adds up to the seed.
 - Other terms of a meter that was wagered on wait until all of the meter is won, and run from that hit on. Where that
   level was never won after all, the former terms run again, and the others wait.
+- A hit wins no less than its table showed at the lock of the wagers, by a word that the pit signed: the house adds it.
 - A meter stops at its limit. What comes then is its overflow, which goes on the next level.
 - A voided wager takes its parts back, less what was won of them since.
 - A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
@@ -18,7 +19,7 @@ from what was wagered under each terms, from the levels that were won and stand,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from hashlib import sha256
 from math import floor, prod
@@ -28,9 +29,11 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from controller.basics.money import figures
-from controller.contract.bounds import MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.canonical import canonical
+from controller.contract.keys import signature_holds
 from controller.contract.old_events import as_now
+from controller.contract.pit_words import MetersWord
 
 _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 
@@ -116,6 +119,8 @@ class _Won(Struct, eq=False):
     """The terms that ran until this win, by their number, where others had waited for it."""
     awards: list[Award] = field(default_factory=list)
     stands: bool = True
+    added_cents: int = 0
+    """What the house added, and still has in it, since the table had shown more at the lock."""
 
 
 class _Wagers(Struct, eq=False):
@@ -257,7 +262,10 @@ class Approval(NamedTuple):
 class Replay:
     """A house's meters and awards. What no true log has is kept in `findings`."""
 
-    def __init__(self) -> None:
+    def __init__(self, pit_keys: Collection[bytes] = ()) -> None:
+        """`pit_keys` prove what the pit had told a table of the meters."""
+        self._pit_keys = pit_keys
+        self._shown: dict[tuple[Place, str], int] = {}
         self.meters: dict[str, Meter] = {}
         self.awards: dict[str, Award] = {}
         """By the hit's id, under the name of its stream."""
@@ -381,6 +389,7 @@ class Replay:
         match event["type"]:
             case "wagers_locked":
                 self._lock(self._place(stream, event), event["progressive"])
+                self._show(self._place(stream, event), event["told"], event["progressive"])
             case "void":
                 place, bets = self._place(stream, event), event["progressive"]
                 for spot, seats in [(bet["spot"], _seats(bet["seats"])) for bet in bets]:
@@ -411,6 +420,16 @@ class Replay:
                 meter.place = place
                 meter.was_played_for = True
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
+
+    def _show(self, place: Place, told: object, bets: list[dict[str, Any]]) -> None:
+        """Note what the table showed at the lock, where the pit signed that it had told so."""
+        match told:
+            case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
+                word = MetersWord.read(said)
+                if word is not None and any(signature_holds(said, key) for key in self._pit_keys):
+                    fed = {name for bet in bets if bet["seats"] for name in bet["meters"]}
+                    for name in fed & word.meters.keys():
+                        self._shown.setdefault((place, name), word.meters[name])
 
     def _void(self, place: Place, spot: str, seats: set[int]) -> None:
         if (wagers := self._wagers.get((place, spot))) is None:
@@ -447,14 +466,17 @@ class Replay:
             decided = any(other.step != "pending" for other in won.awards)
             won.awards.append(award)
             if not decided:  # else nothing of the level is left for this hit
-                _divide(won.cents, won.awards)
+                _divide(won.cents + won.added_cents, won.awards)
 
     def _win(self, place: Place, name: str, share: Fraction) -> _Won:
         """The share of the level that this round won: the round's first hit of that share wins it."""
         self.meters[name].place = place
         key = (place, name, share)
         if key not in self._won:
+            before = [other for of, other in self._won.items() if of[:2] == (place, name)]
+            taken = sum(other.cents + other.added_cents for other in before)
             self._won[key] = won = self.meters[name].wins(share)
+            won.added_cents = max(0, floor((self._shown.get((place, name), 0) - taken) * share) - won.cents)
             if won.former is not None:
                 now = self.meters[name].terms[self.meters[name].runs]
                 self._tell(f"{name} was won ({place}): the terms that waited run, {now}")
@@ -479,6 +501,10 @@ class Replay:
         if standing and all(other.step != "paid" for other in standing):
             meter.given_cents += own_cents
             _divide(own_cents + sum(other.own_cents for other in standing), standing)
+        else:
+            of_house = min(own_cents, won.added_cents)
+            won.added_cents -= of_house
+            meter.returned_cents -= of_house
         for last in reversed(meter.won):
             if last.is_closing or (last.stands and any(other.step != "rejected" for other in last.awards)):
                 return

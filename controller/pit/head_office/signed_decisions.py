@@ -104,6 +104,14 @@ def _chain(stated: _Stated, unsigned: int, read: Sequence[_Signed]) -> Iterator[
         before = sha256(canonical(bare)).hexdigest()
 
 
+def pit_keys(statement: Mapping[str, Any] | None) -> list[bytes]:
+    """The keys by which the pit has signed its words; none where the statement does not tell them."""
+    try:
+        return _keys(convert(statement or {}, _Stated)) or []
+    except ValueError:
+        return []
+
+
 def _keys(stated: _Stated) -> list[bytes] | None:
     """The pit's keys, the first one first; None where the rotations do not hold."""
     rotations = [rotation for each in stated.rotations if (rotation := Rotation.read(each)) is not None]

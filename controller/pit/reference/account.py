@@ -84,6 +84,8 @@ class Account(Struct, frozen=True):
     awards: tuple[AwardCount, ...] = ()
     house_reserve_cents: int = 0
     """What closed meters left, and waits for another meter."""
+    shown_cents: int = 0
+    """What the house added to awards, since their tables had shown more at the lock than the meter held at the hit."""
 
 
 def draw_up(db: Store) -> Account:
@@ -104,6 +106,7 @@ def draw_up(db: Store) -> Account:
         ),
         _counts(db),
         funds.get(HOUSE_RESERVE, (0, 0))[0],
+        _shown(db),
     )
 
 
@@ -144,7 +147,7 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
         contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void")),
         from_reserve_cents=from_reserve,
         awards_cents=-by_why.get("hit", 0) - by_why.get("shared", 0),
-        returned_cents=by_why.get("rejected", 0),
+        returned_cents=by_why.get("rejected", 0) + by_why.get("shown", 0),
         level_cents=level,
         carried=carried,
         reserve_cents=reserve_cents,
@@ -365,6 +368,11 @@ def _locks_amiss(db: Store) -> Iterator[str]:
         yield f"every award of lock {lock} is rejected, and the lock is not undone"
 
 
+def _shown(db: Store) -> int:
+    (cents,) = db.execute("SELECT coalesce(sum(cents), 0) FROM added").fetchone()
+    return int(cents)
+
+
 def _recalled(db: Store) -> int:
     (cents,) = db.execute("SELECT coalesce(sum(house_cents), 0) FROM award").fetchone()
     return int(cents)
@@ -380,15 +388,19 @@ def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
         db.execute(
             "SELECT lock, sum(entry.cents) FROM posting JOIN award ON award.number = posting.award"
             " JOIN entry ON entry.posting = posting.number"
-            " WHERE why IN ('rejected', 'shared') AND account = 'meter:' || meter GROUP BY lock"
+            " WHERE why IN ('rejected', 'shared', 'shown') AND account = 'meter:' || meter GROUP BY lock"
         )
     )
     for lock, cents, shared in db.execute(
-        "SELECT lock.number, lock.cents, (SELECT coalesce(sum(award.cents - house_cents), 0) FROM award"
-        " WHERE award.lock = lock.number AND step != 'rejected') FROM lock"
+        "SELECT lock.number, lock.cents + coalesce(added.cents, 0),"
+        " (SELECT coalesce(sum(award.cents - house_cents), 0) FROM award"
+        " WHERE award.lock = lock.number AND step != 'rejected')"
+        " FROM lock LEFT JOIN added ON added.lock = lock.number"
     ):
         if shared + returned.get(lock, 0) != cents:
             yield f"the hits of lock {lock} share {shared} cents of a level of {cents}"
+    if -funds.get("shown", (0, Fraction(0)))[0] != _shown(db):
+        yield f"the house added {_shown(db)} cents to what meters held, and its account says otherwise"
     (added,) = db.execute(
         "SELECT coalesce(-sum(entry.cents), 0) FROM entry JOIN posting ON number = posting"
         " WHERE why = 'recalled' AND account = 'house'"

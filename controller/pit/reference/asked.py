@@ -310,6 +310,8 @@ def award_lines(award: Award) -> list[str]:
         lines.append(
             f"    the house added {figures(award.house_cents)}: the table told another amount than this ledger had"
         )
+    if award.shown_cents:
+        lines.append(f"    the house added {figures(award.shown_cents)} to the level: the table had shown so much more")
     lines += [f"    told by the table: {telling}, {telling.became}" for telling in award.tellings]
     lines += [f"    ? {doubt}" for doubt in award.doubts]
     if award.more:

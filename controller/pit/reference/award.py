@@ -74,6 +74,8 @@ class Award(Struct, frozen=True):
 
     tellings: tuple[Telling, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    shown_cents: int = 0
+    """What the house added to the level, since the table had shown more at the lock than the meter held at the hit."""
 
     @property
     def held(self) -> bool:

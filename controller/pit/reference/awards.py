@@ -37,6 +37,7 @@ from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.doubts import Doubts
 from controller.pit.reference.meters import split
 from controller.pit.reference.people import both, name, not_two_people, two_people
+from controller.pit.reference.shown import Shown
 from controller.pit.reference.store import Store
 from controller.pit.reference.wins import Wins
 
@@ -115,6 +116,7 @@ class Awards:
         self._books = books
         self._decisions = decisions or Decisions(db)
         self._doubts = Doubts(db)
+        self.shown = Shown(db)
         self.wins = Wins(db, books.level_cents)
 
     def hit(
@@ -138,7 +140,7 @@ class Awards:
         meter, lock, cents = None, None, None
         if isinstance(won, tuple):
             meter, share = won
-            lock, level = self._books.win(event, hand, meter, share)
+            lock, level = self._books.win(event, hand, meter, share, self.shown.least_cents(hand, meter, share))
             cents = self._shared(lock, level)
         else:
             cents = won
@@ -311,6 +313,7 @@ class Awards:
                 alarms=self._alarms_about(hand),
                 tellings=self._tellings("award.number = ?", award.number),
                 doubts=self._doubts.of(award.number),
+                shown_cents=self._books.added_cents(award.lock),
             )
             for award, hand in awards
         ]
@@ -464,6 +467,8 @@ class Awards:
         if standing and all(other.step != "paid" for other in standing):
             self._books.share(award.number, own_cents, award.meter)
             self._share(standing, own_cents + sum(other.cents - other.house_cents for other in standing))
+        elif award.lock is not None:
+            self._books.take_added(award.number, own_cents, award.meter, award.lock)
         self._undo_locks(award, award.meter)
 
     def _share(self, awards: list[Award], cents: int) -> None:

@@ -2,8 +2,9 @@
 
 Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
 is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
-has added), `meter:NAME`, `reserve:NAME` and `overflow:NAME`, `house_reserve` (what closed meters left), `awards`
-(what is owed) and `paid`. Each posting sums to zero.
+has added), `shown` (below zero: what the house has added to awards whose tables had shown more than the meter held),
+`meter:NAME`, `reserve:NAME` and `overflow:NAME`, `house_reserve` (what closed meters left), `awards` (what is owed) and
+`paid`. Each posting sums to zero.
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
@@ -285,8 +286,10 @@ class Books:
         )
         return row.fetchone() is not None
 
-    def win(self, event: int, hand: int, meter: str, share: Fraction) -> tuple[int, int]:
+    def win(self, event: int, hand: int, meter: str, share: Fraction, least_cents: int = 0) -> tuple[int, int]:
         """A hit of the round wins this share of the meter. Returns the number of the lock and the whole cents locked.
+
+        Where that is below `least_cents`, which its table showed at the lock of the wagers, the house adds the rest.
 
         The round's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
         round that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
@@ -297,7 +300,7 @@ class Books:
             "SELECT number, cents FROM lock WHERE hand = ? AND meter = ? AND share = ?", (hand, meter, str(share))
         ).fetchone()
         if row is not None:
-            return row
+            return row[0], row[1] + self.added_cents(row[0])
         level, reserve = self.funds([f"meter:{meter}", f"reserve:{meter}"]).values()
         won = floor(level.cents * share)
         (lock,) = self._db.execute(
@@ -306,11 +309,14 @@ class Books:
             (event, hand, str(share), won, meter),
         ).fetchone()
         self.post("hit", {f"meter:{meter}": -won}, "awards", event)
+        if (added := max(0, least_cents - won)) > 0:
+            self.post("shown", {"shown": -added}, "awards", event)
+            self._db.execute("INSERT INTO added (lock, cents) VALUES (?, ?)", (lock, added))
         if share == 1:
             self._begin_again(event, meter, int(lock), reserve.cents)
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
         self._read_meters_anew()
-        return int(lock), won
+        return int(lock), won + added
 
     def _begin_again(self, event: int, meter: str, lock: int, reserve_cents: int) -> None:
         """The whole meter was won: terms that waited run from now on, and the next level begins by them."""
@@ -335,6 +341,17 @@ class Books:
     def give_back(self, award: int, cents: int, meter: str | None) -> None:
         """Book a rejected award: its amount goes back to its meter, or to the house where the award is fixed."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
+
+    def added_cents(self, lock: int | None) -> int:
+        """What the house has added to this lock, since its table had shown more."""
+        row = self._db.execute("SELECT cents FROM added WHERE lock = ?", (lock,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def take_added(self, award: int, cents: int, meter: str, lock: int) -> None:
+        """Book that of what a rejected award gave back to its meter the house takes what it had added to that lock."""
+        if back := min(cents, self.added_cents(lock)):
+            self.post("shown", {f"meter:{meter}": -back}, "shown", award=award)
+            self._db.execute("UPDATE added SET cents = cents - ? WHERE lock = ?", (back, lock))
 
     def share(self, award: int, cents: int, meter: str) -> None:
         """Book that what a rejected award gave back to its meter goes to the other awards that share the level."""

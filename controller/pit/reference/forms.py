@@ -15,13 +15,14 @@ from controller.pit.reference import (
     proposals,
     refused,
     session,
+    shown,
     slips,
     terms,
     wins,
     witness,
 )
 
-FORM = 15
+FORM = 16
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -43,7 +44,7 @@ INSERT INTO ack_time VALUES (0);
 NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
-    *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA, witness.SCHEMA),
+    *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA, witness.SCHEMA, shown.SCHEMA),
 )
 """The statements that make a new ledger."""
 
@@ -60,5 +61,6 @@ FROM_FORM = {
     12: (wins.SCHEMA,),
     13: (terms.FROM_FORM_13, closing.SCHEMA),
     14: (witness.SCHEMA,),
+    15: (shown.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

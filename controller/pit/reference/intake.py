@@ -189,6 +189,11 @@ class Intake:
                         what = f"Of each wager on {spot} at table {table} the meters take {part}, more than the wager."
                         do = "Correct the contributions and reserves in the settings, and start the pit again."
                         yield hand, TableError("meters_take_too_much", what, do)
+                if (told := message.get("told")) is not None:
+                    fed = {name for bet in _bets(message) if bet.get("seats") for name in _locked(bet)[3]}
+                    hand = self._hand(table, event)
+                    if (alarm := self._awards.shown.lock(hand, table, told, fed)) is not None:
+                        yield hand, alarm
             case "void":
                 if wagers := [(_word(bet, "spot"), _seats(bet)) for bet in _bets(message)]:
                     yield from self._void(number, table, event, wagers)

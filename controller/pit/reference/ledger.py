@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -95,9 +95,9 @@ class Ledger:
         with self._db.lead(say) as token:
             self._session.begin(token)
 
-    def sign_by(self, key: Signer) -> None:
-        """Sign each decision from now on with the pit's key."""
-        self._decisions.signer = key
+    def sign_by(self, key: Signer, own_keys: Iterable[bytes] = ()) -> None:
+        """Sign each decision from now on with the pit's key. `own_keys` prove what it said."""
+        self._decisions.signer, self._awards.shown.keys = key, tuple(own_keys)
 
     def name_desk(self, control: Path) -> None:
         """People decide at this socket: the commands that the pit tells people to type name it."""

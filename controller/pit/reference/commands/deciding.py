@@ -108,6 +108,8 @@ def _print_account(drawn_up: Account) -> None:
     print(f"awards owed {figures(drawn_up.owed_cents)}, paid {figures(drawn_up.paid_cents)}")
     if drawn_up.house_reserve_cents:
         print(f"the house's reserve, from closed meters: {figures(drawn_up.house_reserve_cents)}")
+    if drawn_up.shown_cents:
+        print(f"of these amounts the house added since tables had shown more: {figures(drawn_up.shown_cents)}")
     if drawn_up.recalled_cents:
         print(f"of these amounts the house added to recalled awards: {figures(drawn_up.recalled_cents)}")
     for finding in drawn_up.findings:

@@ -121,12 +121,12 @@ def _lead(
     if options.settings is not None:
         ledger.name_settings(options.settings)
     key = load_or_make_key(key_at)
-    ledger.sign_by(key)
+    rotations = rotations_of(key_at, key.public)
+    ledger.sign_by(key, [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)])
     if settings is not None and (changed := ledger.set_house_rules(settings.house)):
         say(changed)
     _set_terms(ledger, settings)
     say(f"the pit's key has the fingerprint {fingerprint(key.public)}")
-    rotations = rotations_of(key_at, key.public)
     host, port = options.broker
     pit = Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls)
     gc.freeze()  # what the start made stays: no collection goes through it while tables wait

@@ -1,0 +1,97 @@
+"""What a table showed on its meters when its wagers were locked, by the pit's own word.
+
+A lock carries the pit's word on the meters that its table had then, as the pit signed it. A hit of that round is paid
+no less than that word said of its meter. The house adds what the meter holds less by then, because another table was
+first. Only a word that this pit has signed counts: nobody can claim a level that the pit never told.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from controller.basics.errors import TableError
+from controller.contract.bounds import MOST_AHEAD_MS, is_count
+from controller.contract.keys import signature_holds
+from controller.contract.pit_words import MetersWord, moment_ms
+from controller.pit.reference.clock import now_in_ms
+from controller.pit.reference.store import Store
+
+SCHEMA = """
+CREATE TABLE shown ( -- what a round's table showed at the lock, by the pit's word
+    hand INTEGER NOT NULL REFERENCES hand,
+    meter TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    word_seq INTEGER NOT NULL,
+    PRIMARY KEY (hand, meter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE added ( -- what the house added to a lock, and still has in it
+    lock INTEGER PRIMARY KEY REFERENCES lock,
+    cents INTEGER NOT NULL
+) STRICT;
+"""
+
+_LATE_MS = 60_000
+
+
+class Shown:
+    """What tables showed, in a ledger. Every method works inside the ledger's transaction.
+
+    `keys` are the pit's key and its former keys. Without keys no word proves itself, and none is looked at.
+    """
+
+    def __init__(self, db: Store) -> None:
+        self._db = db
+        self.keys: tuple[bytes, ...] = ()
+        self._proved: dict[str, object] | None = None
+
+    def lock(self, hand: int, table: str, told: object, meters: set[str]) -> TableError | None:
+        """Note what the table showed of these meters at the round's lock. Returns an alarm about a word that counts
+        not, or that came late."""
+        if not self.keys or told is None or not meters:
+            return None
+        word, ago_ms = self._proven(told)
+        if word is None:
+            return TableError(
+                "lock_unproven",
+                f"Table {table} locked progressive wagers by a word on the meters that this pit has not signed.",
+                "Its hits have what the meters hold, whatever the table says that it showed. Find out which program"
+                " runs at the table, and who else speaks for the pit.",
+            )
+        self._db.executemany(
+            "INSERT INTO shown (hand, meter, cents, word_seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [(hand, name, word.meters[name], word.seq) for name in sorted(meters & word.meters.keys())],
+        )
+        at_ms = moment_ms(word.at)
+        assert at_ms is not None, "a word that was read has a moment"
+        late_ms = now_in_ms() - at_ms - ago_ms
+        if late_ms <= _LATE_MS:
+            return None
+        return TableError(
+            "lock_heard_late",
+            f"Table {table} locked progressive wagers by the pit's word of {word.at}, and the pit heard of that lock"
+            f" {late_ms // 1000} s later.",
+            "The table was cut off, or says so. Compare the film with that time before an award of this round is paid.",
+        )
+
+    def least_cents(self, hand: int, meter: str, share: Fraction) -> int:
+        """What a hit of this share of the meter is paid at least: of what was shown, less what other shares of this
+        round have won before."""
+        row = self._db.execute(
+            "SELECT cents - (SELECT coalesce(sum(lock.cents + coalesce(added.cents, 0)), 0) FROM lock"
+            " LEFT JOIN added ON added.lock = lock.number"
+            " WHERE lock.hand = shown.hand AND lock.meter = shown.meter AND share != ?)"
+            " FROM shown WHERE hand = ? AND meter = ?",
+            (str(share), hand, meter),
+        ).fetchone()
+        return 0 if row is None else max(0, floor(row[0] * share))
+
+    def _proven(self, told: object) -> tuple[MetersWord | None, int]:
+        """The word that the pit signed, and how long before the lock it had come; None where it proves nothing."""
+        match told:
+            case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
+                if said != self._proved and any(signature_holds(said, key) for key in self.keys):
+                    self._proved = said  # tables that hear one word lock by it
+                return (MetersWord.read(said) if said == self._proved else None), ago_ms
+            case _:
+                return None, 0
