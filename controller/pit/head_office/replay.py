@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from hashlib import sha256
 from math import floor, prod
@@ -388,8 +389,7 @@ class Replay:
         event = as_now(event, self.open_meters)
         match event["type"]:
             case "wagers_locked":
-                self._lock(self._place(stream, event), event["progressive"])
-                self._show(self._place(stream, event), event["told"], event["progressive"])
+                self._lock(self._place(stream, event), event["progressive"], event.get("told"))
             case "void":
                 place, bets = self._place(stream, event), event["progressive"]
                 for spot, seats in [(bet["spot"], _seats(bet["seats"])) for bet in bets]:
@@ -403,7 +403,7 @@ class Replay:
         self._streams.add((event["table"], stream))
         return Place(event["table"], stream, *(whole(event[name], 1, MOST_CENTS) for name in ("shoe", "round")))
 
-    def _lock(self, place: Place, bets: list[dict[str, Any]]) -> None:
+    def _lock(self, place: Place, bets: list[dict[str, Any]], told: object) -> None:
         _each_once([bet["spot"] for bet in bets])
         for bet in bets:
             whole(bet["price_cents"], 0, MOST_WAGER_CENTS)
@@ -411,9 +411,10 @@ class Replay:
         if unknown := {name for bet in locked for name in _each_once(bet["meters"])}.difference(self.open_meters):
             raise ValueError(f"no meter is named {min(unknown)}")
         for bet in locked:
+            meters = {name: self.meters[name] for name in bet["meters"]}
+            self._show(place, told, meters.keys())
             if (place, bet["spot"]) in self._wagers:
                 continue  # a round's wagers are locked once
-            meters = {name: self.meters[name] for name in bet["meters"]}
             fed = {name: (meter.runs, len(meter.won)) for name, meter in meters.items()}
             self._wagers[place, bet["spot"]] = _Wagers(bet["price_cents"], {*bet["seats"]}, fed)
             for meter in meters.values():
@@ -421,13 +422,12 @@ class Replay:
                 meter.was_played_for = True
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
 
-    def _show(self, place: Place, told: object, bets: list[dict[str, Any]]) -> None:
-        """Note what the table showed at the lock, where the pit signed that it had told so."""
+    def _show(self, place: Place, told: object, fed: AbstractSet[str]) -> None:
+        """Note what the table showed of these meters at the lock, where the pit signed that it had told so."""
         match told:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
                 if word is not None and any(signature_holds(said, key) for key in self._pit_keys):
-                    fed = {name for bet in bets if bet["seats"] for name in bet["meters"]}
                     for name in fed & word.meters.keys():
                         self._shown.setdefault((place, name), word.meters[name])
 

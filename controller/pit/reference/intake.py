@@ -179,21 +179,7 @@ class Intake:
         message = event.message
         match event.type:
             case "wagers_locked":
-                for spot, seats, price_cents, meters in [
-                    locked for bet in _bets(message) if (locked := _locked(bet))[1]
-                ]:
-                    hand = self._hand(table, event)
-                    if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
-                        yield hand, _contradiction(table, event, "locks the wagers of a round whose wagers were locked")
-                    if (part := self._books.part_taken(meters)) > 1:
-                        what = f"Of each wager on {spot} at table {table} the meters take {part}, more than the wager."
-                        do = "Correct the contributions and reserves in the settings, and start the pit again."
-                        yield hand, TableError("meters_take_too_much", what, do)
-                if (told := message.get("told")) is not None:
-                    fed = {name for bet in _bets(message) if bet.get("seats") for name in _locked(bet)[3]}
-                    hand = self._hand(table, event)
-                    if (alarm := self._awards.shown.lock(hand, table, told, fed)) is not None:
-                        yield hand, alarm
+                yield from self._lock(number, table, event)
             case "void":
                 if wagers := [(_word(bet, "spot"), _seats(bet)) for bet in _bets(message)]:
                     yield from self._void(number, table, event, wagers)
@@ -217,6 +203,22 @@ class Intake:
                 self._awards.doubt_shoe(table, event.epoch, shoe, number, _word(message, "code"))
             case "alarm" if message.get("code") == "award_impossible":
                 yield from self._disputed_award(table, event)
+
+    def _lock(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        message = event.message
+        for spot, seats, price_cents, meters in [locked for bet in _bets(message) if (locked := _locked(bet))[1]]:
+            hand = self._hand(table, event)
+            if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
+                yield hand, _contradiction(table, event, "locks the wagers of a round whose wagers were locked")
+            if (part := self._books.part_taken(meters)) > 1:
+                what = f"Of each wager on {spot} at table {table} the meters take {part}, more than the wager."
+                do = "Correct the contributions and reserves in the settings, and start the pit again."
+                yield hand, TableError("meters_take_too_much", what, do)
+        if (told := message.get("told")) is not None:
+            fed = {name for bet in _bets(message) if bet.get("seats") for name in _locked(bet)[3]}
+            hand = self._hand(table, event)
+            if (alarm := self._awards.shown.lock(hand, table, told, fed)) is not None:
+                yield hand, alarm
 
     def _void(
         self, number: int, table: str, event: TableEvent, wagers: Sequence[tuple[str, tuple[int, ...]]]
