@@ -58,7 +58,7 @@ def test_every_refusal_of_what_a_script_can_ask_for_is_met_in_one() -> None:
     of_corrections = {"no_such_round", "not_a_hand"}
     of_corrections |= {"other_hands", "other_seats", "not_by_the_rules"}
     of_hits = {"award_old", "award_impossible", "no_disputed_award", "award_differs", "no_hit", "hit_shown"}
-    of_the_pit = {"no_pit_key", "pit_key_differs", "pit_key_pinned", "pit_stands_by_it"}
+    of_the_pit = {"no_pit_key", "pit_key_differs", "pit_key_pinned", "pit_stands_by_it", "win_old"}
     of_two_people = {"no_proposal", "proposal_changed"}
     of_bet_recognition = {"wager_other_round", "wager_other_table", "wager_old", "wager_leaps"}
     of_bet_recognition |= {"recognition_key_due", "recognition_key_other", "recognition_key_pinned"}
