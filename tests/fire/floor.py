@@ -6,6 +6,7 @@ awards.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import threading
@@ -164,9 +165,19 @@ class Floor:
             )
             for table, award, cents in db.execute(disputed).fetchall():
                 accept(table, award, cents)
-        return not self._unheard_steps() and all(
-            table.links_up() and table.unacknowledged() == 0 for table in self.tables
+        return (
+            not self._unheard_steps()
+            and self._last_win_was_told()
+            and all(table.links_up() and table.unacknowledged() == 0 for table in self.tables)
         )
+
+    def _last_win_was_told(self) -> bool:
+        """Whether each table's stream has told of the last win: the pit names wins one after the other."""
+        with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
+            (last,) = db.execute("SELECT max(seq) FROM win").fetchone()
+            told = "SELECT body FROM event WHERE table_id = ? AND instr(body, 'win_told') ORDER BY seq DESC LIMIT 1"
+            rows = [db.execute(told, (table.table_id,)).fetchone() for table in self.tables]
+        return last is None or all(row is not None and json.loads(row[0])["win"]["seq"] == last for row in rows)
 
     def _unheard_steps(self) -> list[tuple[object, ...]]:
         """The steps that no table's stream has told of, each with its award."""

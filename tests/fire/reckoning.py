@@ -42,9 +42,11 @@ class Level:
 @dataclass
 class Won:
     """A level that a hand won: who shares it, what the meter began again with, the wagers by hand that were on it, and
-    how many cents of those wagers were voided since."""
+    how many cents of those wagers were voided since. The house added `added_cents`, since the table had shown more at
+    the lock, and still has `in_it_cents` of them in it."""
 
     cents: int
+    added_cents: int
     from_reserve: int
     from_house: int
     fed: dict[Hand, int]
@@ -52,6 +54,7 @@ class Won:
     hits: list[str] = field(default_factory=list)
     rejected: set[str] = field(default_factory=set)
     paid: set[str] = field(default_factory=set)
+    in_it_cents: int = 0
 
 
 class Reckoning:
@@ -61,7 +64,7 @@ class Reckoning:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self.levels = {name: Level(Fraction(seed)) for name, (seed, *_) in terms.items()}
-        self._locked: set[Hand] = set()
+        self._shown: dict[Hand, dict[str, int]] = {}
         self._won: dict[tuple[Hand, str], Won] = {}
         self._meter_of: dict[str, tuple[Hand, str]] = {}
         self.cents: dict[str, int] = {}
@@ -71,8 +74,8 @@ class Reckoning:
         hand = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
-                assert hand not in self._locked, f"{hand} is locked twice"
-                self._locked.add(hand)
+                assert hand not in self._shown, f"{hand} is locked twice"
+                self._shown[hand] = told["word"]["meters"] if (told := event.get("told")) else {}
                 (royal9,) = event["progressive"]
                 for name, level in self.levels.items():
                     level.fed[hand] = royal9["price_cents"] * len(royal9["seats"])
@@ -99,9 +102,11 @@ class Reckoning:
         won.rejected.add(hit)
         left = [other for other in won.hits if other not in won.rejected]
         if left and not won.paid:
-            self._share(won.cents, left)
+            self._share(won.cents + won.added_cents, left)
             return
-        level.cents += self.cents[hit]
+        to_the_house = min(self.cents[hit], won.in_it_cents)
+        won.in_it_cents -= to_the_house
+        level.cents += self.cents[hit] - to_the_house
         while level.won and set(level.won[-1].hits) == level.won[-1].rejected:  # nobody ever won it
             undone = level.won.pop()
             level.cents -= undone.from_reserve + undone.from_house
@@ -124,7 +129,8 @@ class Reckoning:
         if (hand, meter) not in self._won:
             seed, _, _, most = self._terms[meter]
             cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
-            won = Won(cents, from_reserve, max(0, seed - from_reserve), level.fed)
+            added = max(0, self._shown[hand].get(meter, 0) - cents)
+            won = Won(cents, added, from_reserve, max(0, seed - from_reserve), level.fed, in_it_cents=added)
             level.cents += won.from_reserve + won.from_house - cents
             level.reserve -= from_reserve
             level.fed = {}
@@ -133,7 +139,7 @@ class Reckoning:
         won = self._won[hand, meter]
         won.hits.append(hit)
         self._meter_of[hit] = hand, meter
-        self._share(won.cents, won.hits)
+        self._share(won.cents + won.added_cents, won.hits)
 
 
 class Books:
