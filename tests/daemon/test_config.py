@@ -933,6 +933,12 @@ def test_curly_quotes_are_named(tmp_path: Path) -> None:
     assert "Write straight quotes" in problems(tmp_path / "table.toml")[0].do
 
 
+@pytest.mark.parametrize("name", ["bets", "seats"])
+def test_a_list_of_sections_in_single_brackets_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text(f"[{name}]\nspot = 'a'\n[{name}]\nspot = 'b'\n", "utf-8")
+    assert f"write [[{name}]] in place of [{name}]" in problems(tmp_path / "table.toml")[0].do
+
+
 # A table that does not fit its game: the table's file, the change, the key told, and words of what is told.
 WRONG_TOGETHER: dict[str, tuple[str, Change, str, str]] = {
     "an Angel Eye": ("lucky9.toml", lambda v: v["shoe"].update(driver="angel_eye"), "shoe.driver", "punto banco only"),

@@ -46,7 +46,9 @@ def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], li
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         do = "Correct that line. Put a text in quotes, and write each key once."
-        if curly := sorted({*text} & _CURLY):
+        if twice := re.match(r"Cannot declare \('(bets|seats)',\) twice", str(error)):
+            do = f"Each of them is a section of its own: write [[{twice[1]}]] in place of [{twice[1]}]."
+        elif curly := sorted({*text} & _CURLY):
             do = f"Write straight quotes, \" or ', in place of {' '.join(curly)}: an editor for letters writes those."
         return {}, [Problem(str(path), "(the file)", f"is not TOML: {error}", do)]
     return (values, []) if not (wrong := _another_kind(values, kind)) else ({}, [Problem(str(path), *wrong)])
