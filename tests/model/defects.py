@@ -51,7 +51,6 @@ DEFECTS = (
     Defect("self._known_seq = max(self._known_seq, last)", "pass"),
     Defect("self._known_seq = max(self._known_seq, last)", "self._known_seq = first"),
     Defect("early = ack.at < self._last_at", "early = False", GOES_BACK),
-    Defect("early = ack.at < self._last_at", "early = ack.at <= self._last_at", ONE_GOES_BACK),
     Defect("early = ack.at < self._last_at", "early = ack.at > self._last_at", GOES_BACK),
     Defect("        self._last_at = ack.at\n        self._known", "        self._known", GOES_BACK),
     Defect("self._known_then_seq, self._claimed_seq = self._known_seq, 0", "self._claimed_seq = 0", GOES_BACK),
@@ -71,6 +70,7 @@ DEFECTS = (
     Defect("self.phase = Phase.REFUSED\n", "self.phase = Phase.BEHIND\n", REFUSED),
     Defect("self.phase = Phase.REFUSED\n", "self.phase = Phase.ALTERED\n", REFUSED),
     Defect("if fits and self.phase is Phase.ASKING:", "if not fits and self.phase is Phase.ASKING:", CLOCK_BACK),
+    Defect("if fits and self.phase is Phase.ASKING:", "if False:", CLOCK_BACK),
 )
 
 
