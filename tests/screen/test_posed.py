@@ -197,9 +197,7 @@ def test_what_is_old_is_said_to_be_old_and_no_amount_of_it_stays(page: Page) -> 
     page.load()
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     told = parts(table, {"player_personal": 1_000_160})
-    page.browser.run(
-        "window.late = 0; const now = performance.now.bind(performance); performance.now = () => now() + late"
-    )
+    page.browser.run("window.late = 0; const began = performance.now(); performance.now = () => began + late")
     page.pose(told)
     amounts = "[...document.querySelectorAll('.meter .cents')].map(each => each.textContent).join(' ')"
     assert "$10,001.60" in page.browser.read(amounts)
