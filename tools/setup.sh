@@ -19,13 +19,14 @@ missing() {
         has gcc || echo gcc libc6-dev
         python_can 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' || echo python3-dev ;;
     esac
-    case $profile in dev)  # the tests look at the screen's pages, in both languages
+    case $profile in dev)  # the tests look at the screen's pages, in each language
         has chromium || echo chromium fonts-liberation
         has chromedriver || echo chromium-driver ;;
     esac
     case $profile in dev)  # a pit's ledger can be kept there
         compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql ;;
     esac
+    case $profile in dev) has node || echo nodejs ;; esac  # the tests run the page that judges evidence
     case $profile in dev) has promtool || echo prometheus ;; esac  # the tests play the alert rules
     case $profile in dev)  # the tests hold the table to the filter that its unit sets
         has systemd-analyze || echo systemd

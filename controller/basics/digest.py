@@ -56,12 +56,12 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
         for parent, folders, names in os.walk(f"{folder}/{package}"):
             folders[:] = [name for name in folders if name != "__pycache__"]
             paths += [f"{parent}/{name}" for name in names]
-    there = (path for path in sorted(paths, key=os.fsencode) if os.path.isfile(path))  # noqa: PTH113  # as above
+    there = (path for path in sorted(paths, key=os.fsencode) if os.path.isfile(path))  # noqa: PTH113  # a start waits for this
     return ((path[len(folder) + 1 :], path) for path in there)
 
 
 def _sha256_of(path: str) -> str:
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # as above
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # a start waits for this
         return hashlib.sha256(file.read()).hexdigest()
 
 

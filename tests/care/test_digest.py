@@ -144,8 +144,12 @@ def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
 
 
 def test_a_program_that_is_not_approved_does_not_start_and_touches_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def went_on(*_: object) -> None:
+        raise AssertionError("the table went on to its journal")
+
+    monkeypatch.setattr("controller.daemon.app.open_journal", went_on)
     path = simulated_table(tmp_path, 1883, program={"approved": ["0" * 64]})
     assert main(["run", str(path)]) == EXIT_STAYS_WRONG
     told = capsys.readouterr().err
