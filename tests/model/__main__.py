@@ -1,5 +1,6 @@
 """`make model`: every interleaving of the delivery guarantee in worlds of growing size, every way of one award through
-the reference pit's ledger, and every planted defect of both."""
+the reference pit's ledger, and every planted defect of both. Where SPIN is installed, a second statement of the
+delivery is explored too, and must reach the same states."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from tests.model import award_defects, awards
+from tests.model import award_defects, awards, second
 from tests.model.defects import DEFECTS, with_defect
 from tests.model.explore import DEAD_END, INVARIANTS, Found, explore
 from tests.model.world import Bounds
@@ -37,6 +38,7 @@ def main() -> int:
         found = explore(with_defect(defect), defect.world)
         wrong += found.broken is None
         _say(f"defect {number}: {defect.becomes.strip()!r}", found)
+    wrong += _second_statement()
     print("One award.", "Never:", *(f"  {rule}" for rule in (*awards.RULES, awards.DEAD_END)), sep="\n")
     for restores in (False, True):
         found_of = _award(None, restores)
@@ -44,6 +46,22 @@ def main() -> int:
     for planted in award_defects.DEFECTS:
         wrong += _award(planted, planted.restores).broken is None
     return min(wrong, 1)
+
+
+def _second_statement() -> int:
+    """Compare the states that both statements of the delivery reach. Returns how many worlds differ."""
+    if not second.installed():
+        print("The second statement of the delivery was not explored: apt-get install -y spin gcc libc6-dev")
+        return 0
+    wrong = 0
+    for world in second.WORLDS:
+        ours: set[int] = set()
+        explore(with_defect(None), world, tell=lambda state, ours=ours: ours.add(second.projected(state)))  # type: ignore[misc]
+        theirs = second.reached(world)
+        wrong += ours != theirs
+        agree = "the same" if ours == theirs else f"NOT the same: {len(ours - theirs)} and {len(theirs - ours)} differ"
+        print(f"{world}: the product reaches {len(ours):,} states, the second statement {len(theirs):,}: {agree}")
+    return wrong
 
 
 def _award(defect: award_defects.Defect | None, restores: bool) -> awards.Found:

@@ -45,8 +45,14 @@ class Found:
     way: tuple[str, ...] = ()
 
 
-def explore(guarantee: ModuleType, bounds: Bounds, most_states: int = 3_000_000, starts_noted: bool = True) -> Found:
-    """Explore every state, the nearest first. `starts_noted` as in `World`."""
+def explore(
+    guarantee: ModuleType,
+    bounds: Bounds,
+    most_states: int = 3_000_000,
+    starts_noted: bool = True,
+    tell: Callable[[State], object] = lambda state: None,
+) -> Found:
+    """Explore every state, the nearest first, and `tell` each. `starts_noted` as in `World`."""
     begun_s, world = perf_counter(), World(guarantee, bounds, starts_noted)
     first = world.begin()
     numbers, states, depth = {first.key(): 0}, [first], [0]
@@ -65,6 +71,7 @@ def explore(guarantee: ModuleType, bounds: Bounds, most_states: int = 3_000_000,
     while open_:
         number = open_.popleft()
         state = states[number]
+        tell(state)
         if (broken := next((rule for rule, holds in INVARIANTS.items() if not holds(state)), None)) is not None:
             return found(broken, number)
         if _all_acknowledged(state, bounds):

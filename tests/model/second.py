@@ -1,0 +1,83 @@
+"""The second statement of the delivery, `delivery.pml`, which SPIN explores; and which states both worlds reach.
+
+Its rules are made from the contract's page, and what the link may do is what `world.py` says. What both speak of is packed into one number for each state, in the order of
+`tell` in `delivery.pml`: what is on the disks, how far the table believes the pit to be and where it stands, what is
+under way, and the misfortunes so far. So not two counts are compared, but two sets.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tests.model.world import Bounds, State
+
+WORLDS = (Bounds(1, 1, 1, 0, 1), Bounds(2, 1, 0), Bounds(2, 0, 1), Bounds(3, 0, 0))
+"""Worlds that both statements know: no clock that is set back, no broker that refuses, at most one older journal."""
+
+DEFECTS = (
+    ("LENGTH(event) == LENGTH(ledger) + 1", "LENGTH(event) >= LENGTH(ledger)"),
+    ("window = most;", "window = WINDOW;"),
+    ("n <= held_or_sent &&", "n < held_or_sent &&"),
+    ("AT(i) < believed ->", "false ->"),
+    ("if :: phase != BEHIND -> phase = ASKING :: else fi", "stream(WINDOW)"),
+    ("held_or_sent = LENGTH(journal);", "held_or_sent = marked;"),
+)
+"""Changes of the second statement, each of which a world of these tells from the product: so they can disagree."""
+
+STATEMENT = Path(__file__).with_name("delivery.pml").read_text()
+_PHASES = ("OFFLINE", "ASKING", "STREAMING", "BEHIND")
+
+
+def installed() -> bool:
+    """Whether this machine has SPIN, and the C compiler that it needs."""
+    return shutil.which("spin") is not None and shutil.which("gcc") is not None
+
+
+def reached(bounds: Bounds, statement: str = STATEMENT) -> frozenset[int]:
+    """Every state that the second statement reaches. Raises RuntimeError where one of its own rules does not hold."""
+    sizes = {"EVENTS": bounds.events, "KILLS": bounds.kills, "BACKS": bounds.goes_back, "RESTORES": bounds.restores}
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "delivery.pml").write_text(statement)
+        _run(folder, "spin", *(f"-D{name}={size}" for name, size in sizes.items()), "-a", "delivery.pml")
+        _run(folder, "gcc", "-O1", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c")
+        told = _run(folder, "./pan", "-m2000000").splitlines()
+    if not any("errors: 0" in line for line in told):
+        raise RuntimeError("\n".join(line for line in told if not line.startswith("state ")))
+    return frozenset(int(line.split()[1]) for line in told if line.startswith("state "))
+
+
+def _run(folder: str, *command: str) -> str:
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+def projected(state: State) -> int:
+    """The number by which `delivery.pml` tells this state."""
+    table, said = state.delivery, [_node(ack.history.removeprefix("+")) for ack in state.said]
+    word = 1
+    for value, width in (
+        (_node(state.journal), 4),
+        (state.marked, 2),
+        (_node(state.ledger), 4),
+        (table.acked_seq, 2),
+        (_PHASES.index(table.phase.name), 2),
+        (state.connected, 1),
+        (state.spent.kills, 1),
+        (state.spent.goes_back, 1),
+        (state.spent.restores, 1),
+        (sum(1 << _node(event) for event in state.sent), 16),
+        (sum(1 << _node(event) for event in state.on_the_way), 16),
+        *((node, 4) for node in (*said, 0, 0, 0)[:3]),
+    ):
+        word = word << width | value
+    return word
+
+
+def _node(history: str) -> int:
+    """A history as the number of its node in a binary tree."""
+    node = 1
+    for letter in history:
+        node = 2 * node + "ab".index(letter)
+    return node
