@@ -42,7 +42,7 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md, and the cove
 	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(MAKE) coverage)
 
-model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, every way of an award, and 42 planted defects
+model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, every way of an award, who leads, and 52 planted defects
 	@$(VENV)/python -m tests.model
 
 lab-report: .venv/.dev  ## the clauses of regulators with what their tests show, as one signed page; KEY= signs, TO= names it, VERIFY= checks one

@@ -1,6 +1,7 @@
 """`make model`: every interleaving of the delivery guarantee in worlds of growing size, every way of one award through
-the reference pit's ledger, and every planted defect of both. Where SPIN is installed, a second statement of the
-delivery is explored too, and must reach the same states."""
+the reference pit's ledger, who leads of two pits on one database, and every planted defect of these. Where SPIN is
+installed, a second statement of the delivery is explored too, and must reach the same states.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from tests.model import award_defects, awards, second
+from tests.model import award_defects, awards, leadership, second
+from tests.model.award_defects import Defect
 from tests.model.defects import DEFECTS, with_defect
 from tests.model.explore import DEAD_END, INVARIANTS, Found, explore
 from tests.model.world import Bounds
@@ -45,7 +47,21 @@ def main() -> int:
         wrong += found_of.broken is not None
     for planted in award_defects.DEFECTS:
         wrong += _award(planted, planted.restores).broken is None
+    print("Who leads.", "Never:", *(f"  {rule}" for rule in (*leadership.RULES, leadership.DEAD_END)), sep="\n")
+    for most in leadership.WORLDS:
+        wrong += _lead(None, most).broken is not None
+    for each in leadership.DEFECTS:
+        wrong += all(_lead(each, most).broken is None for most in leadership.WORLDS)
     return min(wrong, 1)
+
+
+def _lead(defect: Defect | None, most: leadership.Spent) -> awards.Found:
+    """Explore two pits on one database, and print what was found."""
+    begun_s = perf_counter()
+    found = awards.explore(leadership.World(leadership.with_defect(defect), most), 100_000, leadership.DEAD_END)
+    what = f"two pits, {most}" if defect is None else f"two pits, {most}, defect {defect.becomes.strip()!r}"
+    _say(what, Found(found.states, found.depth, perf_counter() - begun_s, found.broken))
+    return found
 
 
 def _second_statement() -> int:

@@ -20,11 +20,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import AwardStep
 from controller.pit.reference.ledger import Ledger
+from tests.model.world import BrokenError
 from tests.pit.evening import EPOCH, TableEvening
 
 TABLE = "t-0"
@@ -32,10 +33,6 @@ AWARD = f"{TABLE}.1"
 CENTS = 5_000
 _SAID = 3  # messages that may still come to the table
 _PENDING = 2  # events that may wait for the pit
-
-
-class BrokenError(Exception):
-    """A step that no pit may take; the text is the rule."""
 
 
 class Told(NamedTuple):
@@ -130,6 +127,15 @@ class World:
         waits = self._rows("SELECT 1 FROM step WHERE heard = 0") or self._ledger._awards.named(AWARD).held
         return step in ("paid", "rejected") and not waits and state.sent == len(state.told)
 
+    def broken(self, state: State) -> str | None:
+        """The rule that does not hold in this state; None where all hold."""
+        twice, lost, books, _ = RULES
+        if state.cash > 1 + state.unknown:
+            return twice
+        if state.cash and not state.restored and self.step_of(state) != "paid":
+            return lost
+        return books if self.findings(state) else None
+
     def steps(self, state: State) -> Iterator[tuple[str, bool, State]]:
         """What can happen now, whether it happens of itself, and the world after it. Raises BrokenError."""
         yield from self._at_the_desk(state)
@@ -202,16 +208,6 @@ of the ledger: that limit is known, and the world counts it apart. Nobody forges
 table told: two people who do that lie."""
 
 
-def broken_rule(world: World, state: State) -> str | None:
-    """The rule that does not hold in this state; None where all hold."""
-    twice, lost, books, _ = RULES
-    if state.cash > 1 + state.unknown:
-        return twice
-    if state.cash and not state.restored and world.step_of(state) != "paid":
-        return lost
-    return books if world.findings(state) else None
-
-
 class Found(NamedTuple):
     """How many states there are, how many steps lead to the last, and what is broken, with the way there."""
 
@@ -222,11 +218,24 @@ class Found(NamedTuple):
 
 
 DEAD_END = "from here nothing that happens of itself leads to the end of the award"
+_State = TypeVar("_State")
 
 
-def explore(world: World, most: int = 50_000) -> Found:
+class Explored(Protocol[_State]):
+    """A world of states: how it begins, and what its methods say as those of `World` do."""
+
+    first: _State
+
+    def key(self, state: _State) -> object: ...
+    def broken(self, state: _State) -> str | None: ...
+    def is_over(self, state: _State) -> bool: ...
+    def steps(self, state: _State) -> Iterator[tuple[str, bool, _State]]: ...
+
+
+def explore(world: Explored[_State], most: int = 50_000, dead_end: str = DEAD_END) -> Found:
     """Every state, the nearest first."""
-    states, numbers = [world.first], {world.key(world.first): 0}
+    states: list[_State] = [world.first]
+    numbers = {world.key(world.first): 0}
     came: list[tuple[int, str]] = [(0, "")]
     depth, before, good = [0], [[]], []  # type: ignore[var-annotated]
     open_ = deque([0])
@@ -241,7 +250,7 @@ def explore(world: World, most: int = 50_000) -> Found:
     while open_:
         number = open_.popleft()
         state = states[number]
-        if (rule := broken_rule(world, state)) is not None:
+        if (rule := world.broken(state)) is not None:
             return Found(len(states), max(depth), rule, way(number))
         if world.is_over(state):
             good.append(number)
@@ -267,7 +276,7 @@ def explore(world: World, most: int = 50_000) -> Found:
                 alive.add(earlier)
                 open_.append(earlier)
     dead = next((number for number in range(len(states)) if number not in alive), None)
-    return Found(len(states), max(depth)) if dead is None else Found(len(states), max(depth), DEAD_END, way(dead))
+    return Found(len(states), max(depth)) if dead is None else Found(len(states), max(depth), dead_end, way(dead))
 
 
 def fresh(at: Path) -> Ledger:

@@ -1,8 +1,9 @@
 """The second statement of the delivery, `delivery.pml`, which SPIN explores; and which states both worlds reach.
 
-Its rules are made from the contract's page, and what the link may do is what `world.py` says. What both speak of is packed into one number for each state, in the order of
-`tell` in `delivery.pml`: what is on the disks, how far the table believes the pit to be and where it stands, what is
-under way, and the misfortunes so far. So not two counts are compared, but two sets.
+Its rules are made from the contract's page, and what the link may do is what `world.py` says. What both speak of is
+packed into one number for each state, in the order of `tell` in `delivery.pml`: what is on the disks, how far the table
+believes the pit to be and where it stands, what is under way, and the misfortunes so far. So not two counts are
+compared, but two sets.
 """
 
 from __future__ import annotations
