@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
+from itertools import groupby
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, TypeVar, cast
@@ -35,6 +36,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes many seconds, so a worker begins with it")
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     config.addinivalue_line("markers", "clause(number): shows a clause of tests/lab/clauses.toml, which names the test")
     if config.getoption("--proof"):
@@ -88,18 +90,50 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long measurements out, unless they were asked for. They do not count as skipped, since nothing is
-    missing.
-
-    Workers take the files in a mixed order, the same each time. Otherwise a core would wait at the end, when each
-    worker has tests that wait for wires and none has a test that computes.
-    """
+    missing."""
     mark(items)
     if not config.getoption("--proof"):
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("proof")]
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: crc32(item.nodeid.partition("::")[0].encode()))
+        items[:] = _for_workers(items, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+
+
+_QUICK = "tests/table/"
+"""A folder whose tests compute and take milliseconds."""
+
+
+def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """These tests in an order for `--dist worksteal`, which gives each worker a stretch of them, and moves tests from
+    the end of a stretch. A stretch begins with tests that take many seconds: begun last, one of them would keep its
+    worker busy when the others have ended. A stretch ends with tests that take milliseconds, so that all workers end
+    together. Between them come files in a mixed order, the same each time, so that a test which computes runs while
+    others wait for wires."""
+    long, mixed, quick = [list[pytest.Item]() for _ in range(3)]
+    for item in sorted(items, key=lambda item: crc32(_file(item).encode())):
+        is_long = item.get_closest_marker("long") is not None
+        (long if is_long else quick if item.nodeid.startswith(_QUICK) else mixed).append(item)
+    long_files = [list(of_a_file) for _, of_a_file in groupby(long, _file)]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        left = workers - worker
+        size = (len(items) - len(ordered)) // left  # as the scheduler reckons a stretch
+        begin = [item for of_a_file in long_files[worker::workers] for item in of_a_file]
+        end = _cut(quick, len(quick) // left)
+        ordered += [*begin, *_cut(mixed, max(0, size - len(begin) - len(end))), *end]
+    return ordered
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _cut(items: list[pytest.Item], count: int) -> list[pytest.Item]:
+    """Take so many off the front."""
+    taken = items[:count]
+    del items[:count]
+    return taken
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -191,6 +191,7 @@ def test_a_person_who_is_asked_for_a_deed_can_say_that_it_was_refused(
     assert Deeds(PIT_DEEDS, {}, asks=True).refusal("pay", award="kit-1.1", table="kit-1") == refusal
 
 
+@pytest.mark.long
 @needs_mosquitto
 def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pit_stream_checks, "ENDS", 1)
@@ -235,6 +236,7 @@ def test_a_message_without_a_field_breaks_the_clause_that_looks_at_the_field() -
     assert "KeyError: 'progressive'" in lines[0].why
 
 
+@pytest.mark.long
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -270,6 +272,7 @@ def test_a_defect_of_a_pit_is_found_at_its_clause(
     figure(f"found at {defect.clause}: {report.lines[0].why}")
 
 
+@pytest.mark.long
 @needs_mosquitto
 def test_the_table_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
     report = try_reference_table(tmp_path, only=_AT_ONCE_AT_A_TABLE)

@@ -80,6 +80,7 @@ PROOF = Size(
 )
 
 
+@pytest.mark.long
 def test_in_a_sample_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
     tmp_path: Path, figure: Callable[[str], None]
 ) -> None:

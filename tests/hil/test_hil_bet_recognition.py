@@ -25,6 +25,7 @@ def refused(at: Bench) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.table(table={"bet_recognition": True})
 def test_only_the_key_that_two_people_adopted_stakes_and_each_of_its_words_stakes_once(at: Bench) -> None:
     at.dealer.open_shoe()

@@ -19,6 +19,7 @@ def _shoe_open(table: Table, dealer: Dealer) -> None:
     dealer.open_shoe()
 
 
+@pytest.mark.long
 def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.lock(1)
     at.dealer.deal("KS 2D")

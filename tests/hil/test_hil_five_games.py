@@ -205,6 +205,7 @@ def _committed(ledger: Path, table: str) -> list[Event]:
     return [json.loads(body) for (body,) in rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("evening", _EVENINGS, indirect=True)
 def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
     evening: Evening, accounts: Accounts, ledger: Path, unstarted_table: Table, figure: Callable[[str], None]

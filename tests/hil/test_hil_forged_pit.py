@@ -99,6 +99,7 @@ def test_an_acknowledgement_that_the_pit_never_gave_is_no_fault(at: Bench) -> No
     assert alarms(at.pit) == ["pit_word_forged"]
 
 
+@pytest.mark.long
 def test_two_people_leave_the_fault_once_the_pit_has_taken_its_word_back(at: Bench) -> None:
     at.dealer.open_shoe()
     at.eventually(lambda: at.table.unacknowledged() == 0)

@@ -42,6 +42,7 @@ def _judge(played: list[Hand], pit: FarPit) -> None:
 _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "kills"),
     [

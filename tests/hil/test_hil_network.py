@@ -7,6 +7,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.hil.awards import award_step
 from tests.hil.bench import Bench
 
@@ -52,6 +54,7 @@ def table_epoch(step: dict[str, Any]) -> str:
     return epoch
 
 
+@pytest.mark.long
 def test_stale_levels_refuse_royal_9_and_baccarat_goes_on(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pins.cover(1)

@@ -7,6 +7,7 @@ import pytest
 from tests.hil.bench import Bench
 
 
+@pytest.mark.long
 def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
     at.pins.press("new_shoe", until=lambda: at.table.phase == "first_card_due")
     at.eventually(lambda: at.pins.lamp("draw_player") == at.pins.lamp("draw_banker") == "steady")
@@ -81,6 +82,7 @@ def test_a_wager_put_down_after_the_lock_does_not_play(at: Bench) -> None:
     assert at.pit.rounds[0]["progressive"] == [{"spot": "royal9", "seats": [3]}]
 
 
+@pytest.mark.long
 @pytest.mark.table(pit={"stale_after_s": 1})
 def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(at: Bench) -> None:
     at.dealer.open_shoe()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import pytest
+
 from controller.bench.daemon import Broker, Table
 from controller.bench.dealer import Dealer
 from controller.bench.far_pit import FarPit
@@ -16,6 +18,7 @@ from tests.support.pit_process import PitProcess
 PLAYER_WINS = "9C TD TC 5D"
 
 
+@pytest.mark.long
 def test_what_happens_while_the_broker_is_down_arrives_in_order(at: Bench, broker: Broker) -> None:
     at.dealer.open_shoe()
     broker.down()
@@ -65,6 +68,7 @@ def _is_behind(table: Table) -> bool:
     return table.fault == "journal_behind_pit"
 
 
+@pytest.mark.long
 def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(at: Bench, tmp_path: Path) -> None:
     at.dealer.open_shoe()
     at.table.stop()

@@ -164,6 +164,7 @@ def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) ->
     return TRANSPORTS[request.param](bench_shoe_line)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "brand",
     [pytest.param(brand, marks=pytest.mark.table(shoe={"driver": brand})) for brand in ("angel_eye", "beetek")],

@@ -85,6 +85,7 @@ def test_nobody_can_write(scene: Scene, path: str) -> None:
         assert refused.value.code == 405
 
 
+@pytest.mark.long
 @needs_a_browser
 def test_the_page_shows_what_waits_until_people_have_decided(
     scene: Scene, browser: Browser, capsys: pytest.CaptureFixture[str]

@@ -91,6 +91,7 @@ def _in_all_cores(folder: Path, those: list[State], scratch: Path) -> Found:
         return reduce(or_, pool.map(examine_share, repeat(folder), shares, scratches))
 
 
+@pytest.mark.long
 def test_the_recording_is_whole(short: Path) -> None:
     recording = Recording(short)
     disk, witness = recording.disk(), Witness(recording.truth)
@@ -126,6 +127,7 @@ def test_a_disk_that_does_not_sync_is_found_out(short: Path, scratch: Path) -> N
     assert len(found.wrong) > 5
 
 
+@pytest.mark.long
 def test_a_table_that_does_not_sync_is_found_out(record: Callable[..., Path], scratch: Path) -> None:
     recording = Recording(record(1, ("-m", "tests.power_loss.careless_table")))
     found = examine(recording, _sample(recording, 24), scratch)

@@ -170,6 +170,7 @@ def metrics_tell(showing: Showing) -> None:
     }
 
 
+@pytest.mark.long
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
     """A hit and a few hands are dealt. Then the daemon is killed and comes back stopped, and then the server."""
     with Showing(tmp_path, "royal9").running() as showing:

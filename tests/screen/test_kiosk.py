@@ -108,6 +108,7 @@ def monitor(tmp_path: Path) -> Iterator[Monitor]:
         yield Monitor(tmp_path, stack)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "why"), [("dies", "the browser ended with 3"), ("freezes", "its page has painted nothing")]
 )

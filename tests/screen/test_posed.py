@@ -47,6 +47,7 @@ def every_pose() -> Iterator[tuple[str, tuple[str, ...]]]:
     return zip(sizes, cycle(CHOICES), strict=False)
 
 
+@pytest.mark.long
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     meters = parts(table)["meters"]["cents"]
@@ -76,6 +77,7 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("waits", ["shoe_ended", "wagers_open_last"])
 def test_the_longest_things_that_the_table_waits_for_are_told_whole_beside_a_mark(page: Page, waits: str) -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D")

@@ -92,6 +92,7 @@ def _ends_not_ready(technician: Technician, table: str) -> None:
     assert "The table is NOT ready: the check found a fault at " in technician.seen
 
 
+@pytest.mark.long
 def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
     technician = _technician(_folder(tmp_path))
     _ends_not_ready(technician, str(tmp_path / "table.toml"))
@@ -248,6 +249,7 @@ def test_an_existing_file_is_shown_as_a_difference_and_stays_without_a_yes(tmp_p
     assert (tmp_path / "table.toml.before").read_text("utf-8") == changed
 
 
+@pytest.mark.long
 def test_a_file_that_was_not_replaced_is_shown_again_when_the_setup_goes_on(tmp_path: Path) -> None:
     _fleet(_folder(tmp_path), "")
     says = _says(tmp_path) | {"Walk the wiring": "no", "Seats ": "2"}

@@ -87,6 +87,7 @@ def in_order(told: str, *words: str) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_the_story_is_told_on_eighty_columns_and_then_the_people_deal_on() -> None:
     exit_code, told = on_a_terminal(80, "--rounds", "5", "--speed", "0", "--seed", "7")
     assert exit_code == 0, told

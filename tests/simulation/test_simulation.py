@@ -22,6 +22,7 @@ def _first_failure(seeds: range, record: Record | None = None) -> Failure | None
     return next(filter(None, (play_seed(seed, record=record) for seed in seeds)), None)
 
 
+@pytest.mark.long
 def test_whatever_happens_what_is_promised_holds() -> None:
     failure = _first_failure(range(FEW))
     assert failure is None, f"\n{smallest(failure)}"
