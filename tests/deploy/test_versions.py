@@ -289,8 +289,15 @@ def test_where_the_version_before_is_not_ready_either_a_person_is_told(tmp_path:
 
 @pytest.mark.parametrize("services", [(TABLE,), (PIT,), (TABLE, PIT)], ids=["table", "pit", "both"])
 @pytest.mark.parametrize("broken", [(), ("2",)], ids=["good", "broken"])
-@pytest.mark.parametrize("after", range(14))
 def test_after_a_power_cut_at_any_step_the_switch_comes_to_its_end(
+    tmp_path: Path, broken: tuple[str, ...], services: tuple[str, ...]
+) -> None:
+    for after in range(14):
+        (folder := tmp_path / f"{after}").mkdir()
+        _the_switch_comes_to_its_end(folder, after, broken, services)
+
+
+def _the_switch_comes_to_its_end(
     tmp_path: Path, after: int, broken: tuple[str, ...], services: tuple[str, ...]
 ) -> None:
     table = Machine(tmp_path, broken, after, services)

@@ -105,10 +105,14 @@ def refuses(plays: list[Play], *illegal: Play, game: BaccaratRoyal = PRINTED) ->
 # The drawing tables.
 
 
-@pytest.mark.parametrize("game_name", BANK)
-@pytest.mark.parametrize("banker", TOTALS)
-@pytest.mark.parametrize("player", TOTALS)
-def test_every_round_follows_the_drawing_tables(game_name: str, player: int, banker: int) -> None:
+def test_every_round_follows_the_drawing_tables() -> None:
+    for game_name in BANK:
+        for banker in TOTALS:
+            for player in TOTALS:
+                _follows_the_drawing_tables(game_name, player, banker)
+
+
+def _follows_the_drawing_tables(game_name: str, player: int, banker: int) -> None:
     game, plays = game_of(game_name), hole_cards(player, banker)
     if player > 7 or banker > 7:
         ends(game, plays, player, banker, natural=True)
@@ -371,10 +375,12 @@ _SEAT_AND_MOVE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("on_win", "on_tie", "occupied", "player", "banker", "won", "then_player", "then_banker"), _SEAT_AND_MOVE
-)
-def test_the_losers_position_moves_clockwise(
+def test_the_losers_position_moves_clockwise() -> None:
+    for on_win, on_tie, occupied, player, banker, won, then_player, then_banker in _SEAT_AND_MOVE:
+        _the_losers_position_moves(on_win, on_tie, occupied, player, banker, won, then_player, then_banker)
+
+
+def _the_losers_position_moves(
     on_win: WinMoves,
     on_tie: TieMoves,
     occupied: str,

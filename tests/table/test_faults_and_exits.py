@@ -231,7 +231,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: between().fail_on(CutCardDrawn("shoe")),
     ],
 }
-EACH = [pytest.param(code, enter, id=f"{code}-{n}") for code, ways in IN.items() for n, enter in enumerate(ways)]
+EACH = [(code, enter) for code, ways in IN.items() for enter in ways]
 
 EXITS: dict[str, Request] = {
     "clear": ClearFault("Smith", "Jones"),
@@ -286,8 +286,12 @@ def test_every_fault_is_entered_here_and_every_exit_taken() -> None:
         assert taken == {exit_.value for exit_ in FAULTS[code].exits}, code
 
 
-@pytest.mark.parametrize(("code", "enter"), EACH)
-def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: Callable[[], TableUnderTest]) -> None:
+def test_the_fault_is_told_once_with_its_exits_and_what_to_do() -> None:
+    for code, enter in EACH:
+        _the_fault_is_told_once(code, enter)
+
+
+def _the_fault_is_told_once(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     (fault,) = table.of_type("fault")
     face = table.face.fault
@@ -300,8 +304,12 @@ def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: 
     assert fault["round"] == table.table.round_number
 
 
-@pytest.mark.parametrize(("code", "enter"), EACH)
-def test_nothing_that_comes_by_itself_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
+def test_nothing_that_comes_by_itself_leaves_it() -> None:
+    for code, enter in EACH:
+        _nothing_that_comes_leaves_it(code, enter)
+
+
+def _nothing_that_comes_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     fault, phase = table.table.fault, table.table.phase
     table.told()
@@ -311,8 +319,12 @@ def test_nothing_that_comes_by_itself_leaves_it(code: str, enter: Callable[[], T
     assert table.replayed()[0] == table.table, "nor does a restart"
 
 
-@pytest.mark.parametrize(("code", "enter"), EACH)
-def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: Callable[[], TableUnderTest]) -> None:
+def test_no_other_act_leaves_it_and_none_without_a_supervisor() -> None:
+    for code, enter in EACH:
+        _no_other_act_leaves_it(code, enter)
+
+
+def _no_other_act_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     stopped = table.table
     assert table.ask(LockWagers()) == "fault_stands"
@@ -326,16 +338,13 @@ def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: 
     assert table.table == stopped
 
 
-@pytest.mark.parametrize(
-    ("code", "enter", "exit_"),
-    [
-        pytest.param(code, enter, exit_, id=f"{code}-{n}-{exit_}")
-        for code, ways in IN.items()
-        for n, enter in enumerate(ways)
-        for exit_ in sorted(enter().exits)
-    ],
-)
-def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exit_: str) -> None:
+def test_each_exit_leaves_it() -> None:
+    for code, enter in EACH:
+        for exit_ in sorted(enter().exits):
+            _this_exit_leaves_it(code, enter, exit_)
+
+
+def _this_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exit_: str) -> None:
     table = enter()
     table.told()
     act = EXITS[exit_]

@@ -18,9 +18,13 @@ def in_round(last_seq: int | None = None) -> TableUnderTest:
     return table if last_seq is None else table.believe(ShoeStoodBy(seen(last_seq)))
 
 
-@pytest.mark.parametrize("last", range(10))
-@pytest.mark.parametrize("now", range(10))
-def test_a_digit_that_does_not_follow_means_reports_were_missed(last: int, now: int) -> None:
+def test_a_digit_that_does_not_follow_means_reports_were_missed() -> None:
+    for last in range(10):
+        for now in range(10):
+            _a_digit_after(last, now)
+
+
+def _a_digit_after(last: int, now: int) -> None:
     follows = now == last + 1 or (last == 9 and now in (0, 1))
     table = in_round(last).believe(ShoeLockReported(locked=False, report=seen(now)))
     assert table.fault == (None if follows else "reports_missed")
