@@ -47,7 +47,7 @@ from tests.documents.contract_examples import KEY
 from tests.documents.contract_examples import PIT_KEY as PIT_SIGNS
 from tests.documents.contract_page import CONTRACT, DOCUMENT, event_definition, fresh_document
 from tests.documents.contract_snippet import next_head, read_event
-from tests.documents.pages import pages
+from tests.documents.pages import PAGES
 from tests.support.waiting import eventually
 from tests.support.waiting import run as run_daemon
 
@@ -628,7 +628,7 @@ def test_the_pages_program_follows_the_chain_of_a_journal(tmp_path: Path) -> Non
 
 
 def test_the_page_has_every_message_with_its_examples_and_no_field_without_a_meaning() -> None:
-    page = pages()["contract.md"]
+    page = PAGES["contract.md"]()
     for message in MESSAGES.values():
         title = message["title"]
         section = page.partition(f"### `{message['name']}`: {title[0].lower()}{title[1:]}\n")[2].partition("\n#")[0]
@@ -639,7 +639,7 @@ def test_the_page_has_every_message_with_its_examples_and_no_field_without_a_mea
 
 
 def test_the_pages_links_lead_to_its_headings() -> None:
-    page = pages()["contract.md"]
+    page = PAGES["contract.md"]()
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
     assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= anchors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from controller.words.found import AUDIENCES, LANGUAGES, gaps, pages_words, sentences
@@ -40,9 +41,9 @@ def sources() -> dict[str, dict[str, str]]:
     return tomllib.loads(_SOURCES.read_text("utf-8"))
 
 
-def glossaries() -> dict[str, Iterable[str]]:
-    """The lines of each language's page, by the page's name."""
-    return {f"words-{name.lower()}.md": _page(name) for name in LANGUAGES if name != "en"}
+def glossaries() -> dict[str, Callable[[], Iterable[str]]]:
+    """What makes the lines of each language's page, by the page's name."""
+    return {f"words-{name.lower()}.md": partial(_page, name) for name in LANGUAGES if name != "en"}
 
 
 def _page(name: str) -> Iterable[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -71,27 +72,6 @@ _CLEARING = {
     Clearing.HIT: "the seat hit and takes the card; where the rules give it none, the card is one more burned card",
     Clearing.DROP: "the table goes on; a report that raised the fault changes nothing",
 }
-
-
-def pages() -> dict[str, str]:
-    """The text of every made document, and of the picture of a table, by its file name in `docs`."""
-    return {
-        "legality.md": _legality(),
-        "faults.md": _faults(),
-        "lamps.md": _lamps(),
-        "tablectl.md": _tablectl(),
-        "pitctl.md": _pitctl(),
-        "contract.md": _contract(),
-        "wiring.md": _wiring(),
-        "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
-        "configuration.md": _text(*configuration_page()),
-        "face.md": _text(*face_page()),
-        "reports.md": _text(*reports_page()),
-        "bench-api.md": _text(*bench_page()),
-        "regulators.md": _text(*clauses_page()),
-        "table.svg": table_picture(),
-        **{name: _text(*lines) for name, lines in glossaries().items()},
-    }
 
 
 _WHY_THESE_PINS = """\
@@ -500,6 +480,30 @@ def _text(*lines: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _made(lines: Callable[[], Iterable[str]]) -> str:
+    return _text(*lines())
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "legality.md": _legality,
+    "faults.md": _faults,
+    "lamps.md": _lamps,
+    "tablectl.md": _tablectl,
+    "pitctl.md": _pitctl,
+    "contract.md": _contract,
+    "wiring.md": _wiring,
+    "wiring.svg": lambda: header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
+    "configuration.md": partial(_made, configuration_page),
+    "face.md": partial(_made, face_page),
+    "reports.md": partial(_made, reports_page),
+    "bench-api.md": partial(_made, bench_page),
+    "regulators.md": partial(_made, clauses_page),
+    "table.svg": table_picture,
+    **{name: partial(_made, lines) for name, lines in glossaries().items()},
+}
+"""What makes the text of every made document, and of the picture of a table, by its file name in `docs`."""
+
+
 def sentences() -> str:
     """The contract's file of sentences: the sentences of each language, by kind and code."""
     sections = {name: own_words(name, ".toml") for name in LANGUAGES}
@@ -515,8 +519,8 @@ def main() -> int:
     for at, (title, reports) in SCHEMAS.items():
         at.write_text(schema_of(title, reports), "utf-8")
     DOCS.mkdir(exist_ok=True)
-    for name, text in pages().items():
-        (DOCS / name).write_text(text, "utf-8")
+    for name, made in PAGES.items():
+        (DOCS / name).write_text(made(), "utf-8")
     return 0
 
 

@@ -12,13 +12,13 @@ from controller.pit.reference.__main__ import parser as pit_parser
 from controller.pit.reference.commands.entries import COMMANDS
 from tests.documents.blocks import ROOT, blocks
 from tests.documents.face_page import SCHEMA, face_schema
-from tests.documents.pages import DOCS, SENTENCES, pages, sentences
+from tests.documents.pages import DOCS, PAGES, SENTENCES, sentences
 from tests.documents.reports_page import PIT_REPORTS, SCHEMAS, schema_of
 
 
-@pytest.mark.parametrize("name", sorted(pages()))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_made_document_is_fresh(name: str) -> None:
-    assert (DOCS / name).read_text("utf-8") == pages()[name], f"docs/{name} is stale: run `make pages`"
+    assert (DOCS / name).read_text("utf-8") == PAGES[name](), f"docs/{name} is stale: run `make pages`"
 
 
 def test_the_contract_has_the_sentences_that_people_are_told() -> None:
