@@ -46,17 +46,14 @@ _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another reposito
 _WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python's arguments where xdist starts one
 _START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
-    *(
-        "controller.basics.manual",
-        "controller.daemon.app",
-        "controller.people.cli.acts",
-        "controller.people.cli.commands",
-        "controller.people.cli.history",
-        "controller.pit.reference.commands.entries",
-        "controller.pit.reference.service",
-        "drivers.sim.run",
-    ),
-    *("jsonschema", "pytest"),
+    "controller.basics.manual",
+    "controller.daemon.app",
+    "controller.people.cli.acts",
+    "controller.people.cli.commands",
+    "controller.people.cli.history",
+    "controller.pit.reference.commands.entries",
+    "controller.pit.reference.service",
+    "drivers.sim.run",
 )
 _READ_BY_A_START = ("LD_", "LC_", "LANG", "PYTHON", "TZ")  # variables whose names begin so
 _SHIM = "gpio_shim.so"  # the only library that a fork can load as a start would: before all that it stands in for
@@ -230,11 +227,19 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
     return asked
 
 
+class _Imported:
+    """A plugin of pytest by which modules are imported, and no test of theirs is made: each worker makes its own."""
+
+    def pytest_pycollect_makeitem(self) -> list[object]:
+        return []
+
+
 def _import(tests: Sequence[str]) -> None:
     """Import the program, or the tests as a worker will: pytest rewrites their assertions."""
     if tests:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-            import_module("pytest").main(["--collect-only", "-qq", "-p", "no:cacheprovider", *tests])
+            options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
+            import_module("pytest").main([*options, *tests], plugins=[_Imported()])
         return
     # Each table that starts reads all files of the program for their digest. A test that changes one starts its own.
     digest = cast(Any, import_module("controller.basics.digest"))
