@@ -12,6 +12,8 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from controller.people.cli.programs import simulated_table
 from controller.rules.game import games
 from drivers import shoe as shoes
@@ -400,6 +402,7 @@ def test_few_functions_are_long() -> None:
 
 CONSUMER = """\
 import msgspec
+import pytest
 from controller.contract.face.feed import FeedLine
 from controller.contract.face.status import Status
 
@@ -409,6 +412,7 @@ def says(status: Status, line: bytes) -> tuple[str, int | None]:
 """
 
 
+@pytest.mark.proof
 def test_a_type_checker_reads_a_status_and_a_feed_from_outside(tmp_path: Path) -> None:
     """A repository of its own that installed the package checks its types so. One wrong name is one error."""
     (tmp_path / "right.py").write_text(CONSUMER, "utf-8")

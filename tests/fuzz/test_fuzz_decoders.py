@@ -26,18 +26,18 @@ from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mu
 from tests.fuzz.targets import TARGETS
 
 _SLOW = {
-    "pit_log": 30,
-    "pit_state": 30,
-    "angel_eye": 30,
-    "beetek": 30,
-    "table_file": 20,
+    "pit_log": 20,
+    "pit_state": 20,
+    "angel_eye": 20,
+    "beetek": 20,
+    "table_file": 12,
     "game_file": 12,
-    "script": 60,
+    "script": 30,
 }
-_SAMPLE = 100
+_SAMPLE = 50
 _EACH = {"script": 8}
 """Of these a sample takes one good input of so many: under the watch one takes as long as hundreds of others."""
-_PROOF_TIMES, _SEEDS = 300, 5
+_PROOF_TIMES, _SEEDS = 600, 5
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -23,7 +23,7 @@ from tests.fuzz.targets import SCRIPTS
 
 _KEY = SigningKey(bytes(32))
 _EPOCH = "ab12cd"
-_SAMPLE, _PROOF = 300, 6_000
+_SAMPLE, _PROOF = 150, 6_000
 
 
 def _events() -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from tests.fuzz.fuzzing import TOKENS, mutated
 from tests.fuzz.targets import TARGETS
 from tests.support.waiting import PATIENCE_S, eventually, run
 
-_SAMPLE, _PROOF = 400, 20_000
+_SAMPLE, _PROOF = 200, 20_000
 _WAGERS = (("player", 2_000), ("royal9", 500))
 
 

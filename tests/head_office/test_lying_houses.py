@@ -332,7 +332,7 @@ def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_pa
 def test_evenings_without_a_lie_have_no_finding(tmp_path: Path, figure: Callable[[str], None]) -> None:
     """Two evenings of three run on a ledger that the version before began, which kept no place of a decision."""
     did: Counter[str] = Counter()
-    seeds = range(500) if samples.at_length else (0, 8, 19, 25)
+    seeds = range(500) if samples.at_length else (0, 8)
     for seed in seeds:
         path = tmp_path / f"{seed}"
         did += Evening(seed, path, limits=seed % 3 == 0).did
@@ -434,7 +434,7 @@ def test_random_lies_are_found_each_with_its_table_its_round_and_its_amount(
 ) -> None:
     """The pit signs each lie, and most lies add up by themselves."""
     lies: Counter[str] = Counter()
-    for seed in range(20 if samples.at_length else 2):
+    for seed in range(20 if samples.at_length else 1):
         drawn = random.Random(seed)
         Evening(seed, tmp_path / f"{seed}")
         lines = lines_of(tmp_path / f"{seed}")

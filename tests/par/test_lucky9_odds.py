@@ -21,7 +21,7 @@ from controller.people.cli.main import main
 from controller.people.cli.par import edge_lines
 from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
-from controller.people.par.sheet import par, subject
+from controller.people.par.sheet import Par, par, subject
 from controller.people.par.shoe import fresh
 from controller.rules.game.bets import Bet, Finished, Row, deciding
 from controller.rules.game.cards import Card
@@ -186,10 +186,27 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
         assert best_of_seat(game, (tie, HAND), cards).left_out == ("tie",)
 
 
-def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def without_the_tie_bet(tmp_path_factory: pytest.TempPathFactory) -> Par:
+    """The odds of the example game, with a tie bet that is not counted."""
     text = programs.example_game("lucky9").read_text("utf-8")
-    (tmp_path / "game.toml").write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
-    *_, edges = edge_lines(par(subject(tmp_path / "game.toml")), 1)
+    game = tmp_path_factory.mktemp("lucky9") / "game.toml"
+    game.write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
+    return par(subject(game))
+
+
+def test_a_shoe_is_as_long_as_its_seats_let_it(without_the_tie_bet: Par) -> None:
+    """Where every seat has a hand of its own, each hand takes its cards, and so does the dealer."""
+    one, two, *_, seven = without_the_tie_bet.hands
+    assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
+    a_seat = two.cards_a_hand - one.cards_a_hand
+    assert a_seat == sum(cards * often for cards, often in one.by_cards.items())
+    assert seven.cards_a_hand == one.cards_a_hand + 6 * a_seat
+    assert seven.fewest < seven.about < seven.most < one.about
+
+
+def test_check_names_a_bet_that_is_not_counted(without_the_tie_bet: Par) -> None:
+    *_, edges = edge_lines(without_the_tie_bet, 1)
     assert edges.startswith("house edges: hand 1.2")
     assert edges.endswith(", tie not counted")
 
@@ -225,7 +242,7 @@ def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
     assert tie.bounds[0] < tie.edge({}) < tie.bounds[1]
 
 
-@pytest.mark.parametrize("pays", ["1:1", "97:101"])
+@pytest.mark.parametrize("pays", [pytest.param("1:1", marks=pytest.mark.proof), "97:101"])
 def test_what_a_split_is_worth_is_what_its_ends_bring(pays: str) -> None:
     """The worth under the best play, found from the back, and the ends of that play, counted from the front."""
     hand = next(each for each in LUCKY9.bets if each.each_hand)

@@ -85,16 +85,6 @@ def test_hands_and_shoes_are_as_long_as_is_published() -> None:
     assert hands.fewest < hands.about < hands.most
 
 
-def test_a_shoe_is_as_long_as_its_seats_let_it() -> None:
-    """Where every seat has a hand of its own, each hand takes its cards, and so does the dealer."""
-    one, two, *_, seven = of_game("lucky9").hands
-    assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
-    a_seat = two.cards_a_hand - one.cards_a_hand
-    assert a_seat == sum(cards * often for cards, often in one.by_cards.items())
-    assert seven.cards_a_hand == one.cards_a_hand + 6 * a_seat
-    assert seven.fewest < seven.about < seven.most < one.about
-
-
 # Progressives.
 
 

@@ -28,7 +28,7 @@ from tests.power_loss.witness import Witness
 from tests.support.once import made_once
 
 _SEED = 1
-_SAMPLE = 36
+_SAMPLE = 20
 _SHORT, _EVERY, _LONG = 8, 36, 144  # hands
 
 
@@ -109,7 +109,7 @@ def test_the_recording_is_whole(short: Path) -> None:
 
 def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> None:
     recording = Recording(short)
-    those = {*_sample(recording, _SAMPLE), *_while_archiving(recording, 14)}
+    those = {*_sample(recording, _SAMPLE), *_while_archiving(recording, 8)}
     _assert_nothing_wrong(examine(recording, those, scratch), short)
 
 
@@ -123,11 +123,11 @@ def _while_archiving(recording: Recording, size: int) -> list[State]:
 
 def test_a_disk_that_does_not_sync_is_found_out(short: Path, scratch: Path) -> None:
     recording = Recording(short, syncs=False)
-    found = examine(recording, _sample(recording, 24), scratch)
-    assert len(found.wrong) > 5
+    found = examine(recording, _sample(recording, 16), scratch)
+    assert len(found.wrong) > 3
 
 
-@pytest.mark.long
+@pytest.mark.proof
 def test_a_table_that_does_not_sync_is_found_out(record: Callable[..., Path], scratch: Path) -> None:
     recording = Recording(record(1, ("-m", "tests.power_loss.careless_table")))
     found = examine(recording, _sample(recording, 24), scratch)
@@ -137,7 +137,7 @@ def test_a_table_that_does_not_sync_is_found_out(record: Callable[..., Path], sc
 def test_a_table_that_speaks_before_its_commit_is_found_out(short: Path, scratch: Path) -> None:
     recording = Recording(short)
     recording.notes = list(_words_before_writes(recording.notes))
-    found = examine(recording, _sample(recording, 24), scratch)
+    found = examine(recording, _sample(recording, 12), scratch)
     assert any("promised" in wrong for wrong in found.wrong.values())
 
 

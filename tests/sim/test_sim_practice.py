@@ -46,18 +46,23 @@ def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]
             subprocess.run(["pkill", "-f", words.strip()], check=False)
 
 
+def ended(practice: subprocess.Popen[str], folder: Path, by: signal.Signals) -> None:
+    """End the practice table, and look for what it leaves."""
+    assert len(of_folder(folder)) >= 3, "its broker, its pit and its table"
+    practice.send_signal(by)
+    practice.wait(PATIENCE_S)
+    assert of_folder(folder) == []
+
+
 @needs_mosquitto
-@pytest.mark.parametrize("by", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.proof)])
-def test_ended_by_a_signal_it_leaves_no_broker_no_pit_and_no_table(by: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.proof
+def test_ended_by_a_hangup_it_leaves_no_broker_no_pit_and_no_table(tmp_path: Path) -> None:
     with practising(tmp_path) as (practice, _):
-        assert len(of_folder(tmp_path)) >= 3, "its broker, its pit and its table"
-        practice.send_signal(by)
-        practice.wait(PATIENCE_S)
-        assert of_folder(tmp_path) == []
+        ended(practice, tmp_path, signal.SIGHUP)
 
 
 @needs_mosquitto
-def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
+def test_each_refused_press_is_told_with_its_reason_and_a_signal_ends_broker_pit_and_table(tmp_path: Path) -> None:
     """The refusal is told a second time too, although the log of a real table counts equal lines for a minute."""
     with practising(tmp_path) as (practice, lines):
         assert practice.stdin is not None
@@ -72,3 +77,4 @@ def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
         practice.stdin.write("tap new_shoe\nchips 2b tie 500\n")
         practice.stdin.flush()
         until(lines, "bet recognition is told: 2b tie 500: recognition_key_due")
+        ended(practice, tmp_path, signal.SIGTERM)

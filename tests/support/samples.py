@@ -6,6 +6,8 @@ from __future__ import annotations
 from hypothesis import settings
 
 PROOF_TIMES = 15
+_UNASKED = 33
+"""Of a property that names no count, where `make proof` tries Hypothesis's hundred."""
 
 at_length = False
 """Whether this is `make proof`; `of_a_run` says so before any test is collected."""
@@ -16,7 +18,7 @@ def of_a_run(proof: bool) -> None:
     deadline."""
     global at_length
     at_length = proof
-    settings.register_profile("a run", deadline=None, derandomize=not proof)
+    settings.register_profile("a run", deadline=None, derandomize=not proof, max_examples=100 if proof else _UNASKED)
     settings.load_profile("a run")
 
 
