@@ -215,7 +215,9 @@ class Floor:
         archiving = {"keep_shoes": 0}  # every closed shoe is archived in the midst of it
         game = {"bets": game["bets"]}
         sections = {"shoe": {"driver": shoe}, "pit": pit, "pins": pins, "game": game, "journal": archiving}
-        return Table(TableFiles(folder, name, port, None, None, **sections), folder)
+        table = Table(TableFiles(folder, name, port, None, None, **sections), folder)
+        table.program = ("-m", "tests.fire.noted", str(notes(folder)))
+        return table
 
     def _pit_command(self) -> list[str]:
         settings = self.folder / "pit.toml"
@@ -271,6 +273,11 @@ class Floor:
                     queue.append((now_s, head))
                 while queue and queue[0][1] <= committed.get(table.table_id, 0):
                     self.longest_wait_s = max(self.longest_wait_s, now_s - queue.popleft()[0])
+
+
+def notes(folder: Path) -> Path:
+    """Where the table with this folder notes what its delivery does."""
+    return folder / "notes"
 
 
 class Process:

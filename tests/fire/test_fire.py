@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 from controller.pit.reference.ledger import Ledger
-from tests.fire import cuts, reckoning, terms
+from tests.fire import cuts, noted, reckoning, terms
 from tests.fire.dealing import SecondDealer
-from tests.fire.floor import LISTENED_TO, TERMS, Floor, came_true, heads
+from tests.fire.floor import LISTENED_TO, TERMS, Floor, came_true, heads, notes
 from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
@@ -112,6 +112,7 @@ class Evening:
         self._size = size
         self._folder = floor.folder
         self._over = threading.Event()  # also where one table failed
+        self._steps = 0  # of the tables' deliveries, each a step of the model
         schedule = strikes(seed, size.tables, size.hands, size.kills)
         self._dealers = [
             SecondDealer(table, seed, of_table(place, schedule), self._hurt) for place, table in enumerate(floor.tables)
@@ -175,6 +176,9 @@ class Evening:
             findings += reckoning.hit_findings(table.table_id, sent, dealer.dealt, dealer.combinations)
             findings += reckoning.award_findings(table.table_id, sent, books)
             findings += self._unexpected(table.table_id, sent, table.log)
+            steps, strange = noted.findings(table.table_id, notes(floor.folder / table.table_id), sent)
+            self._steps += steps
+            findings += strange
         assert findings == []
         reckoned = reckoning.reckon(journals, books, terms.exact(TERMS))
         findings += reckoning.money_findings(reckoned, books)
@@ -207,6 +211,7 @@ class Evening:
             kills += dealer.struck
         assert all(kills[victim] >= count for victim, count in size.kills.items()), kills
         assert events >= size.events
+        assert self._steps >= 4 * events, "each event is committed, due, sent and acknowledged"
         assert floor.decided >= size.decided, f"only {floor.decided} awards were decided"
         assert floor.audits == kills["pit"], f"{floor.audits} audits of {kills['pit']} kills"
         hands = [hand for dealer in self._dealers for hand in dealer.dealt]
@@ -237,7 +242,8 @@ class Evening:
             f"{floor.audits} audits of a killed pit; "
             f"an event waited {floor.longest_wait_s:.0f} s at most for the pit, all was told "
             f"{settled_s:.0f} s after the last trouble; every event and {floor.heard.total()} other messages keep the "
-            f"contract; {dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
+            f"contract; {self._steps} steps of the deliveries are walks of the model; "
+            f"{dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
         )
 
     # The disks go back in time.

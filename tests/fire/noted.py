@@ -1,0 +1,63 @@
+"""What a table's delivery did under fire, noted by its own process, and judged as a walk of the contract's rules.
+
+`python -m tests.fire.noted FILE ...` is `tablectl ...`. A line of the file is one note, written before the next call:
+so a kill loses none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.daemon.delivery.guarantee import Delivery
+from controller.daemon.delivery.sending import Sending
+from controller.people.cli.main import main
+from tests.model.walk import NotAWalkError, Note, Walk, noted
+
+
+def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[str]]:
+    """How many notes of this table there are, and what in them no walk has. `sent` are its journal's events."""
+    chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
+    walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()
+    notes = [Note(what, tuple(told), *after) for what, told, *after in map(json.loads, file.read_text().splitlines())]
+    for place, note in enumerate(notes):
+        try:
+            walk.take(note)
+        except NotAWalkError as error:
+            return place, [f"{table}: note {place}, {note}: {error}"]
+        if note.what == "acked":
+            seq, at, _, fits, chain = note.told
+            acks.append((at, seq))
+            if seq > walk.ever_sent:
+                found.append(f"{table}: the pit acknowledged event {seq}, and {walk.ever_sent} were sent")
+            if chain != chains[seq] or (seq and not fits):
+                found.append(f"{table}: the ack of event {seq} has another chain than the journal")
+    if [seq for _, seq in sorted(acks)] != sorted(seq for _, seq in acks):
+        found.append(f"{table}: the pit's acknowledgements went back")
+    return len(notes), found
+
+
+def _run() -> int:
+    out = os.open(sys.argv.pop(1), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+
+    def write(_: object, note: Note) -> None:
+        os.write(out, json.dumps(note).encode() + b"\n")
+
+    noted(Delivery, write)
+    send = Sending._send
+
+    def sending(self: Sending, due: range) -> None:
+        send(self, due)
+        if due:
+            table = self._delivery
+            write(self, Note("sent", (due[0], due[-1]), table.phase.name, table.acked_seq))
+
+    Sending._send = sending  # type: ignore[method-assign]  # what goes out, besides what is due
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(_run())
