@@ -1,5 +1,6 @@
-"""A hook of `make docs`: draws the Mermaid diagrams of the pages as SVG. The site then needs no script and no network.
+"""A hook of `make docs`: draws the pages' Mermaid diagrams as SVG, and gives tables and names in code their room.
 
+The site then needs no script and no network.
 GitHub draws the same diagrams by itself. The hook knows what the pages use of Mermaid, and fails at anything else:
 
 - `flowchart LR` with nodes `name` or `name["text"]`, joined by `-->`;
@@ -13,9 +14,11 @@ from __future__ import annotations
 import re
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _FENCE = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
+_WIDE_TABLE = re.compile(r"^\|(?:---\|){8,}$", re.M)
+_NAME_IN_CODE = re.compile(r"<code>(?=[^<\s]{1,30}</code>)")
 _NODE = re.compile(r'(\w+)(?:\["([^"]+)"\])?')
 _PARTICIPANT = re.compile(r"participant (\w+) as (.+)")
 _SAYS = re.compile(r"(\w+)->>(\w+): (.+)")
@@ -43,9 +46,17 @@ class _Box(NamedTuple):
         return f'<rect {at} rx="4"/>{_text(self.x + self.width / 2, self.middle, self.text, "middle")}'
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put a picture in the place of each diagram; mkdocs calls this for each page."""
+def on_page_markdown(markdown: str, page: Any = None, **_: object) -> str:
+    """Put a picture in the place of each diagram; mkdocs calls this for each page. A page with a table that needs the
+    whole width has no list of its headings beside it."""
+    if page is not None and _WIDE_TABLE.search(markdown):
+        page.meta["hide"] = ["toc"]
     return _FENCE.sub(lambda found: f'<div class="diagram">{svg(found[1])}</div>', markdown)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Keep each name in code in one line: browsers break `--json` behind its first hyphen. mkdocs calls this."""
+    return _NAME_IN_CODE.sub('<code class="name">', html)
 
 
 def svg(source: str) -> str:

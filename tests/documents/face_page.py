@@ -25,7 +25,7 @@ from controller.contract.face.reports import (
     VerifyReport,
     VersionsReport,
 )
-from controller.contract.face.status import PitKeys, Status
+from controller.contract.face.status import PitKeys, Recognition, Status
 from tests.documents.configuration_page import field_texts
 
 SCHEMA = Path(controller.contract.face.__file__).with_name("face.schema.json")
@@ -35,6 +35,7 @@ REPORTS: dict[type[msgspec.Struct], str] = {
     DigestReport: "digest TABLE.toml --json",
     VersionsReport: "versions --json",
     PitKeys: "pit-key TABLE.toml --json",
+    Recognition: "recognition-key TABLE.toml --json",
     RoundsReport: "rounds JOURNAL --json",
     RoundRecord: "replay JOURNAL 3/12 --json",
     VerifyReport: "verify JOURNAL --json",

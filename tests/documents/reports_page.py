@@ -1,4 +1,4 @@
-"""`docs/reports.md` and the JSON Schemas of what the pit's and head office's commands print with `--json`.
+"""`docs/reports.md` and the JSON Schemas of what pitctl, head office, the doctor and the par sheet print with `--json`.
 
 All are made from the types that the commands print. A field's meaning is the text below the field in its type.
 """
@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from jsonschema import Draft202012Validator
 from msgspec.inspect import StructType, Type, type_info
 from msgspec.structs import astuple
 
 import controller.people.care
+import controller.people.par
 import controller.pit.head_office
 import controller.pit.reference
 from controller.people.care.row import Row
+from controller.people.par.report import ParChange, ParReport
 from controller.pit.head_office.audit import House
 from controller.pit.paper.day_file import DayFile
 from controller.pit.reference.account import Account
@@ -43,7 +46,7 @@ class Report(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the report in its schema."""
-        return "houses" if "=" in self.command else self.command.replace("--", "").replace(" ", "-")
+        return "houses" if "=" in self.command else self.command.replace("--", "").replace(" ", "-").lower()
 
 
 PIT_REPORTS = (
@@ -60,6 +63,11 @@ PIT_REPORTS = (
 )
 OFFICE_REPORTS = (Report("table-controller-head-office", "HOUSE=FILE", (House,), many=True),)
 DOCTOR_REPORTS = (Report("tablectl", "doctor", (Row,), many=True),)
+PAR_REPORTS = (
+    Report("tablectl", "par", (ParReport,)),
+    Report("tablectl", "par --against FILE", (ParChange,)),
+    Report("tablectl", "par --composition", (ParChange,)),
+)
 
 _AT = "reports.schema.json"
 SCHEMAS: dict[Path, tuple[str, Sequence[Report]]] = {
@@ -69,6 +77,7 @@ SCHEMAS: dict[Path, tuple[str, Sequence[Report]]] = {
         OFFICE_REPORTS,
     ),
     Path(controller.people.care.__file__).with_name(_AT): ("What tablectl doctor prints with --json", DOCTOR_REPORTS),
+    Path(controller.people.par.__file__).with_name(_AT): ("What tablectl par prints with --json", PAR_REPORTS),
 }
 """By its file, each schema's title and the reports in it."""
 
@@ -76,11 +85,12 @@ _INTRODUCTION = """\
 # What a program reads from the commands
 
 Made by `make pages` from the types that the commands print. So are the JSON Schemas, each a file `reports.schema.json`
-in the package: in `controller/pit/reference` for `pitctl`, in `controller/pit/head_office` for head office, and in
-`controller/people/care` for `tablectl doctor`. In a schema each report has the name of its command, with `-` for a
-space: `#/$defs/award-list`. What a table tells of itself by `tablectl` is on [a page of its own](face.md).
+in the package: in `controller/pit/reference` for `pitctl`, in `controller/pit/head_office` for head office, in
+`controller/people/care` for `tablectl doctor`, and in `controller/people/par` for `tablectl par`. In a schema each
+report has the name of its command, with `-` for a space: `#/$defs/award-list`. What a
+table tells of itself by `tablectl` is on [a page of its own](face.md).
 
-Amounts are whole cents, and times are RFC 3339 in UTC. A part of a cent is a text, such as `"1/3"`. A reader skips a
+Amounts are whole cents, and times are RFC 3339 in UTC. A fraction is a text, such as `"1/3"`. A reader skips a
 key that it does not know. The exit code is that of the command without `--json`.
 
 `pitctl events --json` and `pitctl statement` print what head office checks: lines that a table or the pit signed
@@ -88,6 +98,16 @@ key that it does not know. The exit code is that of the command without `--json`
 
 | command | what it prints |
 |---|---|"""
+
+
+def held(report: Report, told: object) -> None:
+    """Raises what the schema says against a report; a key of which the schema does not tell counts as wrong."""
+    schema = next(at for at, (_, reports) in SCHEMAS.items() if report in reports)
+    whole = json.loads(schema.read_text("utf-8"))
+    for type_ in whole["$defs"].values():
+        if "properties" in type_:
+            type_["additionalProperties"] = False
+    Draft202012Validator({**whole, "$ref": f"#/$defs/{report.name}"}).validate(told)
 
 
 def schema_of(title: str, reports: Iterable[Report]) -> str:
@@ -127,7 +147,7 @@ def reports_page() -> Iterator[str]:
 def _types(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     """By its name, the schema of each type in the reports, with the meanings."""
     whole = [type_ for report in reports for type_ in report.types]
-    _, types = msgspec.json.schema_components(whole, schema_hook=_part_of_a_cent, ref_template="#/$defs/{name}")
+    _, types = msgspec.json.schema_components(whole, schema_hook=_fraction, ref_template="#/$defs/{name}")
     known = {found.__name__: found for type_ in whole for found in _structs(type_info(type_))}
     return {
         name: with_meanings(known[name], type_) if name in known else type_  # an enumeration has no fields
@@ -153,6 +173,6 @@ def _structs(told: Type) -> Iterator[type[msgspec.Struct]]:
             yield from _structs(part)
 
 
-def _part_of_a_cent(type_: type) -> dict[str, Any]:
+def _fraction(type_: type) -> dict[str, Any]:
     assert type_ is Fraction
     return {"type": "string", "pattern": "^-?[0-9]+(/[0-9]+)?$"}

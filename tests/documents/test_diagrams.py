@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tools.diagrams import on_page_markdown, svg
+from tools.diagrams import on_page_content, on_page_markdown, svg
 
 ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {page: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
@@ -44,6 +44,11 @@ def test_a_page_gets_the_picture_in_the_place_of_the_diagram_and_keeps_the_rest(
     assert _shown(picture) == ["a", "<b> & c"]
     assert "<b>" not in picture
     assert unescape(picture) != picture
+
+
+def test_a_name_in_code_is_not_broken_at_a_hyphen_and_a_line_of_code_is() -> None:
+    told = on_page_content("<p><code>--json</code> <code>tablectl status --json</code></p>")
+    assert told == '<p><code class="name">--json</code> <code>tablectl status --json</code></p>'
 
 
 @pytest.mark.parametrize(

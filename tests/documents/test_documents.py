@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from controller.basics.manual import parsers
+from controller.people.cli.command import parser_of
+from controller.people.cli.commands import every_command
 from controller.pit.reference.__main__ import parser as pit_parser
 from controller.pit.reference.commands.entries import COMMANDS
 from tests.documents.blocks import ROOT, blocks
-from tests.documents.face_page import SCHEMA, face_schema
+from tests.documents.face_page import REPORTS, SCHEMA, face_schema
 from tests.documents.pages import DOCS, PAGES, SENTENCES, sentences
-from tests.documents.reports_page import PIT_REPORTS, SCHEMAS, schema_of
+from tests.documents.reports_page import PAR_REPORTS, PIT_REPORTS, SCHEMAS, schema_of
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
@@ -38,6 +40,17 @@ def test_whatever_prints_json_has_a_schema() -> None:
     """A command that is given `--json` and no schema is found: events and statements are lines that others signed."""
     of_pit = {command.name for command in COMMANDS if "--json" in parsers(pit_parser())[command.name].format_help()}
     assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}
+    of_table = {name for name, own in parsers(parser_of(every_command())).items() if "--json" in own.format_help()}
+    with_types = {said.partition(" ")[0] for said in REPORTS.values()} | {"status", "doctor"}
+    assert of_table == with_types | {report.command.partition(" --")[0] for report in PAR_REPORTS}
+
+
+def test_no_list_and_no_cell_is_shown_otherwise_than_it_is_written() -> None:
+    """The site shows an item right below an indented paragraph inside that paragraph, and a bar's backslash in code."""
+    swallowed, escaped = re.compile(r"^    \S.*\n(?:\d+\.|-) ", re.M), re.compile(r"`[^`\n]*\\\|[^`\n]*`")
+    for page in DOCS.glob("*.md"):
+        text = re.sub(r"^ *```.*?^ *```", "```", page.read_text("utf-8"), flags=re.M | re.S)
+        assert not (found := swallowed.findall(text) + escaped.findall(text)), f"{page.name}: {found}"
 
 
 def test_the_page_for_another_daemon_has_the_very_files_that_run_at_the_bench() -> None:

@@ -15,7 +15,9 @@ from msgspec import convert
 from controller.daemon.config import load
 from controller.daemon.config.problems import ConfigError
 from controller.daemon.config.seldom_meant import seldom_meant
-from controller.people.par.page import json_of, lines
+from controller.people.par.capped import Capped
+from controller.people.par.page import lines
+from controller.people.par.report import report
 from controller.people.par.sheet import par, subject
 from controller.people.screen.rules import rules_page
 from controller.rules.game.bets import Bet, Finished
@@ -92,11 +94,10 @@ def test_par_tells_the_edge_of_the_greatest_wager(tmp_path: Path) -> None:
     of = par(subject(house(tmp_path, pays_at_most_cents=200_000)))
     (tie,) = (bet for bet in of.bets if bet.spot == "tie")
     ties, deals = tie.outcomes[0].ways, tie.deals
-    told = next(bet for bet in json_of(of, {})["bets"] if bet["spot"] == "tie")
-    assert Fraction(told["edge"]) == Fraction(deals - ties - 9 * ties, deals)
+    told = next(bet for bet in report(of, {}).bets if bet.spot == "tie")
+    assert told.edge == Fraction(deals - ties - 9 * ties, deals)
     edge = Fraction(deals - ties - 4 * ties, deals)
-    most = {"pays_at_most_cents": 200_000, "in_full_to_cents": 22_222, "greatest_cents": 50_000, "edge": str(edge)}
-    assert told["pays_at_most"] == most
+    assert told.pays_at_most == Capped(200_000, 22_222, 50_000, edge)
     said = "\n".join(lines(of, {}))
     assert "a wager wins at most $2,000.00: a wager up to $222.22 is paid in full" in said
     assert f"at the greatest wager, $500.00, the house edge is {100 * float(edge):.5f}%" in said

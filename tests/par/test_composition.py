@@ -18,6 +18,7 @@ from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.shoe import CloseShoe
 from tests.daemon.test_config import read
 from tests.daemon.test_history import Recorded
+from tests.documents.reports_page import PAR_REPORTS, held
 from tests.support.errors import raising
 from tests.support.tables import MIDI, TABLES, cards
 
@@ -66,6 +67,7 @@ def test_the_odds_of_the_open_shoe_stand_beside_those_of_a_fresh_one(
     file.write_text(tomli_w.dumps(table), "utf-8")
     assert main(["par", str(file), "--composition", "--json"]) == 0
     both = json.loads(capsys.readouterr().out)
+    held(PAR_REPORTS[2], both)
     assert [both[which]["cards"] for which in ("from", "to")] == [416, 403]
     now = par(subject(TABLES / "royal9.toml"), open_shoe(journal).unseen)
     assert [bet["edge"] for bet in both["to"]["bets"]] == [str(bet.edge({})) for bet in now.bets]

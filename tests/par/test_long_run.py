@@ -24,6 +24,7 @@ from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.meters import Terms, reseed
 from controller.pit.reference.settings import load
 from controller.rules.game.bets import Bet, Row, When
+from tests.documents.reports_page import PAR_REPORTS, held
 
 CONFIG = Path(__file__).parents[2] / "config"
 PIT, ROYAL9 = CONFIG / "pit.toml", CONFIG / "tables" / "royal9.toml"
@@ -183,6 +184,8 @@ def test_the_par_sheet_tells_the_long_run(tmp_path: Path, capsys: pytest.Capture
         assert f"  {line}" in out or line in out
         assert line.replace("'", "&#x27;") in page.read_text("utf-8")
     assert main(["par", str(ROYAL9), "--pit-settings", str(PIT), "--json"]) == 0
-    bets = {bet["spot"]: bet for bet in json.loads(capsys.readouterr().out)["bets"]}
+    told = json.loads(capsys.readouterr().out)
+    held(PAR_REPORTS[0], told)
+    bets = {bet["spot"]: bet for bet in told["bets"]}
     assert bets["royal9"]["long_run"]["edge"] == str(runs("tables/royal9.toml")[1].edge)
     assert "long_run" not in bets["tie"]

@@ -18,8 +18,10 @@ from controller.people.cli.main import main
 from controller.people.par.odds import Odds, outcomes
 from controller.people.par.sheet import Par, par, subject
 from controller.people.par.shoe import fresh
+from controller.pit.reference.day_book import read_sheet
 from controller.rules.game.bets import Bet, Row, When
 from tests.daemon.test_config import Change, changed
+from tests.documents.reports_page import PAR_REPORTS, held
 from tests.support.errors import raising
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -118,9 +120,11 @@ def test_at_the_break_even_meter_nobody_has_an_edge() -> None:
 # `tablectl par`.
 
 
-def test_json_says_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_says_every_figure_and_the_pit_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["par", str(TABLES / "royal9.toml"), "--json", "--meter", "banker_personal=1000000"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    told = json.loads(printed)
+    held(PAR_REPORTS[0], told)
     assert (told["cards"], told["deals"]) == (416, 4_998_398_275_503_360)
     banker = next(bet for bet in told["bets"] if bet["spot"] == "banker")
     assert [(each["ways"], each["net"]) for each in banker["outcomes"]] == [
@@ -133,6 +137,13 @@ def test_json_says_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     royal9 = [bet for bet in told["bets"] if bet["spot"] == "royal9"]
     assert [seat for bet in royal9 for seat in bet["seats"]] == [f"seat {number}" for number in range(1, 8)]
     assert royal9[0]["meters"].keys() == {"personal_vs_personal", "banker_personal", "player_personal"}
+    sheet = tmp_path / "royal9.par.json"
+    sheet.write_text(printed, "utf-8")
+    at_the_pit = read_sheet(sheet)  # `pitctl day --par`
+    for seat in range(1, 8):
+        (here,) = (bet for bet in royal9 if f"seat {seat}" in bet["seats"])
+        assert at_the_pit.of("royal9", seat) == (Fraction(here["edge"]), Fraction(str(here["standard_deviation"])))
+    assert at_the_pit.of("royal9", 8) is None
 
 
 def test_csv_has_every_outcome_with_the_figures_of_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,6 +182,7 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
     assert "dragon_banker: no longer offered; house edge 9.37307%" in told
     assert main([*arguments, "--json"]) == 0
     both = json.loads(capsys.readouterr().out)
+    held(PAR_REPORTS[1], both)
     assert [len(both[which]["bets"]) for which in ("from", "to")] == [7, 6]
 
 

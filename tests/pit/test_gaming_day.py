@@ -38,7 +38,7 @@ from tests.support.tables import SUGARHOUSE, TABLES, TableUnderTest
 LOS_ANGELES = HouseRules("America/Los_Angeles", shifts=("06:00", "14:00", "22:00"))
 CHANGES = datetime(2026, 3, 8, 10, tzinfo=UTC)  # the clocks of Los Angeles go from 02:00 to 03:00
 TERMS = {"big": Terms(100_000, Fraction(1, 3), Fraction(1, 7), 130_000)}
-SHEET = ParSheet("A game", "d" * 64, (ParBet("player", (), "1/80", 0.95), ParBet("tie", (2,), "1/7", 2.6)))
+SHEET = ParSheet("A game", "d" * 64, (ParBet("player", (), "1/80", 0.95), ParBet("tie", ("seat 2",), "1/7", 2.6)))
 
 
 class Clock:

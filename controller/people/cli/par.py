@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,9 +13,11 @@ from controller.daemon.config import load
 from controller.people.cli.counted import counted, counted_together
 from controller.people.cli.files import writing
 from controller.people.cli.meters import long_runs
+from controller.people.cli.told import print_report
 from controller.people.par.odds import Levels
-from controller.people.par.page import OnTerms, csv_of, differences, edges, html, json_of, lines, percent
-from controller.people.par.page_together import sensitivity_lines, together_json, together_lines
+from controller.people.par.page import OnTerms, csv_of, differences, edges, html, lines, percent
+from controller.people.par.page_together import sensitivity_lines, together_lines
+from controller.people.par.report import ParChange, report
 from controller.people.par.sensitivity import by_cut_card, by_decks
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.settings import load as load_settings
@@ -56,8 +57,7 @@ def par_sheet(
     if against is not None:
         _print_differences(sheet, counted_of(against), levels, as_json)
     elif as_json:
-        told = json_of(sheet, levels, on_terms) | {"together": together_json(sheet, count, levels)}
-        print(json.dumps(told, indent=2))
+        print_report(report(sheet, levels, on_terms, count))
     else:
         text = csv_of(sheet, levels, on_terms) if as_csv else "\n".join((*lines(sheet, levels, on_terms, beside), ""))
         print(text, end="")
@@ -101,7 +101,7 @@ def _composition(table: Path, levels: Levels, as_json: bool) -> int:
 
 def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"from": json_of(one, levels), "to": json_of(other, levels)}, indent=2))
+        print_report(ParChange(report(one, levels), report(other, levels)))
     else:
         print("\n".join(differences(one, other, levels)))
 

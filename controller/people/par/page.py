@@ -1,4 +1,4 @@
-"""A par sheet for people: lines for a terminal, JSON, and a page to print."""
+"""A par sheet for people: lines for a terminal, a table, and a page to print."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from csv import writer
 from fractions import Fraction
 from html import escape
 from io import StringIO
-from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from controller.basics.money import amount
 from controller.people.par.capped import Capped, capped
@@ -137,86 +136,19 @@ def percent(part: Fraction, decimals: int = 5) -> str:
     return f"{100 * float(part):.{decimals}f}%"
 
 
-def json_of(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS) -> dict[str, Any]:
-    """Every figure. Counts are whole numbers. An edge is an exact fraction and a percentage."""
-    subject = of.subject
-    return {
-        "game": subject.name,
-        "sheet": subject.sheet,
-        "digest": subject.digest,
-        "cards": of.cards,
-        "deals": of.deals,
-        "meters_cents": dict(levels),
-        "bets": [_bet_json(bet, levels, on_terms) | _capped_json(of, bet) | _closing_json(of, bet) for bet in of.bets],
-        "hands": [
-            {
-                "seats": hands.seats,
-                "cards_a_hand": str(hands.cards_a_hand),
-                "by_cards": {str(cards): str(often) for cards, often in hands.by_cards.items()},
-                "about": round(hands.about, 1),
-                "fewest": hands.fewest,
-                "most": hands.most,
-            }
-            for hands in of.hands
-        ],
-        "left_out": dict(subject.left_out),
-        "play": list(of.play),
-        "method": of.method,
-    }
-
-
-def _bet_json(bet: Odds, levels: Levels, on_terms: OnTerms) -> dict[str, Any]:
-    run = on_terms.of(bet)
-    known: dict[str, Any] = {} if run is None else {"long_run": _run_json(run)}
-    if bet.outcomes:
-        edge = bet.edge(levels)
-        known |= {
-            "edge": str(edge),
-            "edge_percent": 100 * float(edge),
-            "standard_deviation": bet.deviation(levels),
-            "hit_frequency": str(bet.hit_frequency),
-            "hold_an_hour": list(bet.hold(levels, on_terms.rounds_an_hour)),
-        }
-    return known | {
-        "spot": bet.spot,
-        "seats": list(bet.seats),
-        "bounds": None if bet.bounds is None else list(map(str, bet.bounds)),
-        "outcomes": [
-            {
-                "when": outcome.when,
-                "result": outcome.result,
-                "ways": outcome.ways,
-                "probability": outcome.ways / bet.deals,
-                "net": str(outcome.worth(levels)),
-            }
-            for outcome in bet.outcomes
-        ],
-        "meters": {
-            meter: {"edge_each_cent": str(each), "break_even_cents": _cents(bet.break_even_cents(meter, levels))}
-            for meter, each in bet.edge_by_meter().items()
-        },
-    }
-
-
-def _capped(of: Par, odds: Odds) -> Capped | None:
+def capped_of(of: Par, odds: Odds) -> Capped | None:
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
 
 
-def _capped_json(of: Par, odds: Odds) -> dict[str, Any]:
-    if (found := _capped(of, odds)) is None:
-        return {}
-    return {"pays_at_most": {**asdict(found), "edge": str(found.edge)}}
-
-
 def _capped_lines(of: Par, odds: Odds) -> Iterator[str]:
-    if (found := _capped(of, odds)) is not None:
+    if (found := capped_of(of, odds)) is not None:
         in_full = f"a wager up to {amount(found.in_full_to_cents)} is paid in full"
         yield f"a wager wins at most {amount(found.pays_at_most_cents)}: {in_full}"
         yield f"at the greatest wager, {amount(found.greatest_cents)}, the house edge is {percent(found.edge)}"
 
 
-def _closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
+def closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
     """The last round in which the bet takes wagers, and whether the shoe's last round takes none: by the bet's own word
     or the word for every bet."""
     bet, all_ = bet_on(of.subject.bets, odds.spot), of.subject.wagers
@@ -225,29 +157,13 @@ def _closing(of: Par, odds: Odds) -> tuple[int | None, bool]:
     return last, any(word.no_bets_in_final_round for word in words)
 
 
-def _closing_json(of: Par, odds: Odds) -> dict[str, Any]:
-    last, final = _closing(of, odds)
-    return {"no_bets_after_round": last, "no_bets_in_final_round": final} if last is not None or final else {}
-
-
 def _closing_lines(of: Par, odds: Odds) -> Iterator[str]:
     """When the bet is closed. No figure of the sheet depends on that: each is of one wager, with a fresh shoe."""
-    last, final = _closing(of, odds)
+    last, final = closing(of, odds)
     rounds = f" of about {of.hands[0].about:.0f}" if len(of.hands) == 1 else ""
     when = [f"after round {last}{rounds}"] * (last is not None) + ["in a shoe's last round"] * final
     if when:
         yield f"no wager is taken {' or '.join(when)}; the figures of one wager stay the same"
-
-
-def _run_json(run: LongRun) -> dict[str, Any]:
-    return {
-        "edge": str(run.edge),
-        "meters": {
-            each.meter: {"given": str(each.given), "seeds": str(each.seeds), "seeds_from_house": str(each.from_house)}
-            for each in run.fillings
-        },
-        "awards": {award: str(often) for award, often in run.often},
-    }
 
 
 def html(of: Par, levels: Levels, on_terms: OnTerms = NO_TERMS, beside: Sequence[str] = ()) -> str:
@@ -377,10 +293,6 @@ def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
     if cents <= 0:
         return f"the house has no edge even while the meter is empty, {beside}"
     return f"the house has no edge from {amount(cents)} on, {beside}"
-
-
-def _cents(cents: Fraction | None) -> str | None:
-    return None if cents is None else str(cents)
 
 
 def _hands(of: Par) -> Iterator[str]:

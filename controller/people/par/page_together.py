@@ -1,9 +1,8 @@
-"""What a round's bets do together, and how the figures move with the shoe: for a terminal, a page, and as JSON."""
+"""What a round's bets do together, and how the figures move with the shoe, in lines for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from controller.basics.money import amount
 from controller.people.par.liability import Liability, liability
@@ -11,7 +10,7 @@ from controller.people.par.odds import Levels
 from controller.people.par.page import name_of, percent
 from controller.people.par.sensitivity import ByDecks
 from controller.people.par.sheet import Hands, Par
-from controller.people.par.together import Pair, Together, pairs
+from controller.people.par.together import Together, pairs
 from controller.rules.game.wagers import Wager
 
 
@@ -61,20 +60,6 @@ def _why(sheet: Par) -> str:
         if play.roles_play
         else "What is printed at a seat decides them, or they tell too many cards apart."
     )
-
-
-def together_json(sheet: Par, count: Together, levels: Levels) -> dict[str, Any]:
-    """The same figures. Covariances are exact fractions."""
-    most = liability(sheet.subject, count, levels)
-    return {
-        "largest_liability_cents": None if most is None else most.cents,
-        "not_counted_together": list(count.left_out),
-        "pairs": [_pair_json(pair) for pair in pairs(sheet, count, levels)],
-    }
-
-
-def _pair_json(pair: Pair) -> dict[str, Any]:
-    return {"spots": list(pair.spots), "covariance": str(pair.covariance), "correlation": pair.correlation}
 
 
 def sensitivity_lines(

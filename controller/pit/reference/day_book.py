@@ -40,7 +40,9 @@ class ParBet(Struct, frozen=True):
     """A bet of a par sheet: the part of a wager that the house keeps, and how far it strays. None: not counted."""
 
     spot: str
-    seats: tuple[int, ...] = ()
+    seats: tuple[str, ...] = ()
+    """Such as "seat 3"; empty: every seat. A seat that a role names is not counted."""
+
     edge: str | None = None
     standard_deviation: float | None = None
 
@@ -55,7 +57,8 @@ class ParSheet(Struct, frozen=True):
     def of(self, spot: str, seat: int) -> tuple[Fraction, Fraction] | None:
         """The edge and the deviation of a wager, each as a part of the wager."""
         for bet in self.bets:
-            if bet.spot == spot and (not bet.seats or seat in bet.seats) and bet.edge and bet.standard_deviation:
+            here = bet.spot == spot and (not bet.seats or f"seat {seat}" in bet.seats)
+            if here and bet.edge and bet.standard_deviation:
                 return Fraction(bet.edge), Fraction(str(bet.standard_deviation))
         return None
 
