@@ -44,7 +44,7 @@ def contract_page() -> Iterator[str]:
     yield from _SNIPPET.read_text("utf-8").partition("# --8<--\n")[2].splitlines()
     yield "```"
     yield ""
-    yield "In the journal (SQLite) a row of `fact` has its `salt` and `head`. As its fact these are hashed:"
+    yield "In the journal (SQLite) a row of `fact` has its `salt` and `head`. These are hashed as the row's fact:"
     yield "`at_ms`, `clock_synchronised`, `boot_id` (`-` where empty), `since_boot_ms`, `via` as a JSON string, and"
     yield "`fact`, with a space between each two. A row whose `boot_id` and `via` are both empty is of the"
     yield "journal's first form: there it is `at_ms`, `clock_synchronised` and `fact`. The row's messages are each"

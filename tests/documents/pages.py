@@ -382,7 +382,7 @@ def _lamps() -> str:
         "|---|---|---|---|",
         *(f"| `{m.button}` | {'turned' if m.key_turned else ''} | {m.when.value} | {m.says} |" for m in PRESSES),
         "",
-        "Of the rows of a button the first that fits holds. A press answers what the lamps showed",
+        "A button may have several rows: the first row that fits holds. A press answers what the lamps showed",
         f"{1000 * SEEN_AFTER_S:.0f} ms earlier: nobody can have seen sooner that a fault came or was left.",
         "",
         "An act by two people waits for the second person, and the lamp `fault` flashes twice meanwhile. At the table",

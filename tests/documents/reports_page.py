@@ -84,11 +84,11 @@ SCHEMAS: dict[Path, tuple[str, Sequence[Report]]] = {
 _INTRODUCTION = """\
 # What a program reads from the commands
 
-Made by `make pages` from the types that the commands print. So are the JSON Schemas, each a file `reports.schema.json`
-in the package: in `controller/pit/reference` for `pitctl`, in `controller/pit/head_office` for head office, in
-`controller/people/care` for `tablectl doctor`, and in `controller/people/par` for `tablectl par`. In a schema each
-report has the name of its command, with `-` for a space: `#/$defs/award-list`. What a
-table tells of itself by `tablectl` is on [a page of its own](face.md).
+Made by `make pages` from the types that the commands print. The JSON Schemas are made so too. Each is a file
+`reports.schema.json` in the package: in `controller/pit/reference` for `pitctl`, in `controller/pit/head_office` for
+head office, in `controller/people/care` for `tablectl doctor`, and in `controller/people/par` for `tablectl par`. In a
+schema each report has the name of its command, with `-` for a space: `#/$defs/award-list`. What a table tells of itself
+by `tablectl` is on [a page of its own](face.md).
 
 Amounts are whole cents, and times are RFC 3339 in UTC. A fraction is a text, such as `"1/3"`. A reader skips a
 key that it does not know. The exit code is that of the command without `--json`.

@@ -23,7 +23,7 @@ class Seen(Struct, frozen=True):
     """A statement that head office has seen: when and at which position the pit stated, and what came before.
 
     `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
-    a digest over the first `decisions` decisions, which were all by then. `own` are the names of what no two houses
+    a digest over the first `decisions` decisions, which were all by then. `own` has the names of what no two houses
     share: the pit's key, and each adopted stream with its key. Raises ValueError or TypeError for other values.
     """
 

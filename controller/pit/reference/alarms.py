@@ -65,7 +65,8 @@ class KeptAlarm(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """How many alarms of a table and a code found no room. An empty `table`: all tables that were never adopted."""
+    """How many alarms of a table and a code found no room. Where `table` is empty, they are of all tables that were
+    never adopted."""
 
     table: str
     code: str

@@ -69,7 +69,7 @@ class Sums(Struct):
     `wagered_cents`, `returned_cents` and `house_cents` are of settled rounds. A table counts no cash: `drop_cents` is
     the count room's, and None where the count room has said nothing. `unsettled` are rounds whose wagers the table does
     not know. `progressive_cents` are locked progressive wagers less those that were voided. `uncounted_cents` were
-    wagered on what no par sheet of the shoe knows.
+    wagered on bets that no par sheet of the shoe counts.
     """
 
     rounds: int = 0

@@ -27,7 +27,7 @@ CREATE TABLE house_rules ( -- every set of rules that the house ever had
 
 
 class TaxRule(Struct, frozen=True):
-    """From which win on a tax form is due. A win is such a win where it is at least both of the two."""
+    """The least win for which a tax form is due. The form is due where a win is at least as much as each of the two."""
 
     form: str
     """The form's name, which the slip bears. Example: W-2G."""

@@ -31,7 +31,7 @@ _DAY = 10  # characters of a time that are its day
 
 
 class Refusal(Struct, frozen=True):
-    """Something that was refused. `more` counts refusals after it that found no room."""
+    """Something that was refused. `more` is how many refusals after it found no room."""
 
     at: str
     account: str

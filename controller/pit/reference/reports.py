@@ -35,7 +35,7 @@ class Person(Struct, frozen=True):
 class DecisionTold(Struct, frozen=True, kw_only=True):
     """A decision in the ledger's chain, as the pit signed it; what an earlier version noted has no signature.
 
-    Besides `decision` to `signature` it has the fields of what was decided alone.
+    Of the fields after `signature` it has only those of what was decided.
     """
 
     after: int

@@ -74,7 +74,8 @@ class Running(Struct, frozen=True):
 class Approved(Struct, frozen=True):
     """A set of terms that runs, or `waits` until its meter is won: who approved it, when, and why.
 
-    What an earlier version approved names nobody. `runs_since` is the id of the hit from which terms run that waited.
+    Terms that an earlier version approved name nobody. `runs_since` is the id of the hit since which they run, where
+    they waited.
     """
 
     meter: str
