@@ -31,8 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Give each core three workers: many tests wait for wires, and the core need not wait with them."""
-    return 3 * (os.cpu_count() or 1)
+    """Give each core four workers: many tests wait for wires, and the core need not wait with them."""
+    return 4 * (os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:

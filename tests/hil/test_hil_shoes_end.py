@@ -96,7 +96,7 @@ def test_inside_a_round_the_table_stops_at_once(at: Bench) -> None:
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
 
 
-@pytest.mark.parametrize("how", ["mute", "power off"])
+@pytest.mark.parametrize("how", [pytest.param("mute", marks=pytest.mark.proof), "power off"])
 def test_a_shoe_that_answers_nothing_is_gone_though_its_cable_is_good(at: Bench, how: str) -> None:
     at.dealer.open_shoe()
     if how == "mute":
@@ -128,7 +128,7 @@ def test_a_shoe_switched_off_between_rounds_is_counted_and_the_cards_left_are_ri
     at.eventually(lambda: [each["cards_left"] for each in at.pit.rounds] == [left_after(4), left_after(14)])
 
 
-@pytest.mark.parametrize("how", ["busy", "late"])
+@pytest.mark.parametrize("how", ["busy", pytest.param("late", marks=pytest.mark.proof)])
 def test_a_busy_or_slow_shoe_is_there(at: Bench, how: str) -> None:
     at.shoe.busy = how == "busy"
     at.shoe.answers_after_s = 0.4 if how == "late" else 0.0
