@@ -8,7 +8,7 @@ hold. Of a word with several values, any one value may hold. `docs/bets.md` expl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -376,11 +376,11 @@ def holds(when: When, finished: Finished) -> bool:
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
 
-    def of(*hands: Sequence[Card]) -> Callable[[HandIs], list[bool]]:
-        return lambda hand_is: [hand_holds(hand_is, hand, finished) for hand in hands]
+    def each(hand_is: HandIs, *hands: Sequence[Card]) -> list[bool]:
+        return [hand_holds(hand_is, hand, finished) for hand in hands]
 
-    def named(name: str) -> Callable[[HandIs], list[bool]]:
-        return of(*[hand for names, hand in ((firsts, player), (seconds, banker)) if name in names])
+    def named(name: str, hand_is: HandIs) -> bool:
+        return any(each(hand_is, *[hand for names, hand in ((firsts, player), (seconds, banker)) if name in names]))
 
     winners, won, lost = _won_by(finished)
     return (
@@ -392,15 +392,15 @@ def holds(when: When, finished: Finished) -> bool:
         and (when.identical is None or _same_two(player, banker) is when.identical)
         and (when.split is None or (finished.number is not None) is when.split)
         and _of_color((*player, *banker), when.color)
-        and _all(when.player, named("player"), any)
-        and _all(when.banker, named("banker"), any)
-        and _all(when.own, named("own"), any)
-        and _all(when.dealer, named("dealer"), any)
-        and _all(when.winning, of(*won), any)
-        and _all(when.losing, of(*lost), any)
-        and _all(when.either, of(player, banker), any)
-        and _all(when.both, of(player, banker), all)
-        and _all(when.exactly_one, of(player, banker), lambda each: sum(each) == 1)
+        and (when.player is None or named("player", when.player))
+        and (when.banker is None or named("banker", when.banker))
+        and (when.own is None or named("own", when.own))
+        and (when.dealer is None or named("dealer", when.dealer))
+        and (when.winning is None or any(each(when.winning, *won)))
+        and (when.losing is None or any(each(when.losing, *lost)))
+        and (when.either is None or any(each(when.either, player, banker)))
+        and (when.both is None or all(each(when.both, player, banker)))
+        and (when.exactly_one is None or sum(each(when.exactly_one, player, banker)) == 1)
         and (when.all_cards is None or cards_hold(when.all_cards, (*player, *banker)))
         and (when.first_four is None or cards_hold(when.first_four, (*player[:2], *banker[:2])))
         and (when.with_up_card is None or cards_hold(when.with_up_card, finished.with_up_card))
@@ -494,10 +494,6 @@ def _straight(cards: Sequence[Card]) -> bool:
     low = sorted(RANKS.index(card.letter) for card in cards)
     high = sorted(rank or len(RANKS) for rank in low)
     return any(ranks == list(range(ranks[0], ranks[0] + len(cards))) for ranks in (low, high))
-
-
-def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]) -> bool:
-    return hand_is is None or enough(of(hand_is))
 
 
 def _of_color(cards: Sequence[Card], colors: Collection[str] | None) -> bool:
