@@ -48,6 +48,7 @@ from tests.documents.contract_examples import PIT_KEY as PIT_SIGNS
 from tests.documents.contract_page import CONTRACT, DOCUMENT, event_definition, fresh_document
 from tests.documents.contract_snippet import next_head, read_event
 from tests.documents.pages import PAGES
+from tests.support.each import each
 from tests.support.waiting import eventually
 from tests.support.waiting import run as run_daemon
 
@@ -155,7 +156,7 @@ def test_every_message_is_on_one_channel() -> None:
     assert sorted(name for channel in CHANNELS.values() for name in channel["messages"]) == sorted(MESSAGES)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@each("name", MESSAGES)
 def test_a_message_has_a_title_a_meaning_a_payload_and_an_example(name: str) -> None:
     message = MESSAGES[name]
     assert all(message[part] for part in ("title", "summary", "payload", "examples"))
@@ -224,7 +225,7 @@ def test_its_event_messages_and_their_fields_are_the_codes() -> None:
     assert in_code == in_document == in_schema
 
 
-@pytest.mark.parametrize("name", CHANNELS["event"]["messages"])
+@each("name", CHANNELS["event"]["messages"])
 def test_an_event_message_tells_its_type_and_the_meaning_of_every_field(name: str) -> None:
     message = MESSAGES[name]
     properties = message["payload"]["schema"]["properties"]
@@ -561,14 +562,14 @@ def test_the_examples_are_those_the_code_makes() -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "example"), EXAMPLES)
+@each("name, example", EXAMPLES)
 def test_an_example_is_of_its_message_and_of_no_other_on_the_channel(name: str, example: dict[str, Any]) -> None:
     (key,) = (key for key, channel in CHANNELS.items() if name in channel["messages"])
     assert [other for other in CHANNELS[key]["messages"] if kept(other, example["payload"])] == [name]
     assert example.get("headers") == ({"type": MESSAGES[name]["name"]} if key == "event" else None)
 
 
-@pytest.mark.parametrize(("name", "example"), EXAMPLES)
+@each("name, example", EXAMPLES)
 def test_no_field_of_an_example_may_be_missing_or_added(name: str, example: dict[str, Any]) -> None:
     payload = example["payload"]
     for field in payload:
@@ -586,7 +587,7 @@ def test_there_is_an_example_of_both_rounds_both_hits_and_every_type() -> None:
 # How to check it: the page's own program.
 
 
-@pytest.mark.parametrize("name", CHANNELS["event"]["messages"])
+@each("name", CHANNELS["event"]["messages"])
 def test_the_pages_program_takes_the_examples_and_nothing_changed(name: str) -> None:
     for example in MESSAGES[name]["examples"]:
         event = example["payload"]

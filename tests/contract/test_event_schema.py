@@ -22,6 +22,7 @@ from controller.table.acts.shoe import CloseShoe, InspectShoe
 from controller.table.facts import AwardStepped, HitUnheard
 from tests.support import samples
 from tests.support.contract import EVENT_SCHEMA, check_event, whole_validator
+from tests.support.each import each
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, SUGARHOUSE, TableUnderTest, cards, house
 
 _OF_WAGERS = {"wagers_locked", "round", "correction", "void", "commission", "shoe_closed"}
@@ -117,12 +118,12 @@ def test_every_type_of_event_is_here() -> None:
     assert {event["type"] for event in SOUND.values()} == types == set(EVENT_SCHEMA["properties"]["type"]["enum"])
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_a_sound_event_passes(event: dict[str, Any]) -> None:
     assert not _refused(event)
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_what_tests_take_for_the_contract_judges_as_the_published_schema_does(event: dict[str, Any]) -> None:
     """All tests check events by the schema written out for one type, which is quicker."""
     own = [name for name in event if name not in EVENT_SCHEMA["properties"]]
@@ -134,13 +135,13 @@ def test_what_tests_take_for_the_contract_judges_as_the_published_schema_does(ev
     assert judged[0] == (False, False)
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_no_field_may_be_missing(event: dict[str, Any]) -> None:
     for name in event:
         assert _refused({other: value for other, value in event.items() if other != name}), name
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_no_field_may_be_added(event: dict[str, Any]) -> None:
     assert _refused(event | {"dealer": "Smith"})
     for name, value in event.items():
@@ -148,15 +149,16 @@ def test_no_field_may_be_added(event: dict[str, Any]) -> None:
             assert _refused(event | {name: more}), (name, more)
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_no_field_may_be_of_another_kind(event: dict[str, Any]) -> None:
     """No field is a fraction, and none is null but where the value may be unknown."""
     for name, value in event.items():
-        for wrong in (1.5, [[]], {"no": {}}, *([] if value is None else [str(value)] * (not isinstance(value, str)))):
+        wrongs = (1.5, {"no": {}}, [[]], *([] if value is None else [str(value)] * (not isinstance(value, str))))
+        for wrong in wrongs if samples.at_length else wrongs[:2]:
             assert _refused(event | {name: wrong}), (name, wrong)
 
 
-@pytest.mark.parametrize("event", KINDS)
+@each("event", KINDS)
 def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
     for other in SOUND.values():
         if other["type"] != event["type"]:

@@ -42,7 +42,7 @@ def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
                     yield PlaceWager(Wager(seat.number, spot, cents, back), "bet recognition of the largest table")
 
 
-@pytest.mark.parametrize("seats", [MOST_SEATS, 14])
+@pytest.mark.parametrize("seats", [MOST_SEATS, pytest.param(14, marks=pytest.mark.proof)])
 def test_a_round_and_its_correction_with_chips_on_every_spot_fit(seats: int) -> None:
     rules = load(TABLES / "kansas_star.toml").rules
     more = (replace(rules.bets[2], spot=f"{n:_>24}") for n in range(most_bets(seats) - len(rules.bets)))

@@ -26,6 +26,7 @@ from controller.pit.conformance.main import parser as conformance_parser
 from controller.pit.head_office.main import parser as head_office_parser
 from controller.pit.reference.__main__ import parser as pit_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
+from tests.support.each import each
 from tests.support.waiting import PATIENCE_S
 
 _A_TAP_IS_SEEN_S = 10.0
@@ -82,7 +83,7 @@ _ORDINARY = {
 
 _RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.elsewhere for each in blocks(page))]
 
-_LONG = tuple(ROOT / "docs" / name for name in ("practice.md", "play.md", "own-house.md"))
+_LONG = tuple(ROOT / "docs" / name for name in ("practice.md", "play.md", "own-house.md", "ha.md", "wire.md"))
 """Pages that take seconds, and whose commands other pages and tests run too."""
 
 
@@ -179,7 +180,7 @@ def _wrong_with_make(target: str, variables: list[str]) -> str:
     return "".join(f"nothing reads {name}" for name in names if f"$({name})" not in makefile)
 
 
-@pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
+@each("page", DOCUMENTS)
 def test_each_command_can_be_one(page: Path) -> None:
     wrong = [
         f"line {block.line}: {shlex.join(words)}: {told}"
@@ -191,7 +192,7 @@ def test_each_command_can_be_one(page: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
+@each("page", DOCUMENTS)
 def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: Path) -> None:
     every = {"tablectl": parsers(_TABLECTL), "pitctl": parsers(_PITCTL)}
     text = without_code(page.read_text("utf-8"))

@@ -6,9 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.documents.blocks import DOCUMENTS, ROOT, without_code
+from tests.support.each import each
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -40,7 +39,7 @@ def _wrong(page: Path) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", DOCUMENTS)
 def test_each_link_leads_to_a_page_and_a_heading(page: Path) -> None:
     assert _wrong(page) == []
 

@@ -33,6 +33,7 @@ from controller.table.facts import (
 from drivers.line.bad_bytes import BadBytes
 from drivers.line.brand import Answered
 from drivers.shoe.angel_eye import AngelEyeCodec, Heard, command
+from tests.support.each import each
 
 # Golden: Player's first card, the 8 of spades, sequence digit 1.
 EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")
@@ -99,7 +100,7 @@ REPORTS: list[tuple[bytes, ShoeFact]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "fact"), REPORTS, ids=[data.hex() for data, _ in REPORTS])
+@each("data, fact", REPORTS)
 def test_every_report_of_the_page(data: bytes, fact: ShoeFact) -> None:
     for seq in range(10):
         [heard] = AngelEyeCodec().feed(wire(seq, data) * 3)
@@ -133,7 +134,7 @@ OUT_OF_RANGE = [
 ]
 
 
-@pytest.mark.parametrize("data", OUT_OF_RANGE, ids=bytes.hex)
+@each("data", OUT_OF_RANGE)
 def test_a_value_no_report_has_is_never_a_fact(data: bytes) -> None:
     frame = wire(3, data)
     assert AngelEyeCodec().feed(frame * 3) == [BadBytes("range", len(frame))] * 3

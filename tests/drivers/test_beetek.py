@@ -19,6 +19,7 @@ from drivers.line.bad_bytes import BadBytes, Reason
 from drivers.shoe.beetek import BeeTekCodec
 from tests.drivers.chunks import chunked
 from tests.support import samples
+from tests.support.each import each
 
 ACE_OF_CLUBS = b"*0D21D7\r\n"
 
@@ -165,7 +166,7 @@ def test_a_run_of_noise_is_one() -> None:
     ]
 
 
-@pytest.mark.parametrize("card", DECK, ids=str)
+@each("card", DECK if samples.at_length else DECK[::7])
 def test_no_changed_byte_is_ever_believed(card: Card) -> None:
     """A sum shows every change of one byte, and a line with another end is no line."""
     good = line(b"0D%d%X" % ("HDCS".index(card.suit.value), card.rank))
@@ -220,7 +221,7 @@ def test_much_noise_around_good_lines() -> None:
     rng = random.Random(20240902)
     pieces: list[bytes] = []
     planted: list[str] = []
-    while sum(map(len, pieces)) < (1_000_000 if samples.at_length else 230_000):
+    while sum(map(len, pieces)) < (1_000_000 if samples.at_length else 100_000):
         suit, rank = rng.randrange(4), rng.randrange(1, 14)
         planted.append("?A23456789TJQK"[rank] + "HDCS"[suit])
         pieces += [garbage(rng.randrange(4000), rng), line(b"0D%d%X" % (suit, rank))]
@@ -229,7 +230,7 @@ def test_much_noise_around_good_lines() -> None:
     assert cards == referee(stream)
     rest = iter(cards)
     assert all(card in rest for card in planted), "a good line was lost"
-    assert len(cards) > len(planted) > 100, "the noise holds good lines by chance, too"
+    assert len(cards) > len(planted) > 50, "the noise holds good lines by chance, too"
 
 
 def test_every_byte_is_answered_for() -> None:
