@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -79,7 +80,11 @@ def programs_words(name: str) -> Sections:
 
 def own_words(name: str, ending: str) -> Sections:
     """What a language's own shipped file has; nothing where there is no such file."""
-    path = SHIPPED / (name + ending)
+    return _in(SHIPPED / (name + ending))
+
+
+@cache
+def _in(path: Path) -> Sections:
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 

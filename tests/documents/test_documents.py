@@ -38,7 +38,8 @@ def test_the_schema_of_reports_is_that_of_their_types(at: Path) -> None:
 
 def test_whatever_prints_json_has_a_schema() -> None:
     """A command that is given `--json` and no schema is found: events and statements are lines that others signed."""
-    of_pit = {command.name for command in COMMANDS if "--json" in parsers(pit_parser())[command.name].format_help()}
+    by_name = parsers(pit_parser())
+    of_pit = {command.name for command in COMMANDS if "--json" in by_name[command.name].format_help()}
     assert of_pit == {report.command.partition(" --")[0] for report in PIT_REPORTS} | {"events"}
     of_table = {name for name, own in parsers(parser_of(every_command())).items() if "--json" in own.format_help()}
     with_types = {said.partition(" ")[0] for said in REPORTS.values()} | {"status", "doctor"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -34,9 +33,7 @@ def test_each_test_that_a_clause_names_exists() -> None:
         for name in clause.tests:
             file, _, test = name.partition("::")
             if file not in there:
-                tree = ast.parse((TESTS / file).read_text("utf-8"))
-                functions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-                there[file] = {function.name for function in functions}
+                there[file] = set(re.findall(r"^(?:async )?def (\w+)\(", (TESTS / file).read_text("utf-8"), re.M))
             assert not test or test in there[file], f"clause {clause.number}: {name}"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,16 @@ def as_played(example: Example, folder: Path) -> Config:
         text = re.sub(r'"\.\./games/.*?"', f'"{TABLES.parent / "games" / game}"', file.read_text(encoding="utf-8"))
         file = folder / name
         file.write_text(text, encoding="utf-8")
-    config = load(file)
+        return _as_told(load(file), changes)
+    return _as_told(_shipped(file), changes)
+
+
+@cache
+def _shipped(file: Path) -> Config:
+    return load(file)
+
+
+def _as_told(config: Config, changes: list[str]) -> Config:
     return replace(config, rules=replace(config.rules, bet_recognition=True)) if changes else config
 
 

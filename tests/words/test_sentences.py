@@ -60,6 +60,12 @@ def refused_with() -> Iterator[str]:
                     yield from (str(part.value) for part in constants if isinstance(part, ast.Constant) and part.value)
 
 
+@cache
+def every_asked_for() -> frozenset[tuple[str, str, str | None]]:
+    """What `asked_for` finds, without what is asked for twice."""
+    return frozenset(asked_for())
+
+
 def asked_for() -> Iterator[tuple[str, str, str | None]]:
     """What the program's text asks for by name in the screen's words or in the others: a section, and perhaps a key."""
     for path, nodes in _asking().items():
@@ -213,7 +219,7 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
 def test_every_section_and_every_key_that_the_program_names_is_there(name: str) -> None:
     """A page once asked for a section that was gone, and ended by KeyError."""
     told = {"screen": wording.words(name), "others": language(name).sections}
-    asked = set(asked_for())
+    asked = every_asked_for()
     assert {("screen", "label", "pays"), ("screen", "pit", "held"), ("others", "waiting", "any_choice")} <= asked
     for which, section, key in asked:
         assert key is None or key in told[which].get(section, {}), (which, section, key)
