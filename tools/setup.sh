@@ -27,6 +27,7 @@ missing() {
         compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql ;;
     esac
     case $profile in dev) has node || echo nodejs ;; esac  # the tests run the page that judges evidence
+    case $profile in dev) has zbarimg || echo zbar-tools ;; esac  # reads the checkpoint from the screen
     case $profile in dev) has spin || echo spin ;; esac  # explores the delivery's second statement
     case $profile in dev) has promtool || echo prometheus ;; esac  # the tests play the alert rules
     case $profile in dev)  # the tests hold the table to the filter that its unit sets

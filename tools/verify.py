@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Judge the evidence of one round of a casino table, without the program that dealt it.
 
-    python3 verify.py EVIDENCE [TABLE_KEY [PIT_KEY]]
+    python3 verify.py EVIDENCE [TABLE_KEY [PIT_KEY]] [--frame TEXT]
 
 It needs Python 3.9 or later and the package `cryptography`, and reads from top to bottom as the argument goes: the file
 is whole; the table has signed a tree of its journal; the rows shown are leaves of it; their events are the table's; the
 shoe's own frames tell the cards; the rules draw these cards, and pay these wagers. It stops at the first thing that
 does not hold, and says which; at the end it says what all this leaves open. The keys are fingerprints, as people
-compared them when the table was set up. Without them anybody's key will do.
+compared them when the table was set up. Without them anybody's key will do. TEXT is the code on a film of its screen.
 """
 
 # fmt: off
@@ -26,18 +26,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 class Refused(SystemExit):
     """The evidence does not hold, and this is why. The program ends with it."""
 
-def judge(data, table_key=None, pit_key=None):
+def judge(data, table_key=None, pit_key=None, frame=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
     try:
         held = json.loads(data)
         whole = all(type(held[name]) is int for name in ("evidence", "shoe", "round"))
         needs(whole and held["evidence"] == 1 and len(held) == 7, "This is no evidence of form 1.")
         needs(canonical(held) == data, "The file is not spelt as evidence must be: somebody changed it.")
-        return [*argument(held, table_key, pit_key)]
+        return [*argument(held, table_key, pit_key, frame)]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise Refused(f"REFUSED: What the file says cannot be read ({type(error).__name__}: {error}).") from error
 
-def argument(held, table_key, pit_key):
+def argument(held, table_key, pit_key, frame):
     key, rows, proof = unhex(held["table_key"]), [Row(each) for each in held["rows"]], map(unhex, held["proof"])
     needs(table_key in (None, fingerprint(key)), f"Another key signed this: {fingerprint(key)}.")
     text, lines = note(held["checkpoint"])
@@ -46,6 +46,10 @@ def argument(held, table_key, pit_key):
     needs(len(own) == 1, "The table signed no checkpoint here.")
     holds(key, own[0][4:], text.encode(), "The table did not sign this checkpoint.")
     yield f"The table {origin.split('/')[0]} signed its journal of {size} rows, with the key {fingerprint(key)}."
+    filmed = " ".join((origin, size, root, base64.b64encode(own[0]).decode()))
+    needs(frame in (None, filmed), f"The film shows another checkpoint than that of {size} rows.")
+    if frame is not None:
+        yield "The film of the table's screen shows this checkpoint: the journal was this one when it was filmed."
     yield from witnessed(text, [each for each in lines if each[1] != own[0]], rows, pit_key)
     needs(rows and all(0 <= row.leaf < int(size) for row in rows), "A row stands outside of the tree.")
     found = base64.b64encode(tree_root({row.leaf: row.hash for row in rows}, 0, int(size), proof)).decode()
@@ -78,7 +82,6 @@ class Row:
         self.fact = json.loads('{"' + told["came"].partition(' {"')[2])
         self.events = [json.loads(each) for each in told["messages"]]
         needs([canonical(each).decode() for each in self.events] == told["messages"], "An event is misspelt.")
-
 def tree_root(leaves, first, size, proof):
     """The root of this part of the tree (RFC 6962): a part without an opened leaf is the proof's next hash."""
     if not any(first <= leaf < first + size for leaf in leaves):
@@ -162,14 +165,12 @@ def read(frame):
     if frame[:3] == b"*0D" and frame[5:7] == b"%02X" % (sum(frame[1:5]) & 255):
         return "_A23456789TJQK"[int(frame[4:5], 16)] + "HDCS"[int(frame[3:4])]
     return None
-
 def points(cards):
     return sum("A23456789".find(card[0]) + 1 for card in cards)
 def total(cards):
     return points(cards) % 10
 def winner(player, banker):
     return "tie" if total(player) == total(banker) else "player" if total(player) > total(banker) else "banker"
-
 def dealt(end, cards, rules):
     """Whether the rules of drawing deal just these cards: Player, Banker, Player, Banker, then third cards."""
     player, banker = end["player"]["cards"], end["banker"]["cards"]
@@ -189,7 +190,6 @@ def dealt(end, cards, rules):
     yield f"The house's rules of drawing deal {hands_text(end)}: {end['outcome']}."
     for card in end["not_read"]:
         yield f"The shoe did not read card {card['drawn']}: {card['by']} named it, with {card['witness'] or 'nobody'}."
-
 def hands_text(event):
     hands = [each for each in ("player", "banker", "dealer") if each in event]
     return ", ".join(f"{each.title()} {' '.join(event[each]['cards'])}" for each in hands)
@@ -279,12 +279,10 @@ def unhex(text):
 def unspelt(text):
     needs(base64.b64encode(base64.b64decode(text)).decode() == text, "A signature is misspelt.")
     return base64.b64decode(text)
-
 def key_id(name, kind, key):
     return hashlib.sha256(name.encode() + b"\n" + kind + key).digest()[:4]
 def fingerprint(key):
     return hashlib.sha256(key).digest()[:16].hex(" ", 2)
-
 def holds(key, signature, signed, wrong):
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, signed)
@@ -295,6 +293,8 @@ def needs(good, wrong):
         raise Refused(f"REFUSED: {wrong}")
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 4:
+    frame = sys.argv.pop() if sys.argv[-2:-1] == ["--frame"] else None
+    words = [word for word in sys.argv[1:] if word != "--frame"]
+    if not 1 <= len(words) <= 3:
         sys.exit(__doc__)
-    print(*judge(Path(sys.argv[1]).read_bytes(), *sys.argv[2:]), "ALL THAT IS SHOWN HOLDS.", sep="\n")
+    print(*judge(Path(words[0]).read_bytes(), *words[1:], frame=frame), "ALL THAT IS SHOWN HOLDS.", sep="\n")

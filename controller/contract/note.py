@@ -58,6 +58,10 @@ class Note(Struct, frozen=True):
         lines = "".join(f"— {name} {base64.b64encode(line).decode()}\n" for name, line in self.signatures)
         return f"{self.text}\n{lines}"
 
+    def framed(self) -> str:
+        """The text and its first signature in a line, as the screen shows them to a camera; `read_frame` reads it."""
+        return " ".join((*self.text.split(), base64.b64encode(self.signatures[0][1]).decode()))
+
     def checkpoint(self) -> Checkpoint | None:
         """What the text says; None where it is no checkpoint."""
         match self.text.split("\n"):
@@ -112,6 +116,15 @@ def read_note(text: str) -> Note | None:
     signatures = tuple((name, line) for name, line in found if line is not None and len(line) > 4)
     note = Note(f"{body}\n", signatures)
     return note if len(signatures) == len(lines) and str(note) == text else None
+
+
+def read_frame(frame: str) -> Note | None:
+    """The note whose `framed` this is; None where it is none's."""
+    match frame.split(" "):
+        case [origin, size, root, line]:
+            return read_note(f"{origin}\n{size}\n{root}\n\n— {origin} {line}\n")
+        case _:
+            return None
 
 
 def _unspelt(text: str) -> bytes | None:

@@ -24,7 +24,7 @@ _AFTER = ("round", "void", "correction", "award", "shoe_closed")
 class Checkpointing:
     """Signs the checkpoints of one journal. `hidden`: whether a card of a round lies where nobody has seen it.
 
-    `tell` takes each checkpoint, and whether a shoe has ended since the one before.
+    `last` is the last checkpoint, and `tell` takes each new one, and whether a shoe has ended since the one before.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Checkpointing:
         self._hidden = hidden
         self._tell = tell
         self._due = self._shoe_ended = False
+        self.last = journal.last_note("signed")
 
     def committed(self, messages: Iterable[Message]) -> None:
         """The journal has these new events."""
@@ -54,5 +55,6 @@ class Checkpointing:
             except (OSError, TableError) as error:
                 _log.warning("no checkpoint of the journal can be signed now: %s", error)
             else:
+                self.last = note
                 self._tell(note, self._shoe_ended)
                 self._shoe_ended = False

@@ -18,8 +18,8 @@ from msgspec import Struct
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import GENESIS
-from controller.contract.merkle import opening_proof
-from controller.contract.note import Checkpoint, Note
+from controller.contract.merkle import edge_of, opening_proof
+from controller.contract.note import Checkpoint, Note, read_frame
 from controller.daemon.record.checkpoints import kept_note
 from controller.daemon.record.fact_json import fact_from_json
 from controller.daemon.record.journal_form import form_of, whose_journal
@@ -57,11 +57,12 @@ class _Opened(Struct, frozen=True):
         }
 
 
-def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path) -> bytes:
+def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path, frame: str | None = None) -> bytes:
     """The evidence of the round "3/12" of a journal. Only reads, also while the table runs.
 
-    `archive` and `folders` are as in `verify`. Raises TableError `no_such_round`, `journal_without_tree`,
-    `round_before_tree` and `checkpoint_due`, and as `verify` does.
+    `archive` and `folders` are as in `verify`. `frame` is a checkpoint as a film shows it: the evidence is then in that
+    checkpoint. Raises TableError `no_such_round`, `journal_without_tree`, `round_before_tree`, `checkpoint_due` and
+    `frame_unfit`, and as `verify` does.
     """
     shoe, _ = round_named(which)
     with reading(path) as db:
@@ -75,7 +76,7 @@ def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path
         tree = Tree(db, *([archive] if archive else folders))
         if min(opened) < tree.first_row:
             opened = {row: each for row, each in opened.items() if row in places or row >= tree.first_row}
-        return _bundle(db, path, tree, opened, which)
+        return _bundle(db, path, tree, opened, which, frame)
 
 
 def _of_shoe(rows: Iterator[_Opened], shoe: int) -> tuple[dict[int, _Opened], _Opened | None]:
@@ -122,13 +123,15 @@ def _carries_cards(opening: Row) -> bool:
     return bool(fact.carried) or (fact.last_report is not None and tells_card(fact.last_report.frame))
 
 
-def _bundle(db: sqlite3.Connection, path: Path, tree: Tree, opened: dict[int, _Opened], which: str) -> bytes:
+def _bundle(
+    db: sqlite3.Connection, path: Path, tree: Tree, opened: dict[int, _Opened], which: str, frame: str | None
+) -> bytes:
     shoe, number = round_named(which)
     leaves = {tree.place_of(row): each for row, each in sorted(opened.items())}
     if min(leaves) < 0:
         do = "`tablectl replay` shows the round, and `tablectl verify` checks the whole journal."
         raise TableError("round_before_tree", f"Round {which} is older than the journal's tree.", do)
-    note, size = _covering(db, max(leaves) + 1)
+    note, size = _covering(db, max(leaves) + 1) if frame is None else _filmed(db, tree, frame, max(leaves) + 1)
     _, _, key = whose_journal(db, path)
     return canonical(
         {
@@ -141,6 +144,18 @@ def _bundle(db: sqlite3.Connection, path: Path, tree: Tree, opened: dict[int, _O
             "proof": [each.hex() for each in opening_proof(leaves, size, tree.whole)],
         }
     )
+
+
+def _filmed(db: sqlite3.Connection, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
+    """The checkpoint that a film shows, which covers so many rows of this very tree."""
+    note, last = read_frame(frame), kept_note(db, "signed")
+    point, newest = (None if each is None else each.checkpoint() for each in (note, last))
+    covers = point is not None and newest is not None and rows <= point.size <= newest.size
+    if covers and note and point and edge_of(point.size, tree.whole).root() == point.root:
+        return note, point.size
+    what = "The checkpoint of the film is not one of this journal that covers the round."
+    do = "Read a frame from after the round. If it was read right, this is not the journal that the table showed."
+    raise TableError("frame_unfit", what, do)
 
 
 def _covering(db: sqlite3.Connection, rows: int) -> tuple[Note, int]:

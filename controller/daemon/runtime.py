@@ -21,6 +21,7 @@ from controller.contract.face.status import Journal as JournalTold
 from controller.contract.face.status import ShoeLine as ShoeTold
 from controller.contract.face.status import Status, Waits
 from controller.contract.fingerprint import fingerprint
+from controller.contract.note import Note
 from controller.contract.topics import Topics
 from controller.contract.wire.callers import SOCKET
 from controller.daemon import clock, journald
@@ -379,6 +380,11 @@ class Runtime:
     def table(self) -> Table:
         """The table as committed last. It holds cards that nobody has seen, so only public views of it may go out."""
         return self._table
+
+    @property
+    def last_checkpoint(self) -> Note | None:
+        """The last checkpoint of the journal, which everybody may see; None before the first."""
+        return self._checkpointing.last
 
     @property
     def config(self) -> Config:

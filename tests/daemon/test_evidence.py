@@ -22,9 +22,11 @@ import pytest
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import SigningKey, load_or_make_key
-from controller.contract.merkle import opening_proof
+from controller.contract.merkle import Edge, opening_proof
+from controller.contract.note import read_note
 from controller.daemon.config import load
 from controller.daemon.evidence import evidence
+from controller.daemon.record.checkpoints import signed_checkpoint
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_reading import read_origin, read_rows
 from controller.people.cli.files import VARIABLE
@@ -496,6 +498,38 @@ def test_the_page_on_evidence_leads_from_the_dispute_to_the_verdict(
     assert "deal Player KS 9S, Banker 2D 3D: player" in verdict
     assert verdict.endswith("ALL THAT IS SHOWN HOLDS.\n")
     assert refusal((there / words[1]).read_bytes(), words[2][::-1]) == f"Another key signed this: {key}."
+
+
+def test_what_a_film_shows_is_this_checkpoint_or_the_evidence_is_refused(royal9: Path, sugarhouse: bytes) -> None:
+    held = json.loads(evidence(royal9, "1/1"))
+    note = read_note(held["checkpoint"])
+    assert note is not None
+    frame = note.framed()
+    told = VERIFY.judge(evidence(royal9, "1/1"), frame=frame)
+    assert [each for each in told if each.startswith("The film of the table's screen shows this checkpoint")]
+    for other in (f"{frame} ", frame.replace(" ", "  ", 1), frame[:-2] + "==", frame.replace("/", "x", 1), ""):
+        assert refusal(evidence(royal9, "1/1"), None, None, other) is not None, other
+    assert (refusal(sugarhouse, None, None, frame) or "").startswith("The film shows another checkpoint")
+
+
+def test_evidence_is_in_the_checkpoint_that_a_film_shows_where_the_journal_has_it(tmp_path: Path) -> None:
+    path = _royal9(tmp_path)
+    with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
+        journal.checkpoint()
+        size = journal.tree_size
+        later = evidence(path, "1/1")
+        older = journal.note_at(size - 1)
+        assert older is not None
+        first = journal.note_at(3)
+        assert first is not None
+        forged = signed_checkpoint(journal.origin, Edge(1, (bytes(32),)), KEY, KEY.public)
+    frame = older.framed()
+    held = evidence(path, "1/1", frame=frame)
+    assert refusal(held, None, None, frame) is None
+    assert json.loads(held)["checkpoint"] != json.loads(later)["checkpoint"]
+    for wrong in ("", "not a frame at all", first.framed(), forged.framed(), frame.replace(str(size - 1), str(size))):
+        with raising("frame_unfit"):
+            evidence(path, "1/1", frame=wrong)
 
 
 def test_evidence_comes_out_of_archives_and_waits_for_a_checkpoint(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from controller.contract.fingerprint import fingerprint
+from controller.contract.note import read_note
 from controller.daemon.evidence import evidence
 from tests.daemon.test_evidence import (
     PIT,
@@ -58,10 +59,10 @@ for (const line of require("fs").readFileSync(0, "utf-8").trim().split("\\n")) {
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="nothing runs the page: apt-get install -y nodejs")
 
 
-def _page_says(files: Sequence[bytes], table_key: str = "", pit_key: str = "") -> list[Any]:
+def _page_says(files: Sequence[bytes], table_key: str = "", pit_key: str = "", frame: str = "") -> list[Any]:
     """What the page's own script says of each file: its sentences, or why it is refused."""
     lines = "\n".join(base64.b64encode(file).decode() for file in files)
-    command = ["node", "-e", _JUDGES, str(_PAGE), table_key, pit_key]
+    command = ["node", "-e", _JUDGES, str(_PAGE), table_key, pit_key, frame]
     return [json.loads(line) for line in _output(command, lines).splitlines()]
 
 
@@ -89,6 +90,15 @@ def _differ(files: Sequence[bytes], *keys: str) -> list[tuple[object, object]]:
 def test_the_page_says_the_same_sentences_of_good_files(sugarhouse: bytes, royal9: Path) -> None:
     files = [sugarhouse, *(evidence(royal9, which) for which in ("1/1", "1/2", "1/3"))]
     assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
+
+
+@needs_node
+def test_the_page_takes_what_a_film_shows_as_the_tool_does(royal9: Path) -> None:
+    files = [evidence(royal9, which) for which in ("1/1", "1/2")]
+    note = read_note(json.loads(files[0])["checkpoint"])
+    assert note is not None
+    for frame in (note.framed(), note.framed()[1:]):
+        assert _differ(files, "", "", frame) == []
 
 
 @needs_node

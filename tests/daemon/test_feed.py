@@ -13,9 +13,10 @@ from typing import Any
 from msgspec import convert
 
 from controller.contract.face.table import PublicRound
+from controller.contract.note import read_frame
 from controller.daemon.control.feed import feed_of
 from controller.people.cli.client import shoe_rounds
-from tests.daemon.daemon_world import served
+from tests.daemon.daemon_world import KEY, served
 from tests.support.waiting import PATIENCE_S
 
 
@@ -45,6 +46,21 @@ async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path
         )
         await world.do_hands(1)
         assert [hand["number"] for hand in (await told(reader, "rounds"))["hands"]] == [1, 2]
+        writer.close()
+
+
+async def test_the_feed_tells_the_last_checkpoint_as_the_table_signed_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        await world.open_shoe()
+        reader, writer = await asyncio.open_unix_connection(feed_of(control))
+        await world.do_hands(1)
+        note = read_frame(await told(reader, "checkpoint"))
+        assert note is not None
+        assert note.signed_by(note.text.split("\n")[0], KEY.public)
+        await world.do_hands(1)
+        later = read_frame(await told(reader, "checkpoint"))
+        assert later is not None
+        assert later.text != note.text
         writer.close()
 
 

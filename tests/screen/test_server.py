@@ -33,6 +33,7 @@ _PAGES = (
     "/",
     "/technician",
     "/help",
+    "/checkpoint",
     "/favicon.ico",
     "/alive/a",
     "/alive/a/age",

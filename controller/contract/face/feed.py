@@ -37,3 +37,7 @@ class FeedLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     rounds: Rounds | None = None
     wiring: Wiring | None = None
     status: Status | None = None
+
+    checkpoint: str | None = None
+    """The last checkpoint of the journal, in a line: `table/epoch`, how many rows, the root of their tree, and the
+    table's signature as in the note. None before the first."""

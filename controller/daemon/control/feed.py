@@ -6,8 +6,9 @@ Anybody on this machine may connect. A line is the JSON of a `FeedLine`, with on
 - `rounds`: the finished rounds of the open shoe, as corrected.
 - `wiring`: the pin of each lamp and input.
 - `status`: the table's status.
+- `checkpoint`: the last checkpoint of the journal, once there is one.
 
-A new reader gets all four lines at once, and then each line whenever the line differs, on the beat of `watchers.py`.
+A new reader gets all these lines at once, and then each line whenever the line differs, on the beat of `watchers.py`.
 So a reader needs no earlier line. The table's screen reads this feed.
 """
 
@@ -52,7 +53,9 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
         if table.finished is not finished or table.shoes_opened != shoe:
             finished, shoe = table.finished, table.shoes_opened
             rounds_line = line(FeedLine(rounds=Rounds(shoe, public_rounds(table))))
-        return placard_line, rounds_line, wiring_line, line(FeedLine(status=runtime.status()))
+        signed = runtime.last_checkpoint
+        checkpoint_line = b"" if signed is None else line(FeedLine(checkpoint=signed.framed()))
+        return placard_line, rounds_line, wiring_line, line(FeedLine(status=runtime.status())), checkpoint_line
 
     return lines
 

@@ -97,10 +97,10 @@ def replay_round(path: Path, which: str, archive: Path | None, page: Path | None
     return 0
 
 
-def write_evidence(path: Path, which: str, to: Path, archive: Path | None) -> int:
+def write_evidence(path: Path, which: str, to: Path, archive: Path | None, frame: str | None = None) -> int:
     """Write the evidence of a round. Raises TableError as `evidence` does, and `page_unwritable`."""
     with waited_for("Reading every row"):
-        held = evidence(path, which, archive)
+        held = evidence(path, which, archive, frame=frame)
     with writing(to):
         write_whole(to, held)
     print(f"{to}: round {which}, {len(held)} bytes. Check it with tools/verify.py, which needs none of this program.")

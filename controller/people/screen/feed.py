@@ -72,6 +72,7 @@ class Feed:
                     rounds=said.rounds or self.said.rounds,
                     wiring=said.wiring or self.said.wiring,
                     status=said.status or self.said.status,
+                    checkpoint=said.checkpoint or self.said.checkpoint,
                 )
                 self._changed()
                 if said.status is not None and not self.live:

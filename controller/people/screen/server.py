@@ -35,6 +35,7 @@ from controller.contract.face.answers import Answer
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
+from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
 from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.figures import past_view, rounds_of
@@ -52,6 +53,7 @@ from controller.words.language import language
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
+_SHOE_OVER = ("no_shoe", "shoe_ended")  # the phases in which the players' page shows the last checkpoint
 _Sources = TypeVarTuple("_Sources")
 _PATIENCE_S = 20.0
 _MOST_ANSWER_BYTES = 10_000_000
@@ -120,6 +122,8 @@ class Screen:
             self._show("shoe", shoe_view, rounds)
         if said.wiring is not None:
             self.technicians.show("wiring", to_builtins(said.wiring))
+        if said.checkpoint is not None and status is not None:
+            self._show("checkpoint", checkpoint_view, said.checkpoint, status.face.phase in _SHOE_OVER)
         if placard is not None and status is not None:
             self._show("meters", meters_view, placard, status)
             self._show("hand", hand_view, placard, status)
@@ -149,6 +153,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/events", pages.events),
             *technician.routes(),
             Route("/help", pages.help),
+            Route("/checkpoint", pages.checkpoint),
             Route("/metrics", pages.metrics),
             Route("/alive/{kiosk}", pages.alive),
             Route("/alive/{kiosk}/age", pages.age),
@@ -196,6 +201,11 @@ class _Pages:
 
     async def icon(self, _request: Request) -> Response:
         return FileResponse(web.ICON)
+
+    async def checkpoint(self, _request: Request) -> Response:
+        if (checkpoint := self._screen.feed.said.checkpoint) is None:
+            return PlainTextResponse("The table has signed no checkpoint yet, or is not heard.\n", 404)
+        return HTMLResponse(checkpoint_page(checkpoint))
 
     async def help(self, request: Request) -> Response:
         return HTMLResponse(rules_page(self._screen.feed.said.placard, self._screen.languages(request)))

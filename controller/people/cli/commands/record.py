@@ -66,13 +66,14 @@ def _replay(options: Namespace) -> int:
 def _add_evidence(parser: ArgumentParser) -> None:
     parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the file to write")
+    parser.add_argument("--frame", metavar="TEXT", help="the checkpoint that a film of the screen shows")
     _add_archive(parser)
 
 
 def _evidence(options: Namespace) -> int:
     from controller.people.cli.history import write_evidence
 
-    return write_evidence(options.journal, options.round, options.output, options.archive)
+    return write_evidence(options.journal, options.round, options.output, options.archive, options.frame)
 
 
 _RECORD = "The record"

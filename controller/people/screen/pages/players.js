@@ -462,6 +462,7 @@ const DRAW = {
   },
   meters: drawMeters,
   shoe: drawShoe,
+  checkpoint: drawCheckpoint,
 };
 
 let heardMs = performance.now(); // the server
@@ -499,7 +500,7 @@ function heard(part, said) {
 function connect() {
   const told = new URLSearchParams({ lang: languages.join(","), kiosk: asked.get("kiosk") ?? "" });
   const source = new EventSource(`/events?${told}`);
-  for (const part of ["link", "placard", "shoe", "hand", "meters"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
+  for (const part of ["link", "placard", "shoe", "hand", "meters", "checkpoint"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
   source.addEventListener("beat", () => { heardMs = performance.now(); standing(); });
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // else it tries again by itself

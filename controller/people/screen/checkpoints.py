@@ -1,0 +1,39 @@
+"""The journal's last checkpoint as a code for the film of the table, which another department keeps.
+
+The film is then a witness of the journal: nobody can later show another journal of so many rows. The players' page
+shows the code once a shoe is over, and `/checkpoint` shows it at any time, for one round that somebody asks about.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from msgspec import to_builtins
+
+from controller.people.screen.qr import qr_code
+
+
+def checkpoint_view(checkpoint: str, shown: bool) -> object:
+    """The code of a checkpoint, where the players' page shows it now; else None."""
+    return to_builtins(qr_code(checkpoint)) if shown else None
+
+
+def checkpoint_page(checkpoint: str) -> str:
+    """A page with the code alone, as large as the screen has room for, and what it says. It renews itself."""
+    code = qr_code(checkpoint)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="5">
+<title>Checkpoint</title>
+<link rel="stylesheet" href="/pages/checkpoint.css">
+</head>
+<body class="checkpoint">
+<svg id="checkpoint" class="alone" viewBox="0 0 {code.size} {code.size}" role="img" aria-label="Checkpoint">\
+<path d="{code.path}"/></svg>
+<p>{escape(checkpoint)}</p>
+</body>
+</html>
+"""

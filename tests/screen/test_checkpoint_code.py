@@ -1,0 +1,85 @@
+"""The code of a checkpoint on the screen, read by another program from what is shown."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from controller.contract.keys import SigningKey
+from controller.contract.merkle import Edge
+from controller.daemon.record.checkpoints import signed_checkpoint
+from controller.people.screen.checkpoints import checkpoint_view
+from controller.people.screen.qr import Code, qr_code
+from tests.screen.browser import SIZES, chromium, needs_a_browser
+from tests.screen.posing import Page, parts, served
+from tests.screen.test_posed import CHOICES
+from tests.screen.test_server import a_screen, answered
+from tests.support.tables import ROYAL9, TableUnderTest
+
+needs_a_reader = pytest.mark.skipif(not shutil.which("zbarimg"), reason="no reader: apt-get install -y zbar-tools")
+KEY = SigningKey(bytes([5] * 32))
+CHECKPOINT = signed_checkpoint("royal9-01/7c0f19a2be", Edge(3, (bytes(32), bytes(32))), KEY, KEY.public).framed()
+_PIXELS = 3  # of a module
+
+
+def read(picture: Path) -> str:
+    """What a reader of codes reads in this picture."""
+    command = ["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", str(picture)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.removesuffix("\n")
+
+
+def _drawn(code: Code, to: Path) -> Path:
+    """The code as a picture with few pixels for each module."""
+    rows = [bytearray(b"\xff" * code.size * _PIXELS) for _ in range(code.size)]
+    for x, y, wide in (map(int, run) for run in re.findall(r"M(\d+) (\d+)h(\d+)", code.path)):
+        rows[y][x * _PIXELS : (x + wide) * _PIXELS] = bytes(wide * _PIXELS)
+    side = code.size * _PIXELS
+    to.write_bytes(f"P5 {side} {side} 255\n".encode() + b"".join(bytes(row) * _PIXELS for row in rows))
+    return to
+
+
+@needs_a_reader
+def test_a_reader_reads_the_checkpoint(tmp_path: Path) -> None:
+    assert read(_drawn(qr_code(CHECKPOINT), tmp_path / "code.pgm")) == CHECKPOINT
+
+
+@pytest.mark.proof
+@needs_a_reader
+def test_a_reader_reads_a_text_of_each_length(tmp_path: Path) -> None:
+    for length in range(1, 214):
+        text = (CHECKPOINT * 2)[:length]
+        assert read(_drawn(qr_code(text), tmp_path / "code.pgm")).strip() == text.strip(), length
+
+
+def test_a_text_that_is_too_long_has_no_code() -> None:
+    with pytest.raises(ValueError, match="214 bytes are too many"):
+        qr_code("x" * 214)
+
+
+def test_without_a_table_no_checkpoint_is_shown() -> None:
+    assert answered(a_screen(), "/checkpoint")[0] == 404
+
+
+@pytest.mark.proof
+@needs_a_reader
+@needs_a_browser
+def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_language(tmp_path: Path) -> None:
+    """A film has 720 lines: so the page is taken at that size too, and on the smallest monitor."""
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+    with served() as url, chromium(tmp_path) as browser:
+        page = Page(browser, url)
+        for size in ("panel", "panel upright", "old", *(each for each in SIZES if each != "phone")):
+            browser.size(size)
+            for languages in CHOICES:
+                page.speak(*languages)
+                page.pose(parts(table))
+                page.pose({"checkpoint": checkpoint_view(CHECKPOINT, True)})
+                browser.picture("page")
+                assert read(tmp_path / "page.png") == CHECKPOINT, (size, languages)
+        page.pose({"checkpoint": checkpoint_view(CHECKPOINT, False)})
+        browser.picture("page")
+        assert read(tmp_path / "page.png") == ""
