@@ -46,6 +46,7 @@ _SERVICE, _LEDGER, _BOOKS = (
     "controller/pit/reference/ledger.py",
     "controller/pit/reference/books.py",
 )
+_WITNESS = "controller/pit/reference/witness.py"
 _CLOCK = "controller/pit/reference/clock.py"
 _COMMITTED, _TAKING = "controller/pit/reference/committed.py", "controller/pit/reference/taking.py"
 _INCOMING, _INTAKE, _AWARDS = (
@@ -701,5 +702,37 @@ PIT_DEFECTS = (
         "if said != self._proved and any(signature_holds(said, key) for key in self.keys):",
         "if said != self._proved:",
     ),
+    Defect(
+        "a checkpoint that another key has signed is cosigned",
+        "P41",
+        _WITNESS,
+        "if not note.signed_by(origin, adopted.public_key):",
+        "if not note.signatures:",
+    ),
+    Defect(
+        "a cosignature is of another time",
+        "P41",
+        _WITNESS,
+        "return own.cosigned(PIT_WITNESS, key, key.public, now_s)",
+        "made = own.cosigned(PIT_WITNESS, key, key.public, now_s)\n"
+        "    name, line = made.signatures[-1]\n"
+        "    return replace(made, signatures=(*own.signatures, (name, line[:11] + bytes([line[11] ^ 1]) + line[12:])))",
+    ),
+    Defect(
+        "a checkpoint needs no proof from the last",
+        "P42",
+        _WITNESS,
+        "elif not shown.extends(before, point):",
+        "elif before is None and not shown.extends(before, point):",
+    ),
+    Defect("a smaller tree is cosigned", "P42", _WITNESS, "point.size < before.size:", "point.size < 0:"),
+    Defect(
+        "a second history is cosigned",
+        "P42",
+        _WITNESS,
+        "if not shown.extends(before, point):\n                return",
+        "if shown.old > point.size:\n                return",
+    ),
+    _at_a_start("what was cosigned is forgotten at a start", "P42", "DELETE FROM cosigned"),
 )
 """Every clause has a defect of its own at least."""

@@ -32,7 +32,7 @@ def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ende
         return work()
 
     async def evening() -> None:
-        journal: Any = SimpleNamespace(checkpoint=lambda: "checkpoint")
+        journal: Any = SimpleNamespace(checkpoint=lambda: "checkpoint", last_note=lambda kind: None)
         checkpointing = Checkpointing(journal, on_journal, lambda: hidden[0], lambda note, _: signed.append(str(note)))
         task = asyncio.create_task(checkpointing.run())
         checkpointing.committed(_told("wagers_locked"))
@@ -45,6 +45,7 @@ def test_a_checkpoint_waits_until_no_card_lies_hidden_and_until_a_round_has_ende
         assert not signed, "not at the moment at which the card is turned up"
         await _two_beats()
         assert signed == ["checkpoint"]
+        assert str(checkpointing.last) == "checkpoint"
         checkpointing.committed(_told("hit_reset"))
         await _two_beats()
         assert signed == ["checkpoint"], "nothing has ended since"
