@@ -51,7 +51,7 @@ def measure_worst() -> Iterator[Section]:
     cases |= {table: subject(TABLES / f"{table}.toml") for table in _TABLES}
     yield Section(
         "The odds at their worst, and check",
-        "EZ Baccarat with one bet more: on every rank by how many of its cards come, and on three cards of one suit. "
+        "EZ Baccarat with one bet more, each time one that tells many cards apart. "
         "Then each table: what `check` counts beside the odds, the rows that no round reaches and how high each meter "
         "begins; and all bets of a round together. CPU time, once.",
         ("bet or table", "odds ms", "aim", "check's rows ms", "together ms"),
@@ -72,10 +72,27 @@ def _pays(*whens: When) -> tuple[Row, ...]:
 
 
 _MOST_AT_WORST_MS = 10_000
+_FLUSH, _STRAIGHT = CardsAre(straight=True, same_suit=True), CardsAre(straight=True)
 _TIMES = [(rank, times) for times in (6, 5, 4, 3, 2) for rank in RANKS]
 _WORST = {
     "65 rows on 13 ranks": Bet(
         "ranks", rows=_pays(*(When(all_cards=CardsAre(has=Has((rank,), (times,)))) for rank, times in _TIMES))
+    ),
+    "poker values of the first four": Bet(
+        "poker", rows=_pays(*(When(first_four=are) for are in (_FLUSH, _STRAIGHT, CardsAre(of_one_rank=(3,)))))
+    ),
+    "mixed looks": Bet(
+        "mixed",
+        rows=_pays(
+            When(all_cards=CardsAre(has=Has(("9",), (4, 5, 6)))),
+            When(first_four=CardsAre(of_one_rank=(3,))),
+            When(either=HandIs(first_two=(("A",), ("8",)), suited=True)),
+            When(color=("red",)),
+            When(losing=HandIs(third=("8", "9"))),
+        ),
+    ),
+    "five of one suit, and all red": Bet(
+        "suit", rows=_pays(When(all_cards=CardsAre(of_one_suit=(5, 6))), When(color=("red",), winner=("tie",)))
     ),
     "three of one suit and rank": Bet(
         "suited",

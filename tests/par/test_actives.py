@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from controller.people.cli.main import main
 from controller.people.par.baccarat_royal import Play, Points, Round, best_play, solved
-from controller.people.par.counting import kinds, sight
+from controller.people.par.counting import kinds
 from controller.people.par.shoe import Shoe
+from controller.people.par.sights import sight
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import Outcome, TwoHands

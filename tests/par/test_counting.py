@@ -19,12 +19,13 @@ import pytest
 from msgspec import convert
 from msgspec.structs import fields
 
-from controller.people.par.counting import HAND_WORDS, WHEN_WORDS, Kinds, by_row, kinds, sight, tableau_draws
+from controller.people.par.counting import Kinds, by_row, kinds, tableau_draws
 from controller.people.par.odds import Odds, outcomes
 from controller.people.par.shoe import Shoe, fresh
+from controller.people.par.sights import HAND_WORDS, WHEN_WORDS, sight
 from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import Bet, HandIs, Row, When
-from controller.rules.game.cards import Card
+from controller.rules.game.cards import Card, Suit
 from drivers.sim import bets as simulated
 from drivers.sim.house import Bet as SimulatedBet
 from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
@@ -116,7 +117,7 @@ def test_a_spade_stands_for_every_suit_only_where_the_shoe_has_as_many_of_each(t
     (compared,) = loaded(tmp_path, raws)
     for shoe in (fresh(2), {**fresh(2), Card.parse("9H"): 1}):
         one_by_one = Kinds(sight(compared), NATURAL, ())
-        one_by_one._suits = []
+        one_by_one._suits = [[suit] for suit in Suit]
         (rows,) = by_row([compared], one_by_one, shoe, tableau_draws(TABLEAU))
         assert counted(compared, shoe) == rows
 
@@ -155,6 +156,47 @@ def test_the_card_at_its_place_in_the_hand(text: str, tmp_path: Path) -> None:
     cards = text.split()
     one_by_one = counted_one_by_one(cards, raws)
     assert [counted(bet_, Counter(map(Card.parse, cards))) for bet_ in loaded(tmp_path, raws)] == one_by_one
+
+
+# Rows that look at the first two cards, at third cards and at all cards in ways of their own; and that name one suit or
+# colour and compare the others.
+MIXED: list[list[dict[str, Any]]] = [
+    [
+        {"all_cards": {"has": {"of": ["9", "2"], "times": [3, 4]}}},
+        {"first_four": {"of_one_rank": 3}},
+        {"either": {"first_two": ["2", "8"], "suited": True}},
+    ],
+    [
+        {"color": "red"},
+        {"first_four": {"same_suit": True}},
+        {"losing": {"third": ["8", "9"]}},
+        {"all_cards": {"total": [2, 5]}},
+    ],
+    [
+        {"all_cards": {"of_one_suit": [3, 4], "has": {"of": "S", "times": 1}}},
+        {"player": {"same_suit": True, "cards": 3}},
+        {"exactly_one": {"third": "S"}},
+    ],
+]
+MIXED_SHOES = ("2H 2D 2C 8H 8D 8C KS",)
+MORE_MIXED_SHOES = (
+    "2S 2H 2D 8S 8H 9D 9C",
+    "2H 2D 2C 8H 8D 8C KS 9S",
+    "3S 3H 3D 3C 6S 6H 6D 6C",
+    "2H 2D 2S 2C 8D 8H 4S 4C",
+)
+
+
+@pytest.mark.parametrize(
+    "text", [*MIXED_SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_MIXED_SHOES)]
+)
+def test_rows_that_look_at_hands_in_several_ways_at_once(text: str, tmp_path: Path) -> None:
+    """Some of these shoes have as many cards of each suit that no row names, and some have not."""
+    raws = [{"spot": f"b{n}", "rows": [*map(_when, rows)]} for n, rows in enumerate(MIXED)]
+    cards = text.split()
+    one_by_one = counted_one_by_one(cards, raws)
+    assert [counted(bet_, Counter(map(Card.parse, cards))) for bet_ in loaded(tmp_path, raws)] == one_by_one
+    assert sum(map(len, one_by_one)) > 2 * len(MIXED), "most bets win somewhere, by more than one row"
 
 
 @pytest.mark.proof

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from controller.people.par.counting import Draws, Sight, by_row, kinds, sight, tableau_draws
+from controller.people.par.counting import Draws, by_row, kinds, tableau_draws
 from controller.people.par.odds import CARDS, Counted, Odds, Outcome, by_cards, outcomes
 from controller.people.par.shoe import Shoe
+from controller.people.par.sights import Sight, sight
 from controller.rules.game.baccarat import PuntoBanco, Tableau
 from controller.rules.game.bets import Bet
 from controller.rules.game.cards import PersonalK9

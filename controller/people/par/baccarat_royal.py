@@ -18,9 +18,10 @@ from operator import mul
 from msgspec import Struct, field
 
 from controller.basics.errors import TableError
-from controller.people.par.counting import NAMES, Alike, Deal, Draws, Kinds, Names, Two, deals, kinds, sight
+from controller.people.par.counting import NAMES, Alike, Deal, Draws, Kinds, Names, Two, deals, kinds
 from controller.people.par.odds import CARDS, Counted, Odds, by_cards, outcomes
 from controller.people.par.shoe import Shoe
+from controller.people.par.sights import sight
 from controller.rules.game.baccarat_royal import BaccaratRoyal
 from controller.rules.game.bets import Bet
 from controller.rules.game.cards import WORTH

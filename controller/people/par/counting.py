@@ -7,91 +7,45 @@ Deals that a bet cannot tell apart are counted together. What a bet can tell apa
 totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The first two cards of a hand belong to a
 class. How often Player's two cards are of one class and Banker's of another follows from the number of partners that
 each card has in either class. So no list of all deals is ever made.
+
+A third card comes from what these four leave. So of the four it is enough to know how many cards they take from each
+kind of third card, and how many pairs of cards from each two kinds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from itertools import combinations_with_replacement, product
-from operator import mul
+from functools import cache
+from itertools import combinations, combinations_with_replacement, product
+from math import perm
+from operator import add, mul
+from struct import unpack
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
 
 from controller.people.par.shoe import Shoe
+from controller.people.par.sights import (
+    SEEN_ON_THE_FIRST_TWO,
+    Sight,
+    kinds_of_card,
+    suits_alike,
+    tells,
+    told_apart,
+    told_apart_as_third,
+    words_in,
+)
 from controller.rules.game.baccarat import Tableau, next_step
-from controller.rules.game.bets import Bet, CardsAre, Finished, HandIs, When, cards_hold, deciding, hand_holds, seen_of
-from controller.rules.game.cards import DECK, RANKS, WORTH, Card, PersonalK9, Rank, total
+from controller.rules.game.bets import Bet, CardsAre, Finished, cards_hold, deciding, hand_holds, seen_of
+from controller.rules.game.cards import DECK, WORTH, Card, Rank, Suit, total
 from controller.rules.game.hands import Hand, as_it_lies
 from controller.rules.game.play import Draw
-
-_SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
-_SEEN_ON_THE_FIRST_TWO = frozenset(
-    {"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"} | {"first", "second"}
-)
-_SEEN_BY_CARD = frozenset(
-    {"points", "third", "same_rank", "ranks", "of_one_rank", "different_ranks", "straight", "has"}
-    | {"same_suit", "suit", "of_one_suit", "color"}
-)
-HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_ON_THE_FIRST_TWO | _SEEN_BY_CARD
-"""Every word about a single hand that the counting can tell apart."""
-
-_BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
-_OF_OTHER_GAMES = frozenset({"own", "dealer", "split", "with_up_card"})
-_OF_BOTH = frozenset({"identical", "color", "player", "banker", "either", "both", "exactly_one"})
-WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first_four"}
-"""Every word about two hands that the counting can tell apart."""
-
 
 Names = tuple[tuple[str, ...], tuple[str, ...]]
 """The names of the two hands in rows: each hand has one or several."""
 
 NAMES: Names = (("player",), ("banker",))
-
-
-class Sight(Struct, frozen=True):
-    """What a bet can tell of a finished round. Two rounds that agree in all of this are the same to the bet."""
-
-    totals: bool
-    """How many cards each hand has, and its total."""
-
-    hands: tuple[HandIs, ...]
-    """Whether each hand fits each of these conditions."""
-
-    identical: bool
-    """Whether the first two cards of both hands are the same two."""
-
-    first_four: tuple[CardsAre, ...] = ()
-    all_cards: tuple[CardsAre, ...] = ()
-    """Whether the cards of both hands together fit each of these conditions."""
-
-    own: PersonalK9 | None = None
-    others: tuple[PersonalK9, ...] = ()
-    """What is printed at the bettor's seat and at the table's other seats, where the bet asks for that."""
-
-
-def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
-    """What the bet's rows can tell apart, as seen from a seat."""
-    whens = [row.when for row in bet.rows]
-    asked = {word for when in whens for word in words_in(when)}
-    words = dict.fromkeys(word for when in whens for word in when.hands())
-    colors = [HandIs(color=(color,)) for when in whens for color in when.color or ()]
-    deeper = [word for word in words if words_in(word) - _SEEN_BY_TOTAL]
-    of_totals = bool(asked & _BY_BOTH_TOTALS) or any(words_in(word) & _SEEN_BY_TOTAL for word in words)
-    first_four = tuple(dict.fromkeys(when.first_four for when in whens if when.first_four))
-    all_cards = tuple(dict.fromkeys(when.all_cards for when in whens if when.all_cards))
-    seen_of_hands = tuple(dict.fromkeys([*deeper, *colors]))
-    found = Sight(of_totals, seen_of_hands, "identical" in asked, first_four, all_cards)
-    printed = any(word.seat_pair for word in words)
-    return replace(found, own=own, others=tuple(others)) if printed else found
-
-
-def words_in(words: CardsAre | When) -> set[str]:
-    """The words that the condition has."""
-    return {name for name, value in asdict(words).items() if value is not None}
 
 
 class Draws(Protocol):
@@ -137,15 +91,20 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
     return TableauDraws(frozenset(players), frozenset(bankers))
 
 
-Seen = tuple[object, ...]
-"""What a bet sees of one finished round."""
+Seen = int
+"""The number of what a bet sees of one hand."""
 
 Alike = tuple[Seen, Seen, bool, int]
 """What a bet sees of Player's hand and of Banker's, whether their first two cards are identical, and the number of what
 the bet sees of the cards of both hands together."""
 
 
-_Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...], int]
+_Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...], tuple[object, ...]]
+
+_Part = tuple[int, int, int]
+"""A class, and the two kinds of third card of which its cards are."""
+
+_Third = tuple[int, int, list[tuple[int, int]]]
 
 
 class Two(Struct, frozen=True):
@@ -160,8 +119,8 @@ class Two(Struct, frozen=True):
     """What the bet sees with each kind of third card."""
 
     looks: int
-    """How the two cards look to the conditions on the cards of both hands: the sum of what `Kinds.looks` has of each
-    card."""
+    """How two cards of the class look to the conditions on the cards of both hands: the sum of what `Kinds.looks` has
+    of each card. The other twos may look otherwise, but whatever cards come beside them, the same conditions hold."""
 
     examples: tuple[tuple[Card, Card], ...]
     """The twos of the class, one card for each kind of card."""
@@ -193,18 +152,21 @@ class Kinds:
         self.sight = seen
         self.naturals = tuple(naturals)
         of_hands = {name for word in seen.hands for name in words_in(word)}
-        self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
+        self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= SEEN_ON_THE_FIRST_TWO
         self.sides_alike = self.first_two_only and not (seen.hands or seen.identical)
         self.in_order = bool(of_hands & {"first", "second"})
         """Whether a bet tells a hand's first card from its second. Otherwise each class has its twos in both orders."""
 
-        kinds: dict[object, list[Card]] = {}
-        for card in DECK:
-            kinds.setdefault(_told_apart(seen, card), []).append(card)
-        self.cards = [*kinds.values()]
-        self.points = [cards[0].points for cards in self.cards]
+        self.third_cards = kinds_of_card(lambda card: None if self.first_two_only else told_apart_as_third(seen, card))
+        """The kinds of a third card, of which a bet tells fewer than of the first two cards of a hand."""
+
+        self.points = [cards[0].points for cards in self.third_cards]
+        third_of = {card: kind for kind, cards in enumerate(self.third_cards) for card in cards}
+        self.cards = kinds_of_card(lambda card: (told_apart(seen, card), third_of[card]))
         first_of = [cards[0] for cards in self.cards]
-        self._suits = _by_suit(self.cards) if _compares_suits(seen) else []
+        self._third_of = [third_of[card] for card in first_of]
+        self._kind_of = {card: kind for kind, cards in enumerate(self.cards) for card in cards}
+        self._suits = suits_alike(seen)
         self._of_both = seen.first_four + seen.all_cards
         self.looks = dict(
             zip(
@@ -214,59 +176,88 @@ class Kinds:
         """By the first card of each kind, a number for each look. A sum of up to six such numbers tells how many cards
         have each look."""
 
-        self._third_looks = [*self.looks.values()]
+        self._third_looks = [self.looks[cards[0]] for cards in self.third_cards]
         self._looks_to = [
             dict(zip(first_of, _numbers(seen_of(are, card) for card in first_of), strict=True)) for are in self._of_both
         ]
         self._truth: dict[tuple[int, int], bool] = {}
         self._together: dict[tuple[int, int], int] = {}
-        self._numbered: dict[tuple[bool, ...], int] = {}
+        self._numbered: dict[tuple[int, ...], int] = {}
         self._rows_of: dict[tuple[Bet, Names], dict[Alike, int | None]] = {}
         self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
         self._classify(chosen_on)
 
     def _classify(self, chosen_on: Collection[int]) -> None:
         examples: dict[_Class, list[tuple[Card, Card]]] = {}
-        first_of = [cards[0] for cards in self.cards]
+        first_of, thirds = ([cards[0] for cards in kinds] for kinds in (self.cards, self.third_cards))
+        words = [word for are in self.sight.first_four for word in tells(are, (2,))]
+        words += [word for are in self.sight.all_cards for word in tells(are, (2, 3, 4))]
         placed: dict[tuple[int, int], _Class] = {}
         many = range(len(first_of))
         for one, other in product(many, repeat=2) if self.in_order else combinations_with_replacement(many, 2):
             two = first_of[one], first_of[other]
-            looks = sum(map(self.looks.__getitem__, two))
+            looks = tuple(word(*two) for word in words)
             if self.first_two_only:
                 told: _Class = (0, (), self._see(two), (), looks)
             else:
                 points = tuple(sorted(card.points for card in two)) if total(two) in chosen_on else ()
-                told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of), looks
+                told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in thirds), looks
             placed[one, other] = told
             placed.setdefault((other, one), told)  # in order, its own turn comes
             examples.setdefault(told, []).append(two)
         number = {told: place for place, told in enumerate(examples)}
-        self.twos = [Two(*told, tuple(alike)) for told, alike in examples.items()]
-        self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
+        self.twos = [
+            Two(total_, points, bare, drawn, sum(map(self.looks.__getitem__, alike[0])), tuple(alike))
+            for (total_, points, bare, drawn, _), alike in examples.items()
+        ]
+        parts: dict[_Part, int] = {}
+        self.of_pair = [[0 for _ in many] for _ in many]
+        for (one, other), told in placed.items():
+            first, second = sorted((self._third_of[one], self._third_of[other]))
+            self.of_pair[one][other] = parts.setdefault((number[told], first, second), len(parts))
+        self.parts = [*parts]
+        """Each class divided by which kinds of third card its two cards would be."""
 
     def _see(self, hand: tuple[Card, ...]) -> Seen:
-        told: Seen = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
-        return (len(hand), total(hand), *told) if self.sight.totals else told
+        told: tuple[int, ...] = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
+        told = (len(hand), total(hand), *told) if self.sight.totals else told
+        return self._numbered.setdefault(told, len(self._numbered))
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
         """How many cards of each kind are in the shoe."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
-    def thirds(self, counts: Sequence[int]) -> Iterator[tuple[int, int, Iterable[tuple[int, int]]]]:
-        """Each kind of a third card, how many kinds it stands for, and the kinds of the other third card, each with
-        how many pairs of kinds it stands for then. Each pair of kinds comes once, whichever hand draws which card.
+    def as_thirds(self, counts: Sequence[int]) -> list[int]:
+        """The same cards by the kinds of a third card."""
+        found = [0] * len(self.third_cards)
+        for third, many in zip(self._third_of, counts, strict=True):
+            found[third] += many
+        return found
 
-        Where suits are only compared with each other, and the shoe has as many cards of each suit, a spade stands for
-        a card of any suit, and a spade with a heart for any two suits.
+    def thirds(self, counts: Sequence[int]) -> list[_Third]:
+        """Each kind of a third card of Player's, how many kinds it stands for, and the kinds of Banker's third card
+        beside it, each with how many pairs of kinds it stands for then.
+
+        Where no row tells some suits apart, and the shoe has as many cards of each of them, one of these suits stands
+        for all of them; and beside it, another one for all others.
         """
-        every = range(len(counts))
-        if not self._suits or any(counts[kind] != counts[spade] for spade, *kinds in self._suits for kind in kinds):
-            yield from ((third, 1, ((other, 1) for other in range(third + 1))) for third in every)
-            return
-        for place, (third, *_) in enumerate(self._suits):
-            before = [other for spade, heart, *_ in self._suits[:place] for other in ((spade, 4), (heart, 12))]
-            yield third, 4, (*before, (third, 4), (self._suits[place][1], 6))
+        suits = self._suits
+        if any(len({counts[self._kind_of[Card(rank, suit)]] for suit in at}) > 1 for rank in Rank for at in suits):
+            suits = [[suit] for suit in Suit]
+        found = []
+        for third, times in self._stand_for(suits):
+            taken = [self.third_cards[third][0].suit] if times > 1 else []
+            beside = [taken, *([suit for suit in at if suit not in taken] for at in suits)]
+            found.append((third, times, [(other, times * many) for other, many in self._stand_for(beside)]))
+        return found
+
+    def _stand_for(self, suits: Iterable[Sequence[Suit]]) -> Iterator[tuple[int, int]]:
+        """Kinds of a third card, and how many kinds each stands for, where these suits stand for each other."""
+        alike = {suit: at for at in suits for suit in at}
+        for third, (card, *_) in enumerate(self.third_cards):
+            kinds = {self._third_of[self._kind_of[Card(card.rank, suit)]] for suit in alike[card.suit]}
+            if third == min(kinds):
+                yield third, len(kinds)
 
     def seen(self, deal: Deal) -> Alike:
         """All that the bet sees of such a deal."""
@@ -283,7 +274,8 @@ class Kinds:
                 every += self._third_looks[third]
         key = four if self.sight.first_four else 0, every
         if key not in self._together:
-            thirds = [self.cards[third][0] for third in (deal.player_third, deal.banker_third) if third is not None]
+            kinds = (deal.player_third, deal.banker_third)
+            thirds = [self.third_cards[third][0] for third in kinds if third is not None]
             first_four = (*deal.player.example, *deal.banker.example)
             of_four = len(self.sight.first_four)
             truths = tuple(
@@ -322,51 +314,11 @@ class Kinds:
             twos = product(deal.player.examples, deal.banker.examples)
             player, banker = next((one, other) for one, other in twos if ({*one} == {*other}) is deal.identical)
         if deal.player_third is not None:
-            player = (*player, self.cards[deal.player_third][0])
+            player = (*player, self.third_cards[deal.player_third][0])
         if deal.banker_third is not None:
-            banker = (*banker, self.cards[deal.banker_third][0])
+            banker = (*banker, self.third_cards[deal.banker_third][0])
         done = as_it_lies(self.naturals, player, banker)
         return Finished(done, self.naturals, self.sight.own, self.sight.others, names)
-
-
-def _told_apart(seen: Sight, card: Card) -> object:
-    """All that the sight sees of this card. Two cards for which it is equal are the same to the bet."""
-    return (
-        card.points,
-        card if seen.identical else None,
-        *(_looks_in_hand(word, card) for word in seen.hands),
-        *(seen_of(are, card) for are in seen.first_four + seen.all_cards),
-    )
-
-
-def _looks_in_hand(word: HandIs, card: Card) -> object:
-    """What the words about one hand see of one of its cards."""
-    return (
-        *seen_of(word, card),
-        card.rank if word.pair is not None or word.seat_pair else None,
-        card.suit if word.suited is not None or word.seat_pair else None,
-        card.color if word.colored is not None else None,
-        *(card.letter in letters for letters in word.first_two or ()),
-        *word.by_place(card),
-    )
-
-
-def _compares_suits(seen: Sight) -> bool:
-    """Whether the sight compares suits with each other, and tells no suit from another."""
-    words = (*seen.hands, *seen.first_four, *seen.all_cards)
-    told = {name for word in words for name in words_in(word)}
-    by_name = told & {"suit", "color", "colored", "seat_pair"} or any(word.has for word in words)
-    places = [text for word in seen.hands for place in (word.first, word.second, word.third) for text in place or ()]
-    by_name = by_name or not set(places) <= set(RANKS)
-    return not by_name and bool(seen.identical or told & {"suited", "same_suit", "of_one_suit"})
-
-
-def _by_suit(kinds: Sequence[Sequence[Card]]) -> list[list[int]]:
-    """Whether the sight compares suits with each other, and does not name any suit."""
-    found: dict[Rank, list[int]] = {}
-    for number, cards in enumerate(kinds):
-        found.setdefault(cards[0].rank, []).append(number)
-    return [*found.values()]
 
 
 def _numbers(looks: Iterable[object]) -> list[int]:
@@ -381,157 +333,210 @@ def kinds(seen: Sight, naturals: tuple[int, ...], chosen_on: frozenset[int] = fr
     return Kinds(seen, naturals, chosen_on)
 
 
+class _Fours:
+    """First four cards of two classes, in so many orders, and the cards that they take from the third cards.
+
+    `holding` counts by kind of third card the cards of that kind in all of these fours; `pairs`, by the kinds of two
+    of a four's cards, such pairs: with the kinds turned about, each pair of different cards counts once.
+    """
+
+    __slots__ = ("holding", "pairs", "ways")
+
+    def __init__(self, thirds: int) -> None:
+        self.ways, self.holding = 0, [0] * thirds
+        self.pairs = [[0] * thirds for _ in range(thirds)]
+
+    def add(self, ways: int, player: Sequence[int], banker: Sequence[int]) -> None:
+        """Add fours whose cards have these kinds."""
+        self.ways += ways
+        for one, other in combinations((*player, *banker), 2):
+            self.pairs[one][other] += ways
+        for kind in (*player, *banker):
+            self.holding[kind] += ways
+
+    def before_one(self, thirds: Sequence[int], third: int) -> int:
+        """How many fives there are with a third card of this kind. `thirds`: the shoe's cards by kind."""
+        return thirds[third] * self.ways - self.holding[third]
+
+    def before_two(self, thirds: Sequence[int], third: int, other: int) -> int:
+        """How many sixes there are with third cards of these kinds: of so many cards less those in the four."""
+        same = third == other
+        one, two = thirds[third], thirds[other] - same
+        return (
+            one * two * self.ways
+            - two * self.holding[third]
+            - (one - same) * self.holding[other]
+            + self.pairs[third][other]
+            + self.pairs[other][third]
+        )
+
+
+_FIELD_BYTES = 8
+"""Numbers of a field each are added and multiplied in one step. Each sum of the four cards fits into its field."""
+
+
 class _FourCards:
     """How the first four cards can fall, from this number of cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
-        partners = [[0] * len(counts) for _ in of.twos]  # by class and first card, the second cards
+        partners = [[0] * len(counts) for _ in of.parts]  # by part and first card, the second cards
         for one, row in enumerate(of.of_pair):
-            for other, class_ in enumerate(row):
-                partners[class_][one] += counts[other]
+            for other, part in enumerate(row):
+                partners[part][one] += counts[other]
             partners[row[one]][one] -= 1  # a card is not its own partner
         self._pairs: list[int] = [sum(map(mul, counts, row)) for row in partners]
-        self._turned: Counter[tuple[int, int]] | None = None
+        self._sharing_both = [Counter({part: ways}) for part, ways in enumerate(self._pairs)]
         if of.in_order:
             self._add_second_cards(partners)
         else:
             partners = [[2 * many for many in row] for row in partners]
-        self._partners = partners
-        self._weighted = [list(map(mul, counts, row)) for row in partners]
+            self._sharing_both = [Counter({part: 2 * ways}) for part, ways in enumerate(self._pairs)]
+        self._weights = [
+            [(kind, counts[kind] * many) for kind, many in enumerate(row) if counts[kind] * many] for row in partners
+        ]
+        # By kind, how many partners a card of it has in each part: a field for each part.
+        self._partners = [
+            sum(row[kind] << 8 * _FIELD_BYTES * part for part, row in enumerate(partners)) if many else 0
+            for kind, many in enumerate(counts)
+        ]
+        self._parts_of: list[list[int]] = [[] for _ in of.twos]
+        for part, (class_, *_) in enumerate(of.parts):
+            if self._pairs[part]:
+                self._parts_of[class_].append(part)
+        self._identical = self._same_two() if of.sight.identical else {}
 
     def _add_second_cards(self, partners: list[list[int]]) -> None:
-        """Add to each card of a class, as its second card, the first cards; and note the twos that turned about are of
-        another class."""
+        """Add to each card of a part, as its second card, the first cards; and note the twos that turned about are of
+        another part."""
         counts, of_pair = self._counts, self._of.of_pair
-        self._turned = Counter()
         for one, row in enumerate(of_pair):
-            for other, class_ in enumerate(row):
+            for other, part in enumerate(row):
                 same = one == other
-                partners[class_][other] += counts[one] - same
-                self._turned[class_, of_pair[other][one]] += counts[one] * (counts[other] - same)
+                partners[part][other] += counts[one] - same
+                self._sharing_both[part][of_pair[other][one]] += counts[one] * (counts[other] - same)
 
-    def ways(self, player: int, banker: int) -> int:
-        """How many ordered fours have first two cards of Player's class and other two cards of Banker's class.
+    def _ways(self, player: int) -> list[int]:
+        """How many ordered fours have first two cards of Player's part and other two cards of each of Banker's parts.
 
         These are all pairs of pairs, less the pairs of pairs that share a card. Those that share both cards were taken
         away twice.
         """
-        sharing: int = sum(map(mul, self._weighted[player], self._partners[banker]))
-        both = self._pairs[player] if player == banker else 0
-        turned = both if self._turned is None else self._turned[player, banker]
-        return self._pairs[player] * self._pairs[banker] - sharing + both + turned
+        of_parts = sum(weight * self._partners[kind] for kind, weight in self._weights[player])
+        sharing = unpack(f"<{len(self._pairs)}Q", of_parts.to_bytes(_FIELD_BYTES * len(self._pairs), "little"))
+        pairs = self._pairs[player]
+        ways = [pairs * theirs - both for theirs, both in zip(self._pairs, sharing, strict=True)]
+        for banker, both in self._sharing_both[player].items():
+            ways[banker] += both
+        return ways
 
-    @cached_property
-    def identical(self) -> Counter[tuple[int, int]]:
-        """How many ordered fours have the same first two cards and other two cards, by Player's class and Banker's."""
-        ways, counts, of_pair = Counter[tuple[int, int]](), self._counts, self._of.of_pair
+    def by_class(self, player: int) -> Iterator[tuple[int, bool, _Fours]]:
+        """The fours with first two cards of Player's class: Banker's class, and whether the two hands' cards are
+        identical."""
+        of, classes, thirds = self._of, len(self._of.twos), len(self._of.third_cards)
+        apart, same = [_Fours(thirds) for _ in range(classes)], dict[int, _Fours]()
+        every = [0] * len(of.parts)
+        for part in self._parts_of[player]:
+            _, *mine = of.parts[part]
+            ways = self._ways(part)
+            for banker, both in self._identical.get(part, {}).items():
+                class_, *theirs = of.parts[banker]
+                same.setdefault(class_, _Fours(thirds)).add(both, mine, theirs)
+                ways[banker] -= both
+            every = [*map(add, every, ways)]
+            self._add(apart, mine, ways)
+        for (class_, third, other), many in zip(of.parts, every, strict=True):
+            fours = apart[class_]
+            fours.ways += many
+            fours.holding[third] += many
+            fours.holding[other] += many
+            fours.pairs[third][other] += many
+        yield from ((banker, False, fours) for banker, fours in enumerate(apart) if fours.ways)
+        yield from ((banker, True, fours) for banker, fours in same.items())
+
+    def _add(self, apart: Sequence[_Fours], mine: Sequence[int], ways: Sequence[int]) -> None:
+        """Add what Player's two cards of these kinds hold, by Banker's class; and beside Banker's cards, in pairs."""
+        in_class = [0] * len(apart)
+        beside = [[0] * len(self._of.third_cards) for _ in apart]
+        for (class_, third, other), many in zip(self._of.parts, ways, strict=True):
+            in_class[class_] += many
+            beside[class_][third] += many
+            beside[class_][other] += many
+        one, other = mine
+        for fours, many, theirs in zip(apart, in_class, beside, strict=True):
+            fours.pairs[one][other] += many
+            for kind in mine:
+                fours.holding[kind] += many
+                fours.pairs[kind] = [*map(add, fours.pairs[kind], theirs)]
+
+    def _same_two(self) -> dict[int, Counter[int]]:
+        """How many ordered fours have the same first two cards and other two cards, by Player's part and Banker's."""
+        ways = {part: Counter[int]() for part in range(len(self._pairs))}
+        counts, of_pair = self._counts, self._of.of_pair
         for one, row in enumerate(of_pair):
-            for other, class_ in enumerate(row):
+            for other, part in enumerate(row):
                 a, b = counts[one], counts[other]
                 if one == other:
-                    ways[class_, class_] += a * (a - 1) * (a - 2) * (a - 3)
+                    ways[part][part] += a * (a - 1) * (a - 2) * (a - 3)
                 else:
-                    ways[class_, class_] += a * (a - 1) * b * (b - 1)
-                    ways[class_, of_pair[other][one]] += a * (a - 1) * b * (b - 1)
+                    ways[part][part] += a * (a - 1) * b * (b - 1)
+                    ways[part][of_pair[other][one]] += a * (a - 1) * b * (b - 1)
         return ways
 
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
     """All deals from a shoe with this number of cards of each kind. Deals that are the same to a bet come together."""
-    cards = sum(counts)
-    fours = _FourCards(of, counts)
-    many = range(len(of.twos))
-    if of.first_two_only:
-        thirds = (cards - 4) * (cards - 5)
-        if of.sides_alike:  # the sides changed about, four cards are the same to the bet
-            for player, banker in combinations_with_replacement(many, 2):
-                both_ways = thirds if player == banker else 2 * thirds
-                yield from _alike(of, fours, player, None, banker, None, both_ways)
-            return
-        for player, banker in product(many, repeat=2):
-            yield from _alike(of, fours, player, None, banker, None, thirds)
-        return
-    plan = _plan(of, draws)
-    for player, banker in plan.neither:
-        yield from _alike(of, fours, player, None, banker, None, (cards - 4) * (cards - 5))
-    points = of.points
-    for third, times, others in of.thirds(counts):
-        if not (left := counts[third]):
-            continue
-        without = list(counts)
-        without[third] -= 1
-        fours = _FourCards(of, without)
-        for player, banker in plan.player_alone[points[third]]:
-            yield from _alike(of, fours, player, third, banker, None, times * left * (cards - 5))
-        for player, banker in plan.banker_alone:
-            yield from _alike(of, fours, player, None, banker, third, times * left * (cards - 5))
-        for other, both in others:
-            if not (ways := both * left * without[other]):
-                continue
-            fours = _FourCards(of, [many - (kind == other) for kind, many in enumerate(without)])
-            for player, banker in plan.both[points[third]]:
-                yield from _alike(of, fours, player, third, banker, other, ways)
-            if other != third:
-                for player, banker in plan.both[points[other]]:
-                    yield from _alike(of, fours, player, other, banker, third, ways)
+    fours, thirds = _FourCards(of, counts), _Thirds(of, counts)
+    for player, two in enumerate(of.twos):
+        for banker, identical, left in fours.by_class(player):
+            both_ways = 1
+            if of.sides_alike:  # the sides changed about, four cards are the same to the bet
+                if banker < player:
+                    continue
+                both_ways += banker > player
+            other = of.twos[banker]
+            for player_third, banker_third, ways in thirds.after(left, two, other, draws):
+                if ways:
+                    yield Deal(two, player_third, other, banker_third, identical, both_ways * ways)
 
 
-def _alike(
-    of: Kinds,
-    fours: _FourCards,
-    player: int,
-    player_third: int | None,
-    banker: int,
-    banker_third: int | None,
-    thirds: int,
-) -> Iterator[Deal]:
-    ways = fours.ways(player, banker)
-    hands = of.twos[player], player_third, of.twos[banker], banker_third
-    if of.sight.identical:
-        same = fours.identical[player, banker]
-        if same * thirds:
-            yield Deal(*hands, True, same * thirds)
-        ways -= same
-    if ways * thirds:
-        yield Deal(*hands, False, ways * thirds)
+class _Thirds:
+    """How the third cards can fall after the first four, from this number of cards of each kind."""
 
-
-_Classes = Sequence[tuple[int, int]]
-
-
-class _Plan(Struct, frozen=True):
-    """Player's and Banker's classes, by who draws and by the points of Player's third card where Player draws."""
-
-    neither: _Classes
-    player_alone: Mapping[int, _Classes]
-    banker_alone: _Classes
-    both: Mapping[int, _Classes]
-
-
-def _plan(of: Kinds, draws: Draws) -> _Plan:
-    alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for number, two in enumerate(of.twos):
-        alike.setdefault((two.total, two.points), []).append(number)
-    pairs = [
-        (of.twos[players[0]], of.twos[bankers[0]], [*product(players, bankers)])
-        for players, bankers in product(alike.values(), repeat=2)
-    ]
-
-    def chosen(player_draws: bool, third: int | None, banker_draws: bool) -> _Classes:
-        return [
-            each
-            for player, banker, classes in pairs
-            if player_draws in draws.player(player, banker) and banker_draws in draws.banker(player, banker, third)
-            for each in classes
+    def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
+        self._of, self._cards = of, sum(counts)
+        self._left = of.as_thirds(counts)
+        self._each = [
+            (third, times, [(other, both) for other, both in others if self._left[other]])
+            for third, times, others in of.thirds(counts)
+            if self._left[third]
         ]
 
-    return _Plan(
-        chosen(False, None, False),
-        {third: chosen(True, third, False) for third in range(10)},
-        chosen(False, None, True),
-        {third: chosen(True, third, True) for third in range(10)},
-    )
+    def after(
+        self, fours: _Fours, player: Two, banker: Two, draws: Draws
+    ) -> Iterator[tuple[int | None, int | None, int]]:
+        """The kinds of Player's third card and of Banker's, and in how many orders they and any cards after them come
+        after these fours."""
+        left, points, one_more, two_more = self._left, self._of.points, self._cards - 5, perm(self._cards - 4, 2)
+        if self._of.first_two_only:
+            yield None, None, fours.ways * two_more
+            return
+        player_draws = draws.player(player, banker)
+        if False in player_draws:
+            banker_draws = draws.banker(player, banker, None)
+            if False in banker_draws:
+                yield None, None, fours.ways * two_more
+            if True in banker_draws:
+                for third, times, _ in self._each:
+                    yield None, third, times * fours.before_one(left, third) * one_more
+        if True in player_draws:
+            for third, times, others in self._each:
+                banker_draws = draws.banker(player, banker, points[third])
+                if False in banker_draws:
+                    yield third, None, times * fours.before_one(left, third) * one_more
+                if True in banker_draws:
+                    for other, both in others:
+                        yield third, other, both * fours.before_two(left, third, other)
 
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:

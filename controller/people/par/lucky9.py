@@ -22,9 +22,9 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from controller.basics.errors import TableError
-from controller.people.par.counting import words_in
 from controller.people.par.odds import Counted, Odds, Outcome, outcomes
 from controller.people.par.shoe import Shoe
+from controller.people.par.sights import words_in
 from controller.people.par.splits import NEW_PAIR, Again, Cards, Dealer, Judge, Pair, Splits
 from controller.rules.game.bets import AfterSplit, Bet, CardsAre, cards_hold, seen_of
 from controller.rules.game.cards import DECK, WORTH, Card, Rank

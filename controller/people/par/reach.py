@@ -14,9 +14,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from controller.people.par.counting import NAMES, Alike, Names, Sight, deals, kinds, sight
+from controller.people.par.counting import NAMES, Alike, Names, deals, kinds
 from controller.people.par.sheet import Par, Subject, draws_of
 from controller.people.par.shoe import fresh
+from controller.people.par.sights import Sight, sight
 from controller.rules.game.bets import Bet, Finished, When, holds
 from controller.rules.game.cards import PersonalK9
 from controller.rules.game.games import Game

@@ -13,10 +13,11 @@ from itertools import combinations
 from msgspec import Struct
 
 from controller.people.par.baccarat_royal import OWN
-from controller.people.par.counting import Alike, Deal, Sight, deals, kinds, sight
+from controller.people.par.counting import Alike, Deal, deals, kinds
 from controller.people.par.odds import Levels, Odds
 from controller.people.par.sheet import Par, Subject, draws_of
 from controller.people.par.shoe import fresh
+from controller.people.par.sights import Sight, sight
 from controller.rules.game.bets import Bet, seen_of
 from controller.rules.game.cards import DECK
 

@@ -1,0 +1,167 @@
+"""What a bet can tell apart: of a finished round, of a single card, of two cards before the others come, and of suits.
+
+Cards, twos and suits that no row tells apart are counted as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, partial
+from itertools import combinations_with_replacement
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from controller.rules.game.bets import Bet, CardsAre, HandIs, When, cards_hold, seen_of
+from controller.rules.game.cards import DECK, Card, PersonalK9, Rank, Suit
+
+_SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
+SEEN_ON_THE_FIRST_TWO = frozenset(
+    {"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"} | {"first", "second"}
+)
+_SEEN_BY_CARD = frozenset(
+    {"points", "third", "same_rank", "ranks", "of_one_rank", "different_ranks", "straight", "has"}
+    | {"same_suit", "suit", "of_one_suit", "color"}
+)
+HAND_WORDS = _SEEN_BY_TOTAL | SEEN_ON_THE_FIRST_TWO | _SEEN_BY_CARD
+"""Every word about a single hand that the counting can tell apart."""
+
+_BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
+_OF_OTHER_GAMES = frozenset({"own", "dealer", "split", "with_up_card"})
+_OF_BOTH = frozenset({"identical", "color", "player", "banker", "either", "both", "exactly_one"})
+WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first_four"}
+"""Every word about two hands that the counting can tell apart."""
+
+
+class Sight(Struct, frozen=True):
+    """What a bet can tell of a finished round. Two rounds that agree in all of this are the same to the bet."""
+
+    totals: bool
+    """How many cards each hand has, and its total."""
+
+    hands: tuple[HandIs, ...]
+    """Whether each hand fits each of these conditions."""
+
+    identical: bool
+    """Whether the first two cards of both hands are the same two."""
+
+    first_four: tuple[CardsAre, ...] = ()
+    all_cards: tuple[CardsAre, ...] = ()
+    """Whether the cards of both hands together fit each of these conditions."""
+
+    own: PersonalK9 | None = None
+    others: tuple[PersonalK9, ...] = ()
+    """What is printed at the bettor's seat and at the table's other seats, where the bet asks for that."""
+
+
+def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
+    """What the bet's rows can tell apart, as seen from a seat."""
+    whens = [row.when for row in bet.rows]
+    asked = {word for when in whens for word in words_in(when)}
+    words = dict.fromkeys(word for when in whens for word in when.hands())
+    colors = [HandIs(color=(color,)) for when in whens for color in when.color or ()]
+    deeper = [word for word in words if words_in(word) - _SEEN_BY_TOTAL]
+    of_totals = bool(asked & _BY_BOTH_TOTALS) or any(words_in(word) & _SEEN_BY_TOTAL for word in words)
+    first_four = tuple(dict.fromkeys(when.first_four for when in whens if when.first_four))
+    all_cards = tuple(dict.fromkeys(when.all_cards for when in whens if when.all_cards))
+    seen_of_hands = tuple(dict.fromkeys([*deeper, *colors]))
+    found = Sight(of_totals, seen_of_hands, "identical" in asked, first_four, all_cards)
+    printed = any(word.seat_pair for word in words)
+    return replace(found, own=own, others=tuple(others)) if printed else found
+
+
+def words_in(words: CardsAre | When) -> set[str]:
+    """The words that the condition has."""
+    return {name for name, value in asdict(words).items() if value is not None}
+
+
+def kinds_of_card(told: Callable[[Card], object]) -> list[list[Card]]:
+    """The cards of a deck by what is told of them."""
+    found: dict[object, list[Card]] = {}
+    for card in DECK:
+        found.setdefault(told(card), []).append(card)
+    return [*found.values()]
+
+
+def told_apart_as_third(seen: Sight, card: Card) -> object:
+    """All that the sight sees of this card where it is a hand's third card."""
+    return (
+        card.points,
+        *((*seen_of(word, card), *word.by_place(card)[2:]) for word in seen.hands),
+        *(seen_of(are, card) for are in seen.all_cards),
+    )
+
+
+def told_apart(seen: Sight, card: Card) -> object:
+    """All that the sight sees of this card. Two cards for which it is equal are the same to the bet."""
+    return (
+        card.points,
+        card if seen.identical else None,
+        *(_looks_in_hand(word, card) for word in seen.hands),
+        *(seen_of(are, card) for are in seen.first_four + seen.all_cards),
+    )
+
+
+def _looks_in_hand(word: HandIs, card: Card) -> object:
+    """What the words about one hand see of one of its cards."""
+    return (
+        *seen_of(word, card),
+        card.rank if word.pair is not None or word.seat_pair else None,
+        card.suit if word.suited is not None or word.seat_pair else None,
+        card.color if word.colored is not None else None,
+        *(card.letter in letters for letters in word.first_two or ()),
+        *word.by_place(card)[:2],
+    )
+
+
+def suits_alike(seen: Sight) -> list[list[Suit]]:
+    """The suits that no word tells apart by name. Cards of these suits may be compared with each other."""
+    words = (*seen.hands, *seen.first_four, *seen.all_cards)
+    found: dict[object, list[Suit]] = {}
+    for suit in Suit:
+        found.setdefault(tuple(_named(word, Card(rank, suit)) for word in words for rank in Rank), []).append(suit)
+    return [*found.values()]
+
+
+def _named(word: CardsAre, card: Card) -> object:
+    """What the words see of the card by the names of suits, colours and cards."""
+    told = seen_of(CardsAre(color=word.color, has=word.has), card), card.suit.value in (word.suit or ())
+    if not isinstance(word, HandIs):
+        return told
+    color, suit = word.colored is not None and card.color, word.seat_pair is not None and card.suit
+    return told, color, suit, word.by_place(card)
+
+
+_MOST_LOOKS = 10
+
+
+class Tells:
+    """What two cards tell of whether a word will hold beside other cards, so many as `others` says.
+
+    Twos that tell the same are the same to the word. Cards of many looks are not tried beside more than two others:
+    each two tells then how it looks.
+    """
+
+    def __init__(self, word: CardsAre, others: Collection[int]) -> None:
+        self._word, self._kinds = word, kinds_of_card(partial(seen_of, word))
+        looks = range(len(self._kinds))
+        self._look_of = {card: look for look, cards in enumerate(self._kinds) for card in cards}
+        tried = len(looks) <= _MOST_LOOKS or max(others) == 2
+        self._beside = [more for many in others for more in combinations_with_replacement(looks, many) if tried]
+        self._holds, self._tells = cache(self._will_hold), cache(self._beside_each)
+
+    def __call__(self, one: Card, other: Card) -> object:
+        return self._tells(*sorted((self._look_of[one], self._look_of[other])))
+
+    def _beside_each(self, *two: int) -> object:
+        return tuple(self._holds(*sorted((*two, *more))) for more in self._beside) or two
+
+    def _will_hold(self, *looks: int) -> bool:
+        return cards_hold(self._word, [self._kinds[look][0] for look in looks])
+
+
+@cache
+def tells(are: CardsAre, others: tuple[int, ...]) -> Sequence[Tells]:
+    """For each of the words, what two cards tell of it."""
+    words = {name: value for name, value in asdict(are).items() if value is not None}
+    return [Tells(CardsAre(**{name: value}), others) for name, value in words.items()]
