@@ -132,15 +132,13 @@ fetch(`data:image/png;base64,${shot}`).then((got) => got.blob()).then(createImag
 
 
 class Browser:
-    """One window, and beside it an empty one in which a picture of the first can be measured. `pictures` is the folder
+    """One window, and beside it an empty one once a picture of the first is measured. `pictures` is the folder
     for pictures."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
         self._driver, self.pictures = driver, pictures
         self._page = driver.current_window_handle
-        driver.switch_to.new_window("window")
-        self._beside = driver.current_window_handle
-        driver.switch_to.window(self._page)
+        self._beside = ""
 
     def open(self, url: str) -> None:
         """Go to this address, and wait until the page shows the table."""
@@ -203,6 +201,9 @@ class Browser:
         """Text that stands out from what is behind it by less than 4.5:1, measured in the pixels of the page."""
         texts = self._driver.execute_script(_TEXTS)
         shot = self._driver.get_screenshot_as_base64()
+        if not self._beside:
+            self._driver.switch_to.new_window("window")
+            self._beside = self._driver.current_window_handle
         self._driver.switch_to.window(self._beside)
         try:
             found: list[str] = self._driver.execute_async_script(_FAINT, shot, texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import cycle
+from typing import Any
 
 import pytest
 
@@ -47,8 +48,21 @@ def every_pose() -> Iterator[tuple[str, tuple[str, ...]]]:
     return zip(sizes, cycle(CHOICES), strict=False)
 
 
+_LONGEST_WAITS = ("shoe_ended", "wagers_open_last")
+
+
+def _waiting_for(waits: str) -> dict[str, Any]:
+    """What the page is told after a round that was simulated and won, while the table waits for this."""
+    told = parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D"))
+    won = say("waits", "won", hand=say("label", "player"))
+    told["hand"]["waits"] = joined([won, say("waits", waits)], "stop")
+    told["hand"]["marks"] = [say("label", "simulated")]
+    return told
+
+
 @pytest.mark.long
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
+    """Nor is anything that the table waits for: the longest of these stand beside a mark."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     meters = parts(table)["meters"]["cents"]
     for size, languages in every_pose():
@@ -61,6 +75,9 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
             assert page.browser.unfit() == [], f"{cents} at {size}, {languages}"
             sizes.append(page.browser.read(_LETTERS))
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
+        for waits in _LONGEST_WAITS:
+            page.pose(_waiting_for(waits))
+            assert page.browser.unfit() == [], f"{waits} at {size}, {languages}"
 
 
 @pytest.mark.proof
@@ -75,21 +92,6 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             page.speak(*languages)
             page.pose(parts(table))
             assert page.browser.unfit() == [], f"{size}, {languages}"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("waits", ["shoe_ended", "wagers_open_last"])
-def test_the_longest_things_that_the_table_waits_for_are_told_whole_beside_a_mark(page: Page, waits: str) -> None:
-    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C 9H 2D")
-    told = parts(table)
-    won = say("waits", "won", hand=say("label", "player"))
-    told["hand"]["waits"] = joined([won, say("waits", waits)], "stop")
-    told["hand"]["marks"] = [say("label", "simulated")]
-    for size, languages in every_pose():
-        page.browser.size(size)
-        page.speak(*languages)
-        page.pose(told)
-        assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
 # Hits.
