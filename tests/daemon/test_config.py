@@ -25,6 +25,7 @@ from controller.daemon.config.seldom_meant import seldom_meant
 from controller.rules.game.baccarat import PuntoBanco
 from controller.rules.game.bets import HandIs
 from controller.table.lamps import LAMPS
+from tests.support.each import each
 from tests.support.samples import examples
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -723,14 +724,14 @@ def _tells(told: tuple[Problem, ...], file: str, key: str, words: str) -> bool:
     return any(problem.key == key and words in problem.what and file in problem.file for problem in told)
 
 
-@pytest.mark.parametrize("case", WRONG_IN_TABLE)
+@each("case", WRONG_IN_TABLE)
 def test_a_mistake_in_the_tables_file_is_told(case: str, tmp_path: Path) -> None:
     change, key, words = WRONG_IN_TABLE[case]
     told = problems(changed(tmp_path, change))
     assert _tells(told, "" if key == "(the file)" else "table.toml", key, words), told
 
 
-@pytest.mark.parametrize("case", WRONG_IN_GAME)
+@each("case", WRONG_IN_GAME)
 def test_a_mistake_in_the_games_file_is_told(case: str, tmp_path: Path) -> None:
     change, key, words = WRONG_IN_GAME[case]
     told = problems(changed(tmp_path, in_game=change))
@@ -1364,7 +1365,7 @@ def _mutate(values: Values, place: tuple[str | int, ...], how: str, new: Any, ke
             holder[last if how == "replace" else key] = new
 
 
-@examples(83)
+@examples(40)
 @given(st.lists(mutation, min_size=1, max_size=4))
 def test_no_value_anywhere_makes_the_reader_fall_over(
     tmp_path_factory: pytest.TempPathFactory, mutations: list[tuple[Any, str, Any, str]]

@@ -26,6 +26,7 @@ from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.lamps import lamps
 from controller.table.rules import TableRules
 from controller.words.language import language
+from tests.support.each import each
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TABLE_FILE, TableUnderTest
 from tests.support.told import but, healthy
@@ -269,7 +270,7 @@ def _tablectl() -> ArgumentParser:
     return parser_of(every_command())
 
 
-@pytest.mark.parametrize(("code", "enter"), EACH)
+@each("code, enter", EACH)
 def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_the_program(
     code: str, enter: Callable[[], TableUnderTest]
 ) -> None:
@@ -318,7 +319,7 @@ def test_whose_wagers_count_is_told_and_what_was_not_believed(name: str) -> None
     assert "ab12 cd34" in key
 
 
-@pytest.mark.parametrize(("code", "enter"), EACH)
+@each("code, enter", EACH)
 def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: Callable[[], TableUnderTest]) -> None:
     first, _, *lines = status_lines(status(enter()), TABLE_FILE, language("vi"))
     assert first == f"Bàn đã dừng và chờ giám sát. {language('vi').fault(code).what}"

@@ -25,6 +25,7 @@ from controller.people.cli.programs import simulated_table
 from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
+from tests.support.each import each
 from tests.support.waiting import PATIENCE_S, eventually_now
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +64,7 @@ def table(tmp_path: Path) -> Path:
     return simulated_table(tmp_path, 1)
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, *DEVICES])
+@each("command", ["", *COMMANDS, *DEVICES])
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])

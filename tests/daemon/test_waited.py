@@ -15,6 +15,7 @@ from threading import Event
 import pytest
 
 from controller.basics import waited
+from controller.contract.keeping import seal
 from controller.people.cli.main import main as tablectl
 from controller.people.cli.programs import EXAMPLE_TABLE, example_game
 from controller.pit.head_office.main import main as head_office
@@ -92,6 +93,7 @@ def test_each_long_work_tells_a_terminal_and_no_pipe(
     of = {"table": EXAMPLE_TABLE, "game": example_game("kansas_star"), "nothing": tmp_path / "nothing"}
     typed = [word.format(**of, ledger=ledger, words=passphrase) for word in words.split()]
     monkeypatch.setattr(waited, "_keep_telling", lambda what, _done: told.append(what))
+    monkeypatch.setattr(seal, "_COST", 2)
     program(typed)
     assert told == []
     if "backup {nothing}" in words:

@@ -11,6 +11,7 @@ import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -120,12 +121,11 @@ def _bare(words: list[str]) -> list[str]:
 
 
 _PROGRAMS = {
-    "pitctl": pit_parser,
-    "table-controller-conformance": conformance_parser,
-    "table-controller-head-office": head_office_parser,
+    "pitctl": cache(pit_parser),
+    "table-controller-conformance": cache(conformance_parser),
+    "table-controller-head-office": cache(head_office_parser),
 }
-_MODULES = {"controller.people.pit_page": pit_page_parser}
-_TABLECTL, _PITCTL = parser_of(every_command()), pit_parser()
+_MODULES = {"controller.people.pit_page": cache(pit_page_parser)}
 
 
 def _wrong_with(words: list[str]) -> str:
@@ -192,9 +192,14 @@ def test_each_command_can_be_one(page: Path) -> None:
     assert wrong == []
 
 
+@cache
+def _every_parser() -> dict[str, dict[str, ArgumentParser]]:
+    return {"tablectl": parsers(parser_of(every_command())), "pitctl": parsers(_PROGRAMS["pitctl"]())}
+
+
 @each("page", DOCUMENTS)
 def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: Path) -> None:
-    every = {"tablectl": parsers(_TABLECTL), "pitctl": parsers(_PITCTL)}
+    every = _every_parser()
     text = without_code(page.read_text("utf-8"))
     wrong = []
     for program, said in re.findall(r"`(?:\.venv/bin/)?(tablectl|pitctl) ([^`]+)`", text):

@@ -39,9 +39,10 @@ def test_the_help_has_each_command_with_a_sentence_and_an_example(capsys: pytest
 
 
 def test_the_examples_are_command_lines() -> None:
+    of_all = parser()
     for command in COMMANDS:
         words = shlex.split(command.example.partition("|")[0])
-        assert parser().parse_args([*command.name.split(), *words]).command is command
+        assert of_all.parse_args([*command.name.split(), *words]).command is command
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ import tomllib
 from fractions import Fraction
 from pathlib import Path
 
-import pytest
-
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.settings import Settings, default, load
+from tests.support.each import each
 from tests.support.errors import raising
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
@@ -45,8 +44,8 @@ def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
     assert load(written(tmp_path, SOUND + "[tables]\nmost_voids_in_a_shoe = 0\n")).most_voids_in_a_shoe == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each(
+    "text, told",
     [
         ("", "the file names no meter"),
         ("meters = 3", "the file names no meter"),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
+from controller.contract.keeping import seal
 from controller.contract.keys import load_or_make_key
 from controller.people.care.row import absent, fault, ok, warning
 from controller.pit.head_office.main import main as head_office
@@ -63,6 +64,7 @@ def _printed(*words: object, program: Callable[[list[str]], int] = main) -> tupl
 
 
 def test_each_report_holds_to_its_schema_and_has_no_other_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "_COST", 2)
     told = _reports(tmp_path, Clock(monkeypatch))
     for report in (*PIT_REPORTS, *OFFICE_REPORTS):
         held(report, told[report.name])
