@@ -8,13 +8,11 @@ import errno
 import hashlib
 import json
 import lzma
+import os
 import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -40,8 +38,10 @@ from tests.daemon.daemon_world import LEVELS
 from tests.daemon.test_history import Recorded
 from tests.daemon.test_journal import CONFIG, KEY, OTHER_KEY, RULES, TABLE, entries, opened, shoe, tampering
 from tests.journals.old_journals import NAMES, copied
-from tests.support.archives import AtStep, archive_all, watch_files
+from tests.support import samples
+from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
 from tests.support.felt import Hand
+from tests.support.in_a_fork import exit_code
 
 ROOT = Path(__file__).parents[2]
 SHOES = 5
@@ -126,7 +126,7 @@ def test_what_the_screen_is_told_goes_back_into_archives(whole: Path, path: Path
     made = archived(path, at_most_rows=at_most_rows)
     events = read_events(whole, 0, ALL)
     assert len(events) == verify(whole).messages
-    for after in range(0, len(events) + 1, 3):
+    for after in range(0, len(events) + 1, 3 if samples.at_length else 11):
         for rounds in (0, 1, 5, ALL):
             assert read_events(path, after, rounds) == read_events(whole, after, rounds)
     for number in range(SHOES + 2):
@@ -474,29 +474,19 @@ def test_rows_that_are_not_those_of_the_archive_stay(path: Path) -> None:
     assert verify(path).archived_rows == run.last_row
 
 
-_KILLED = """
-    import os, signal, sys
-    sys.path.insert(0, {root!r})
-    from pathlib import Path
-    from controller.daemon.record.journal import Journal
-    from controller.contract.keys import SigningKey
-    from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
-    key = SigningKey(bytes(range(32)))
-    journal = Journal(Path(sys.argv[1]), {table!r}, key, key.public)
-    step = AtStep(int(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGKILL))
-    watch_files(setattr, step)
-    watch_statements(journal, step)
-    archive_all(journal, at_most_rows=30)
-    os._exit(0)
-"""
-
-
 def _killed_at(path: Path, passes: int) -> bool:
     """Whether a process that archives this journal was killed before step `passes`, counted from 0."""
-    program = textwrap.dedent(_KILLED.format(root=str(ROOT), table=TABLE))
-    done = subprocess.run([sys.executable, "-c", program, str(path), str(passes)], check=False)
-    assert done.returncode in (0, -signal.SIGKILL)
-    return done.returncode != 0
+
+    def archives() -> None:
+        journal = opened(path)
+        step = AtStep(passes, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        watch_files(setattr, step)
+        watch_statements(journal, step)
+        archive_all(journal, at_most_rows=30)
+
+    ended = exit_code(archives)
+    assert ended in (0, -signal.SIGKILL)
+    return ended != 0
 
 
 def _survives(whole: Path, path: Path, good: Verified, rows: list[Row]) -> None:

@@ -31,6 +31,7 @@ from tests.daemon.test_evidence import (
 from tests.daemon.test_history import KEY
 from tests.documents.blocks import ROOT
 from tests.screen.browser import chromium, needs_a_browser
+from tests.support import samples
 
 __all__ = ["forger", "royal9", "sugarhouse"]  # fixtures
 
@@ -88,7 +89,8 @@ def _differ(files: Sequence[bytes], *keys: str) -> list[tuple[object, object]]:
 
 @needs_node
 def test_the_page_says_the_same_sentences_of_good_files(sugarhouse: bytes, royal9: Path) -> None:
-    files = [sugarhouse, *(evidence(royal9, which) for which in ("1/1", "1/2", "1/3"))]
+    rounds = ("1/1", "1/2", "1/3") if samples.at_length else ("1/1",)
+    files = [sugarhouse, *(evidence(royal9, which) for which in rounds)]
     assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -33,6 +34,7 @@ from controller.table.states import Table
 from controller.table.step import step
 from tests.support.contract import check_event
 from tests.support.errors import raising
+from tests.support.in_a_fork import exit_code
 from tests.support.samples import examples
 
 ROOT = Path(__file__).parents[2]
@@ -554,47 +556,28 @@ def test_replaying_a_damaged_shoe_stops_at_the_damage(copy: Path, row: int) -> N
 
 def test_a_full_disk_writes_nothing_and_the_chain_goes_on_afterwards(tmp_path: Path) -> None:
     """A file-size limit makes the kernel refuse to grow any file. So this runs in a process of its own."""
-    program = f"""
-        import resource, sys
-        sys.path[:0] = [{str(ROOT)!r}]
-        from pathlib import Path
-        from tests.daemon.test_journal import SHOES, opened, verify
-        path = Path(sys.argv[1])
-        journal = opened(path)
-        journal.append(SHOES[:5])
-        before = (journal.head_seq, verify(path))
-        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-        for attempt in range(3):
-            try:
-                journal.append(SHOES[5:])
-            except OSError:
-                pass
-            else:
-                sys.exit("a full disk took it")
-        try:
-            journal.mark_acked(1)
-        except OSError:
-            pass
-        else:
-            sys.exit("a full disk took the mark")
-        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-        assert (journal.head_seq, verify(path)) == before, "something was half-written"
-        assert journal.messages_after(before[0], 10) == []
-        made = journal.append(SHOES[5:])
-        assert made[0].seq == before[0] + 1
-        journal.close()
-        assert verify(path).rows == len(SHOES)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "j")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
+    assert exit_code(lambda: _on_a_full_disk(tmp_path / "j")) == 0
     assert verify(tmp_path / "j").rows == ROWS
+
+
+def _on_a_full_disk(path: Path) -> None:
+    journal = opened(path)
+    journal.append(SHOES[:5])
+    before = (journal.head_seq, verify(path))
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    for _ in range(3):
+        with pytest.raises(OSError, match=""):
+            journal.append(SHOES[5:])
+    with pytest.raises(OSError, match=""):
+        journal.mark_acked(1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    assert (journal.head_seq, verify(path)) == before, "something was half-written"
+    assert journal.messages_after(before[0], 10) == []
+    made = journal.append(SHOES[5:])
+    assert made[0].seq == before[0] + 1
+    journal.close()
+    assert verify(path).rows == len(SHOES)
 
 
 def test_a_batch_is_committed_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
         assert [note.checkpoint() for point in said[1:] if (note := journal.note_at(point.size))] == said[1:]
         assert journal.note_at(0) is journal.note_at(said[-1].size + 1) is None
         for old in said if samples.at_length else (*said[:2], *said[2::4]):
-            for new in said:
+            for new in said if samples.at_length else said[::3]:
                 if old.size <= new.size:
                     proof = journal.consistency(old.size, new.size)
                     assert is_consistent(old.size, old.root, new.size, new.root, proof)

@@ -1,0 +1,23 @@
+"""Work in a process of its own, which need not import anything: a fork of this one."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+
+
+def exit_code(work: Callable[[], object]) -> int:
+    """Do the work in a fork, and return how the fork ended: 0, or 1 where the work raised, or minus the signal that
+    killed the fork."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            if code:
+                traceback.print_exc()
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
