@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -167,7 +167,9 @@ class TableFiles:
         self.header_is_real = jumpers is not None
         _refuse_unknown("table's file", sections, [*TableFile.__struct_fields__, "game"])
         if (driver := sections.get("shoe", {}).get("driver", SHOES[0])) not in SHOES:
-            raise LookupError(f"No shoe is called {driver!r}{meant(driver, SHOES)}. There are: {', '.join(SHOES)}.")
+            raise LookupError(
+                f"No shoe is called {driver!r}{meant(driver, SHOES) or '.'} There are: {', '.join(SHOES)}."
+            )
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, example, game))
@@ -204,11 +206,16 @@ def _refuse_unknown_act(name: str, said: Set[str]) -> None:
         )
 
 
-def _refuse_unknown(file: str, changed: Iterable[str], known: list[str]) -> None:
-    """Raise LookupError for a section that the file does not have."""
-    for name in changed:
+def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
+    """Raise LookupError for a section that the file does not have, and TypeError for what cannot be a section."""
+    if not isinstance(changed, Mapping):
+        ways = '{"shoe": {"decks": 1}}. A whole table with its game is an example: example="lucky9"'
+        raise TypeError(f"{changed!r} is not what changes in a {file}. Write its sections and their keys: {ways}.")
+    for name, section in changed.items():
         if name not in known:
-            raise LookupError(f"A {file} has no section {name}{meant(name, known)}. It has: {', '.join(known)}.")
+            raise LookupError(f"A {file} has no section {name}{meant(name, known) or '.'} It has: {', '.join(known)}.")
+        if name != "game" and not isinstance(section, Mapping | list):
+            raise TypeError(f"{section!r} is not what changes in the section {name}. Write its keys and their values.")
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:

@@ -74,7 +74,7 @@ class FarPit:
     def told(self, type_: str) -> list[Event]:
         """The events of one type, in order. Raises LookupError for a type that the contract does not have."""
         if type_ not in EVENT_TYPES:
-            raise LookupError(f"No event has the type {type_!r}{meant(type_, EVENT_TYPES)}.")
+            raise LookupError(f"No event has the type {type_!r}{meant(type_, EVENT_TYPES) or '.'}")
         return [event for event in self.events if event["type"] == type_]
 
     @property

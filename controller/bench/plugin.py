@@ -106,6 +106,13 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A mark that is only nearly the bench's would leave the table as it is, and the test green."""
+    for mark in item.iter_markers():
+        if mark.name.startswith("bench_") and mark.name not in _MARKERS:
+            raise LookupError(f"The bench has no mark {mark.name}{meant(mark.name, _MARKERS) or '.'}")
+
+
 def _named_jumpers(config: pytest.Config) -> Jumpers | None:
     named: str | None = config.getoption("--jumpers")
     if (config.getoption("--gpio") == "real") != (named is not None):
@@ -265,7 +272,9 @@ def _example(name: str) -> Path:
     file = example_table(name)
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.toml"))
-        raise LookupError(f"No example table is called {name!r}{meant(name, known)}. There are: {', '.join(known)}.")
+        raise LookupError(
+            f"No example table is called {name!r}{meant(name, known) or '.'} There are: {', '.join(known)}."
+        )
     return file
 
 

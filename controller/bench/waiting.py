@@ -40,6 +40,8 @@ class Wait:
 
     def _wait(self, awaited: str, condition: Callable[[], object], within_s: float | None) -> None:
         __tracebackhide__ = True
+        if not callable(condition):
+            raise TypeError(f"What is awaited is a function, and not {condition!r}: eventually(lambda: ...).")
         within_s = self._patience_s if within_s is None else within_s
         if not comes_true(condition, within_s):
             pytest.fail(f"not true within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)

@@ -69,3 +69,14 @@ def test_the_page_of_the_bench_has_each_fixture_under_both_names() -> None:
     short = {name for name, made in vars(short_names).items() if type(made).__name__ == "FixtureFunctionDefinition"}
     assert told == long
     assert {f"bench_{name}" for name in short} == long - {"bench_wires", "bench_wait"}
+
+
+def test_each_program_and_each_field_of_the_log_is_sent_away() -> None:
+    text = (DOCS / "logs.md").read_text("utf-8")
+    programs, fields = (
+        re.findall(pattern, text, re.M) for pattern in (r"^\| `SYSLOG_IDENTIFIER` \| (.+) \|$", r"^\| (`.+`) \|")
+    )
+    sent = next(block.text for block in blocks(DOCS / "logs.md") if "imjournal" in block.text)
+    named = {name for cell in fields for name in re.findall(r"`((?:TABLE_|MESSAGE|HOUSE)\w*)`", cell)}
+    assert {f"$!{name}" for name in named} == set(re.findall(r'name="(\$![A-Z_]+)"', sent))
+    assert all(f'"{name}"' in sent for name in re.findall(r"`([\w-]+)`", programs[0]))

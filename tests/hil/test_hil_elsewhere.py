@@ -124,6 +124,14 @@ def test_a_command(unstarted_table): unstarted_table.tablectl("rounds")
 def test_a_section(table_files): pass
 @pytest.mark.table(game={"shoo": {"decks": 1}})
 def test_a_games_section(table_files): pass
+@pytest.mark.table(game="games/royal9.toml")
+def test_a_whole_game(table_files): pass
+@pytest.mark.table(pit="127.0.0.1")
+def test_no_section(table_files): pass
+@pytest.mark.bench_tabel(pit={"stale_after_s": 1})
+def test_a_mark(): pass
+def test_a_moment(bench_wait): bench_wait(True)
+def test_a_target(shoe): shoe.draw("KS", target="player")
 @one_deck
 def test_a_stop(table, dealer): dealer.open_shoe("2C", "KC KC")
 @one_deck
@@ -137,16 +145,20 @@ def test_a_wait_of_the_dealers(table, eventually, monkeypatch):
 
 
 def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_path: Path) -> None:
-    some = () if samples.at_length else ("-k", "test_a_lamp or test_an_argument or test_a_brand or test_a_wait")
+    few = "test_a_lamp or test_an_argument or test_a_brand or test_a_wait or test_a_mark or test_a_whole"
+    some = () if samples.at_length else ("-k", few)
     run = run_elsewhere(tmp_path, _WRONG_NAMES, *some, CI="")
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
-    assert ("4 failed, 11 deselected, 1 error" if some else "12 failed, 4 errors") in run.stdout, run.stdout
+    ended = "4 failed, 14 deselected, 1 warning, 3 errors" if some else "14 failed, 1 warning, 7 errors"
+    assert ended in run.stdout, run.stdout
     if not some:
         _says_what_each_meant(run.stdout)
     for meant in (
         "lamp 'draw_playr' there. Did you mean draw_player?",
         "count is not asked for with cards. Its arguments: left.",
         "No shoe is called 'bee', is beetek meant?",
+        "The bench has no mark bench_tabel, is bench_table meant?",
+        "'games/royal9.toml' is not what changes in a game's file.",
         "not true within 0.1 s: the shoe is open",
     ):
         assert meant in run.stdout, (meant, run.stdout)
@@ -171,6 +183,11 @@ def _says_what_each_meant(told: str) -> None:
         "tablectl rounds failed with exit code 1:",
         "A table's file has no section pitt, is pit meant?",
         "A game's file has no section shoo, is shoe meant?",
+        "'games/royal9.toml' is not what changes in a game's file.",
+        "'127.0.0.1' is not what changes in the section pit.",
+        "The bench has no mark bench_tabel, is bench_table meant?",
+        "What is awaited is a function, and not True: eventually(lambda: ...).",
+        "'player' is no Target: write Target.PLAYER.",
         "the table stopped by the fault impossible_card before this: ",
         "not true within 0.1 s: the shoe is open",
     ):

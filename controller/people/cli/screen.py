@@ -21,7 +21,7 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
     try:
         from controller.people.screen.server import Sockets, serve
     except ImportError as error:
-        do = "Install the project with its extra `screen`; tools/setup.sh does."
+        do = 'Install them: pip install "table-controller[screen]"; in a copy of the project: tools/setup.sh.'
         raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
     control = Path(load(table).file.control.socket)
     return serve(Sockets(feed_of(control), past_of(control), control), host.strip("[]"), int(port), names, supervisor)

@@ -90,7 +90,7 @@ def frames(file: Path, driver: str | None) -> int:
     """Print which frames a record seems to have. With `driver`, print what that brand's codec makes of the record."""
     pieces = read_record(file)
     if driver is not None and driver not in shoes.NAMES:
-        what = f"No shoe is called {driver}{meant(driver, shoes.NAMES)}."
+        what = f"No shoe is called {driver}{meant(driver, shoes.NAMES) or '.'}"
         raise TableError("wire_driver", what, f"There are: {', '.join(shoes.NAMES)}.")
     if driver is None:
         for line in frames_told(b"".join(piece.data for piece in pieces if piece.way == "shoe")):

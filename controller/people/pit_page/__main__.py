@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from controller.people.pit_page.server import serve
     except ImportError as error:
-        do = "Install the project with its extra `screen`; tools/setup.sh does."
+        do = 'Install them: pip install "table-controller[screen]"; in a copy of the project: tools/setup.sh.'
         missing = TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do)
         tell_error(missing, sys.stderr, NAME)
         return 1

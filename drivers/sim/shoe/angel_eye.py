@@ -141,6 +141,9 @@ class SimulatedAngelEye:
         A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` make the report
         lie, while the shoe's own game goes on as it should. `copies` says which copies of the card's report are sent.
         """
+        for given, kind in ((target, Target), (result, Result)):
+            if isinstance(given, str):
+                raise TypeError(f"{given!r} is no {kind.__name__}: write {kind.__name__}.{given.upper()}.")
         self._drawn(card, card_byte(card), target, index, result, copies)
 
     def unreadable(self, card: str) -> None:

@@ -29,7 +29,7 @@ def _refuse_without_extra(who: str) -> None:
     from controller.basics.extras import missing
 
     if names := missing("demo"):
-        do = "Install the project with its extra `demo`; tools/setup.sh does."
+        do = 'Install them: pip install "table-controller[demo]"; in a copy of the project: tools/setup.sh.'
         raise TableError("demo_missing", f"{who} needs libraries that are not installed: {', '.join(names)}.", do)
 
 

@@ -128,7 +128,8 @@ def check_answers(given: Mapping[str, str], path: Path) -> None:
     """Raises TableError `answers_unknown`, which names each key of the file that no question has."""
     if wrong := [unknown(key, QUESTIONS) for key in given if not is_question(key)]:
         do = "Correct these keys, or take them out. Nothing was asked or written yet."
-        raise TableError("answers_unknown", f"{path} answers what nobody asks: {'; '.join(wrong)}.", do)
+        end = "" if wrong[-1].endswith("?") else "."
+        raise TableError("answers_unknown", f"{path} answers what nobody asks: {'; '.join(wrong)}{end}", do)
 
 
 class Dialogue:
