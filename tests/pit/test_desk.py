@@ -135,13 +135,15 @@ def test_a_role_decides_what_it_may(pit: Pit, award: str) -> None:
 TWO_PEOPLE: dict[str, Callable[[str], dict[str, object]]] = {
     "reject": lambda award: {"award": award},
     "adopt": lambda _: {"table": "t-9", "epoch": "beef", "key": KEY.public.hex()},
-    "unadopt": lambda _: {"table": "t-9", "epoch": "beef", "reason": "a thief's"},
+    "unadopt": lambda _: {"table": "t-8", "epoch": "beef", "reason": "a thief's"},
     "retire": lambda _: {"table": "t-1", "reason": "sold"},
 }
 
 
 @pytest.mark.parametrize("do", TWO_PEOPLE)
 def test_every_other_decision_takes_two_accounts(pit: Pit, award: str, do: str) -> None:
+    if do == "unadopt":
+        pit.ledger.adopt("t-8", "beef", KEY.public.hex())
     about = TWO_PEOPLE[do](award)
     decided = len(pit.told())
     confirm = pit.proposed(ANN, do, **about)
@@ -154,6 +156,8 @@ def test_every_other_decision_takes_two_accounts(pit: Pit, award: str, do: str) 
     assert (last["by"]["account"], last["witness"]["account"]) == (f"#{ANN}", f"#{BEN}")
     assert pit.code(BEN, "confirm", **confirm) == "no_proposal", "a confirmation that is sent again does nothing"
     assert len(pit.told()) == decided + 1
+    if do == "adopt":
+        pit.ledger.unadopt("t-9", "beef", "Ann", "nobody hears it", "Ben")
     if do == "retire":
         pit.ledger.adopt("t-1", EPOCH, KEY.public.hex())
         meet(pit.ledger, "t-1", TableEvening("t-1").state(), adopt_new=False)
