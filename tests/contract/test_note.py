@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from controller.contract.keys import SigningKey
 from controller.contract.note import ED25519, Checkpoint, Note, key_id, read_note
+from tests.support import samples
 
 _TABLE, _PIT, _OTHER = (SigningKey(bytes([number] * 32)) for number in (1, 2, 3))
 _POINT = Checkpoint("table-7/a1b2c3d4e5", 20852163, sha256(b"root").digest())
@@ -69,7 +70,7 @@ def test_a_note_is_read_back_and_names_who_signed_it() -> None:
 def test_no_byte_of_a_note_can_be_changed() -> None:
     good = str(_note().cosigned("pit", _PIT, _PIT.public, 1764111600)).encode()
     for place in range(len(good)):
-        for bit in range(8):
+        for bit in range(8) if samples.at_length else (place % 8,):
             changed = good[:place] + bytes([good[place] ^ 1 << bit]) + good[place + 1 :]
             note = read_note(changed.decode("utf-8", "replace"))
             assert (

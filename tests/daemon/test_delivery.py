@@ -654,6 +654,7 @@ def test_bytes_that_are_no_object_are_no_word(payload: bytes) -> None:
     assert AckWord.read(parse_object(payload)) is None
 
 
+@examples(30)
 @given(
     st.dictionaries(
         st.sampled_from(sorted(GOOD)), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())

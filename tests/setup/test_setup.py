@@ -581,7 +581,7 @@ def _forged(page: str) -> list[str]:
         "</html>\n": "</html>",
     }
     shown = page.index("<script")
-    places = random.Random(5).sample(range(shown), 30)
+    places = random.Random(5).sample(range(shown), 12)
     letters = [page[:place] + chr(ord(page[place]) ^ 1) + page[place + 1 :] for place in places]
     spaced = page[:shown] + page[shown:].replace('", "', '",  "', 1)
     return [page.replace(old, new) for old, new in changes.items() if old in page] + letters + [spaced]
