@@ -13,6 +13,7 @@ _SENDING, _PIT_SAID = "controller/daemon/delivery/sending.py", "controller/daemo
 _RECOGNITION_SAID = "controller/daemon/delivery/recognition_said.py"
 _RECOGNITION_TRUST = "controller/daemon/delivery/recognition_trust.py"
 _RECOGNITION = "controller/table/acts/recognition.py"
+_WITNESS = "controller/daemon/delivery/witness.py"
 _FRESH = "not self._trust.undecided and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
 
 TABLE_DEFECTS = (
@@ -361,6 +362,34 @@ TABLE_DEFECTS = (
         "controller/table/step.py",
         "told=_told(fact),",
         "told=None,",
+    ),
+    Defect(
+        "each pit is shown checkpoints",
+        "T43",
+        _WITNESS,
+        "        self._signed = note\n",
+        "        self._signed, self._size, self._due = note, self._size or 0, True\n",
+    ),
+    Defect(
+        "a checkpoint comes without its proof",
+        "T43",
+        _WITNESS,
+        "ShownCheckpoint.of(note, old, proof)",
+        "ShownCheckpoint.of(note, old, ())",
+    ),
+    Defect(
+        "a checkpoint is shown from the beginning each time",
+        "T43",
+        _WITNESS,
+        "await self._show(self._signed, self._size)",
+        "await self._show(self._signed, 0)",
+    ),
+    Defect(
+        "another tree that was cosigned is no matter",
+        "T44",
+        _WITNESS,
+        'if word.refused == "forked" or (word.size and cosigned is None):',
+        'if word.refused == "forked":',
     ),
 )
 """Every clause has a defect of its own at least."""

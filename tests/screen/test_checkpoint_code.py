@@ -8,21 +8,26 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from controller.contract.face.feed import FeedLine
 from controller.contract.keys import SigningKey
 from controller.contract.merkle import Edge
 from controller.daemon.record.checkpoints import signed_checkpoint
 from controller.people.screen.checkpoints import checkpoint_view
 from controller.people.screen.qr import Code, qr_code
+from controller.people.screen.server import Screen, Sockets, application
 from tests.screen.browser import SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.screen.test_posed import CHOICES
 from tests.screen.test_server import a_screen, answered
 from tests.support.tables import ROYAL9, TableUnderTest
+from tests.support.told import healthy
 
 needs_a_reader = pytest.mark.skipif(not shutil.which("zbarimg"), reason="no reader: apt-get install -y zbar-tools")
 KEY = SigningKey(bytes([5] * 32))
 CHECKPOINT = signed_checkpoint("royal9-01/7c0f19a2be", Edge(3, (bytes(32), bytes(32))), KEY, KEY.public).framed()
+NOWHERE = Path("/nowhere")
 _PIXELS = 3  # of a module
 
 
@@ -58,6 +63,19 @@ def test_a_reader_reads_a_text_of_each_length(tmp_path: Path) -> None:
 def test_a_text_that_is_too_long_has_no_code() -> None:
     with pytest.raises(ValueError, match="214 bytes are too many"):
         qr_code("x" * 214)
+
+
+@pytest.mark.parametrize(("phase", "shown"), [("shoe_ended", True), ("no_shoe", True), ("dealing", False)])
+def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(phase: str, shown: bool) -> None:
+    screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
+    status = healthy(replace(TableUnderTest().face, phase=phase))
+    screen.feed.said = FeedLine(status=status, checkpoint=CHECKPOINT)
+    screen.feed._changed()
+    assert screen.players._parts["checkpoint"].content == checkpoint_view(CHECKPOINT, shown)
+    code, _, page = answered(application(screen), "/checkpoint")
+    assert code == 200
+    assert qr_code(CHECKPOINT).path in page
+    assert CHECKPOINT in page
 
 
 def test_without_a_table_no_checkpoint_is_shown() -> None:

@@ -50,7 +50,7 @@ class FarPit:
 
     def come(self) -> None:
         """Connect, and say the key and the last ack, as at each start of a pit's program."""
-        topics = (self.topics.state, self.topics.event)
+        topics = (self.topics.state, self.topics.event, self.topics.checkpoint)
         self.wire = Wire(self._address, topics, qos=2, stands=self._stands, hears=self._hears)
         self._here.set()
 
