@@ -916,7 +916,8 @@ def test_a_tie_that_the_house_says_loses_is_no_warning(tmp_path: Path) -> None:
     ("change", "words"),
     [
         (lambda v: v["wagers"].update(circle_minimum_cents=15.00), "For an amount in cents, is 1500 meant?"),
-        (lambda v: _row(v, "tie", 0)["when"].update(player={"total": 10}), "10 is not a choice here"),
+        (lambda v: _row(v, "tie", 0)["when"].update(player={"total": 10}), "10 is not a choice here: is 1 or 0 meant?"),
+        (lambda v: _row(v, "tie", 0)["when"].update(margin=[9, 11]), "11 is not a choice here: is 1 meant?"),
         (lambda v: _row(v, "tie", 0)["when"].update(player={"third": ["10"]}), "is T meant?"),
         (lambda v: _row(v, "tie", 0).update(pays="40 for 1"), 'is "39:1" meant?'),
         (lambda v: _row(v, "tie", 0).update(pays="0,95:1"), 'is "19:20" meant?'),

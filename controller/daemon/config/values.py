@@ -237,9 +237,12 @@ def _choice(value: object, form: _Form) -> object:
 
 
 def _meant_choice(value: object, choices: Sequence[str | int]) -> str:
-    """The choice that somebody meant: "T" for the rank "10". A number that is no choice is like none of the others."""
+    """The choice that somebody meant: "T" for the rank "10", and one of the digits of a number where there is room for
+    one. Any other number that is no choice is like none of the others."""
     if value in ("10", 10) and "T" in choices:
         return ", is T meant?"
+    if type(value) is int and value > 9 and [*choices] == [*range(10)]:
+        return f": is {' or '.join(dict.fromkeys(str(value)))} meant?"
     return meant(value, choices) if isinstance(value, str) else ""
 
 

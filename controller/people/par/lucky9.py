@@ -24,7 +24,7 @@ from msgspec.structs import fields, replace
 from controller.basics.errors import TableError
 from controller.people.par.odds import Counted, Odds, Outcome, outcomes
 from controller.people.par.shoe import Shoe
-from controller.people.par.sights import words_in
+from controller.people.par.sights import kinds_of_card, tells, words_in
 from controller.people.par.splits import NEW_PAIR, Again, Cards, Dealer, Judge, Pair, Splits
 from controller.rules.game.bets import AfterSplit, Bet, CardsAre, cards_hold, seen_of
 from controller.rules.game.cards import DECK, WORTH, Card, Rank
@@ -313,19 +313,25 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
 
     `after`: the number of orders of the cards after these three.
     """
+    conditions = [row.when.with_up_card for row in bet.rows]
+    words = [word for are in conditions if are for word in tells(are, (1,))]
+    kinds = kinds_of_card(lambda card: tuple(are and seen_of(are, card) for are in conditions))
+    cards = [each[0] for each in kinds]
+    many = [sum(shoe.get(card, 0) for card in each) for each in kinds]
+    alike: dict[object, tuple[int, int]] = {}
+    twos, holding = Counter[tuple[int, int]](), Counter[tuple[tuple[int, int], int]]()
+    for two in combinations_with_replacement(range(len(cards)), 2):
+        one, other = two
+        ways = many[one] * (many[other] - 1) if one == other else 2 * many[one] * many[other]
+        example = alike.setdefault(tuple(word(cards[one], cards[other]) for word in words), two)
+        twos[example] += ways
+        for kind in two:
+            holding[example, kind] += ways
     rows: Counter[int | None] = Counter()
-    conditions = {n: row.when.with_up_card for n, row in enumerate(bet.rows)}
-    alike: dict[object, list[Card]] = {}
-    for card in shoe:
-        alike.setdefault(tuple(are and seen_of(are, card) for are in conditions.values()), []).append(card)
-    cards = [each[0] for each in alike.values()]
-    many = [sum(shoe[card] for card in each) for each in alike.values()]
-    for one, other, third in combinations_with_replacement(range(len(cards)), 3):
-        orders = (1, 3, 6)[len({one, other, third}) - 1]
-        ways = orders * many[one] * (many[other] - (other == one)) * (many[third] - (third == other) - (third == one))
-        three = cards[one], cards[other], cards[third]
-        decided = next((n for n, are in conditions.items() if are is None or cards_hold(are, three)), None)
-        rows[decided] += ways * after
+    for (two, ways), up in product(twos.items(), range(len(cards))):
+        three = *map(cards.__getitem__, two), cards[up]
+        decided = next((n for n, are in enumerate(conditions) if are is None or cards_hold(are, three)), None)
+        rows[decided] += (ways * many[up] - holding[two, up]) * after
     return rows
 
 

@@ -228,17 +228,15 @@ class Splits:
     def ends(self) -> Counter[tuple[int, int]]:
         """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
         a unit."""
-        ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}
+        ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}  # by gains, in packed orders
         worth_of = [_packed(_SHIFT + each for each in self._row[at]) for at in self._points]
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:
             following: Counter[tuple[Cards, int]] = Counter()
             for (done, hands), many in reached.items():
                 if len(done) == hands:
-                    gains = _unpacked(sum(map(worth_of.__getitem__, done)), len(self._columns))
-                    of_hands = ends[hands]
-                    for gain, orders in zip(gains, self._after(self._gone(done, hands))[2:], strict=True):
-                        of_hands[gain] += many * orders
+                    gains: int = sum(map(worth_of.__getitem__, done))
+                    ends[hands][gains] += many * self._after.ways(self._gone(done, hands))
                     continue
                 left = self._left(done, hands)
                 again = self.splits_again(done, hands)
@@ -249,14 +247,13 @@ class Splits:
             reached = following
         cards = sum(self._of.left)
         after = {hands: perm(cards - 2 * hands, self._draws - 2 * (hands - 1)) for hands in ends}
-        return Counter(
-            {
-                (hands, gain - hands * _SHIFT): many * after[hands]
-                for hands, of in ends.items()
-                for gain, many in of.items()
-                if many
-            }
-        )
+        found, columns = Counter[tuple[int, int]](), len(self._columns)
+        for hands, of in ends.items():
+            for gains, orders in of.items():
+                for gain, ways in zip(_unpacked(gains, columns), _unpacked(orders, columns), strict=True):
+                    if ways:
+                        found[hands, gain - hands * _SHIFT] += ways * after[hands]
+        return found
 
     def _gone(self, done: Cards, hands: int) -> Cards:
         """The points of the cards that are gone since the seat split the first time."""
@@ -346,7 +343,7 @@ class _Orders:
     """
 
     def __init__(self, first: Sequence[int], pairs: Sequence[Sequence[int]], alone: Sequence[int], many: int) -> None:
-        self._many = many
+        self._many, self._shifts = many, _packed([_SHIFT] * (many - 2))
         self._value: Callable[[Cards], int] = cache(self._after_one_more)
         after = [sum(map(mul, first, to)) for to in pairs]
         self._none: int = sum(map(mul, first, after)) - sum(map(mul, first, alone)) + _packed([_SHIFT] * many)
@@ -357,6 +354,10 @@ class _Orders:
 
     def __call__(self, gone: Cards) -> Sequence[int]:
         return [each - _SHIFT for each in _unpacked(self._value(gone), self._many)]
+
+    def ways(self, gone: Cards) -> int:
+        """The last sums, all but two, in one number: the orders by column."""
+        return (self._value(gone) >> 8 * _FIELD_BYTES * 2) - self._shifts
 
     def _after_one_more(self, gone: Cards) -> int:
         if not gone:
