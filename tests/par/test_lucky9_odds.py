@@ -23,7 +23,7 @@ from controller.people.par.lucky9 import Seat
 from controller.people.par.lucky9 import best as best_of_seat
 from controller.people.par.sheet import Par, par, subject
 from controller.people.par.shoe import fresh
-from controller.rules.game.bets import Bet, Finished, Row, deciding
+from controller.rules.game.bets import Bet, Finished, HandIs, Row, When, deciding
 from controller.rules.game.cards import Card
 from controller.rules.game.hands import SeatHands
 from controller.rules.game.lucky9 import Lucky9
@@ -96,11 +96,25 @@ EIGHTS = "8S 8S 8S 8S 5S 5S 9S 9S QS"
 """Whether a new pair of eights is split again hangs here on the cards drawn."""
 
 
-@pytest.mark.parametrize("few", [FEW, pytest.param(MANY_SPLITS, marks=pytest.mark.proof)])
-def test_the_best_play_is_worth_what_every_call_comes_to(few: str) -> None:
+RANKED = replace(
+    HAND,
+    rows=(
+        Row(When(winner=("own",), own=HandIs(third=("8", "A"))), pays=Fraction(5)),
+        Row(When(own=HandIs(first_two=(("8",), ("6", "A")), first_two_total=(4, 9))), pays=Fraction(2)),
+        *HAND.rows,
+    ),
+)
+"""A house's own hand that names ranks: an eight or an ace as the third card, and an eight with a 6 or an ace."""
+
+
+@pytest.mark.parametrize(
+    ("few", "hand"), [(FEW, HAND), (SAME, RANKED), pytest.param(MANY_SPLITS, HAND, marks=pytest.mark.proof)]
+)
+def test_the_best_play_is_worth_what_every_call_comes_to(few: str, hand: Bet) -> None:
     cards = [Card.parse(card) for card in few.split()]
-    seat, calls = Seat(GAME, HAND, Counter(cards)), Calls(GAME, Counter(cards), HAND)
-    deals = perm(len(cards) - 3, GAME.most_cards(1) - 3) * seat.hand.parts
+    game = replace(GAME, most_splits=GAME.most_splits - (few == SAME))
+    seat, calls = best_of_seat(game, (hand,), Counter(cards)).seat, Calls(game, Counter(cards), hand)
+    deals = perm(len(cards) - 3, game.most_cards(1) - 3) * seat.hand.parts
     pairs = [turn for turn in seat.turns if turn.first.rank == turn.second.rank]
     for turn in [*pairs[:3], *list(seat.turns)[::25]]:
         rest, dealt = list(cards), []
@@ -211,17 +225,17 @@ def test_check_names_a_bet_that_is_not_counted(without_the_tie_bet: Par) -> None
     assert edges.endswith(", tie not counted")
 
 
-def test_a_hand_that_looks_at_a_rank_is_checked_and_its_odds_are_told_as_not_counted(
+def test_a_hand_that_tells_a_king_from_a_ten_is_checked_and_its_odds_are_told_as_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`check` of such a house ended with `par_not_counted`, as if the file could not be played."""
     game = tomllib.loads(programs.example_game("lucky9").read_text("utf-8"))
     hand = next(bet for bet in game["bets"] if bet.get("each_hand"))
-    hand["rows"].insert(0, {"when": {"winner": "own", "own": {"third": "9"}}, "pays": "2:1"})
+    hand["rows"].insert(0, {"when": {"winner": "own", "own": {"third": "K"}}, "pays": "2:1"})
     (tmp_path / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
     assert main(["check", str(tmp_path / "game.toml")]) == 0
     warning, last = capsys.readouterr().out.splitlines()
-    assert warning.startswith("warning: no odds are counted. The wager on a seat's own hand looks at more than points.")
+    assert warning.startswith("warning: no odds are counted. Row 1 of hand tells cards of the same points apart")
     assert last.endswith("No mistakes, 1 warning.")
     hand["rows"].insert(1, hand["rows"][0])
     (tmp_path / "game.toml").write_text(tomli_w.dumps(game), "utf-8")

@@ -24,9 +24,9 @@ from msgspec.structs import fields, replace
 from controller.basics.errors import TableError
 from controller.people.par.odds import Counted, Odds, Outcome, outcomes
 from controller.people.par.shoe import Shoe
-from controller.people.par.sights import kinds_of_card, tells, words_in
+from controller.people.par.sights import Sight, kinds_of_card, tells, told_apart, told_apart_as_third, words_in
 from controller.people.par.splits import NEW_PAIR, Again, Cards, Dealer, Judge, Pair, Splits
-from controller.rules.game.bets import AfterSplit, Bet, CardsAre, cards_hold, seen_of
+from controller.rules.game.bets import AfterSplit, Bet, When, cards_hold, seen_of
 from controller.rules.game.cards import DECK, WORTH, Card, Rank
 from controller.rules.game.lucky9 import Lucky9
 from controller.rules.game.play import Call, Choose, Play
@@ -247,10 +247,14 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
     Raises TableError `par_not_counted` where the hand's rows look at more than points.
     """
     game, bets = _as_counted(game, bets)
-    hand = next((bet for bet in bets if bet.each_hand), None)
-    if hand is None or not _by_points_alone(hand):
-        do = "Its rows may look at points, totals and numbers of cards, and at tens and faces together."
-        raise TableError("par_not_counted", "The wager on a seat's own hand looks at more than points.", do)
+    hand = next(bet for bet in bets if bet.each_hand)
+    if beyond := [number for number, row in enumerate(hand.rows, 1) if not _sees_points_alone(row.when)]:
+        what = f"Row {beyond[0]} of {hand.spot} tells cards of the same points apart, or a hand's first card from its "
+        do = (
+            "A seat's best play is counted by points. Rows may look at points, totals and numbers of cards, at the "
+            "ranks A to 9, and at tens and faces together. Put anything else into a bet beside the hand."
+        )
+        raise TableError("par_not_counted", f"{what}second.", do)
     seat = Seat(game, hand, shoe)
     rows, split = seat.unsplit(), seat.split()
     after = perm(sum(shoe.values()) - 3, game.most_cards(1) - 3)
@@ -298,14 +302,25 @@ def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Out
 
 def _by_points_alone(bet: Bet) -> bool:
     """Whether cards of the same points are the same to the bet."""
-    known = set(CardsAre.__struct_fields__)
-    hands = [hand for row in bet.rows for hand in row.when.hands()]
-    whole = {"winner", "margin", "cards", "total_sum", "split", "own", "dealer", "winning", "losing", "either", "both"}
+    return all(_sees_points_alone(row.when) for row in bet.rows)
+
+
+_WHOLE = frozenset(
+    {"winner", "margin", "cards", "total_sum", "split", "own", "dealer", "winning", "losing", "either", "both"}
+)
+
+
+def _sees_points_alone(when: When) -> bool:
+    """Whether cards of the same points are the same to the condition, and a hand's first two cards in either order."""
+    seen = Sight(False, when.hands(), False)
     return (
-        all(words_in(row.when) <= whole for row in bet.rows)
-        and all(words_in(hand) <= known for hand in hands)
-        and all(seen_of(hand, card) == seen_of(hand, WORTH[card.points]) for hand in hands for card in DECK)
+        words_in(when) <= _WHOLE
+        and not any(hand.first or hand.second for hand in seen.hands)
+        and all(told(seen, card) == told(seen, WORTH[card.points]) for told in _TOLD for card in DECK)
     )
+
+
+_TOLD = told_apart, told_apart_as_third
 
 
 def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
