@@ -135,9 +135,11 @@ class PtyLine:
         nobody = False
         with open(ended, "rb"):
             while True:
-                ready, _, _ = select.select(
-                    [ended] if nobody else [ended, master], [], [], _NOBODY_S if nobody else None
-                )
+                ends = [ended] if nobody else [ended, master]
+                try:
+                    ready, _, _ = select.select(ends, [], [], _NOBODY_S if nobody else None)
+                except OSError:  # a signal ended the program while this thread began: nobody waited for it
+                    return
                 if ended in ready:
                     return
                 nobody = False

@@ -263,6 +263,18 @@ def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLin
             pty.write(bytes(100))
 
 
+def test_ears_that_begin_when_the_line_is_gone_end_in_silence(pty: PtyLine) -> None:
+    """A signal may end the program between the thread's start and its first look. It wrote a traceback then."""
+    gone, far = os.pipe()
+    os.close(far)
+    ended, end = os.pipe()
+    os.close(gone)
+    try:
+        pty._hear(gone, ended)
+    finally:
+        os.close(end)
+
+
 def test_unplugged_and_plugged_again(tmp_path: Path, pty: PtyLine) -> None:
     with open_host(tmp_path) as host:
         pty.unplug()
