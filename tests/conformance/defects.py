@@ -692,8 +692,15 @@ PIT_DEFECTS = (
         "a table that another was before is paid what is left",
         "P40",
         _BOOKS,
-        "if (added := max(0, least_cents - won)) > 0:",
-        "if (added := 0) > 0:",
+        "added = max(0, least_cents - won)\n",
+        "added = 0\n",
+    ),
+    Defect(
+        "what the house added to a rejected award stays on the meter",
+        "P40",
+        _AWARDS,
+        "self._books.take_added(award.number, own_cents, award.meter, award.lock)",
+        "pass",
     ),
     Defect(
         "a level that the pit never said is paid",
@@ -734,5 +741,33 @@ PIT_DEFECTS = (
         "if shown.old > point.size:\n                return",
     ),
     _at_a_start("what was cosigned is forgotten at a start", "P42", "DELETE FROM cosigned"),
+    Defect(
+        "the win that comes first is the first",
+        "P43",
+        _AWARDS,
+        "self._put_right(event, lock), self.order.later_decided(lock)",
+        "[], self.order.later_decided(lock)",
+    ),
+    Defect(
+        "a word's age counts for nothing",
+        "P43",
+        "controller/pit/reference/shown.py",
+        "return at_ms + ago_ms, None",
+        "return at_ms, None",
+    ),
+    Defect(
+        "one person verifies while an earlier lock's round is not over",
+        "P44",
+        _AWARDS,
+        'if step == "verified" and award.waits and not',
+        'if step == "never" and award.waits and not',
+    ),
+    Defect(
+        "a round that is over is waited for until its table locks again",
+        "P44",
+        "controller/pit/reference/order.py",
+        "return int(lacks) <= 0 and any",
+        "return False and any",
+    ),
 )
 """Every clause has a defect of its own at least."""

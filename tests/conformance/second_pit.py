@@ -39,7 +39,7 @@ class Books:
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
         self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
         self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
-        self.shown = Row()
+        self.shown, self.locked, self.open = Row(), Row(), Row()
         self.awards, self.steps, self.told = list[Row](), list[Row](), list[Row]()
         self.last = self.held = 0
         self.catch_up()
@@ -101,13 +101,19 @@ class Books:
                     with suppress(BadSignatureError, KeyError, ValueError):
                         self.key.verify_key.verify(canonical(word), base64.b64decode(told["word"]["signature"]))
                         self.shown[hand] = word["meters"][METER]
+                        since = datetime.fromisoformat(word["at"]).timestamp() * 1000 + told["ago_ms"]
+                        since = max([since, *(ms for of, ms in self.locked.items() if of[:2] == hand[:2])])
+                        self.locked[hand] = self.open[hand[:2]] = since
                 for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
                     self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
                     self.wagered += bet["price_cents"]
             case {"type": "round", "awards": won} | {"type": "round", "royal9": won}:
                 self.hits[hand] = len(won)
+                if not won:
+                    self.open.pop(hand[:2], None)
             case {"type": "void", "progressive": bets}:
                 places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
+                self.open.pop(hand[:2], None)
                 self.voided += [self.wagers.pop(place) for place in places if place in self.wagers]
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
                 award = {
@@ -124,6 +130,7 @@ class Books:
                     self.divide(fixed["cents"], self.awards[-1:], ms)
                 of_round = [each for each in self.awards if each["hand"] == hand]
                 if len(of_round) >= self.hits.get(hand, 0):
+                    self.open.pop(hand[:2], None)
                     self.tell([each for each in of_round if each["win"]], event.get("spot", "royal9"), ms)
             case {"type": "award", "hit": hit, "step": step, "cents": cents}:
                 told = {"hit": hit, "step": step, "cents": cents}
@@ -136,7 +143,8 @@ class Books:
             win = {"of": of, "share": share, "cents": int(self.level() * share), "awards": list[Row](), "stands": True}
             self.given += win["cents"]
             shown = self.shown.get(of[0], 0) - sum(it["cents"] for it in self.wins if it["of"][0] == of[0])
-            win["added"] = max(0, int(shown * share) - win["cents"])
+            win["least"] = int(shown * share)
+            win["added"] = max(0, win["least"] - win["cents"])
             win["cents"] += win["added"]
             self.wins.append(win)
             for wager in self.wagers.values():
@@ -144,6 +152,23 @@ class Books:
         award["win"] = win
         win["awards"].append(award)
         self.divide(win["cents"], win["awards"], ms)
+        self.put_in_order(win, ms)
+
+    def put_in_order(self, win: Row, ms: int) -> None:
+        mine = self.locked.get(win["of"][0])
+        same = [
+            it for it in self.wins if it["share"] == win["share"] and self.locked.get(it["of"][0], -1) >= (mine or 0)
+        ]
+        free = [it for it in same if it["stands"] and all(each["step"] == "pending" for each in it["awards"])]
+        of_round = [{name: it[name] for name in ("of", "awards", "least")} for it in free]
+        of_round.sort(key=lambda it: self.locked[it["of"][0]])
+        for level, to in zip(free, of_round, strict=True):
+            if mine is not None and level["of"] != to["of"]:
+                bare = level["cents"] - level["added"]
+                level |= {**to, "added": max(0, to["least"] - bare), "cents": max(to["least"], bare)}
+                for each in level["awards"]:
+                    each["win"] = level
+                self.divide(level["cents"], level["awards"], ms)
 
     def tell(self, won: list[Row], spot: str, ms: int) -> None:
         for each in won:
@@ -284,6 +309,9 @@ def main(act: str, path: str, *words: str) -> None:
         for each in books.awards
     ):
         sys.exit("Hits of this round are still to come.")
+    mine = next((books.locked.get(each["hand"], 0) for each in books.awards if each["award"] == words[0]), 0)
+    if act == "verified" and any(ms < mine for ms in books.open.values()):
+        sys.exit("A round that was locked before is not over.")
     books.write(**({"adopt": words} if act == "adopt" else {"decided": words[0], "as": act}))
 
 

@@ -55,11 +55,11 @@ def contract_page() -> Iterator[str]:
     yield "What each side promises. A number keeps its meaning for ever. The [kit](conformance.md) tries each."
     yield ""
     for letter, side in (("P", "pit"), ("T", "table")):
-        yield f"| clause | what a {side} does |"
-        yield "|---|---|"
+        yield f"| clause | asked since version | what a {side} does |"
+        yield "|---|---|---|"
         for clause in document["x-clauses"]:
             if clause["number"].startswith(letter):
-                yield f"| {clause['number']} | {clause['text']} |"
+                yield f"| {clause['number']} | {clause['since']} | {clause['text']} |"
         yield ""
     yield "## Channels"
     yield ""

@@ -11,6 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -41,10 +42,11 @@ class Level:
 
 @dataclass
 class Won:
-    """A level that a hand won: who shares it, what the meter began again with, the wagers by hand that were on it, and
-    how many cents of those wagers were voided since. The house added `added_cents`, since the table had shown more at
-    the lock, and still has `in_it_cents` of them in it."""
+    """A level that a hand won: which hand, who shares it, what the meter began again with, the wagers by hand that were
+    on it, and how many cents of those wagers were voided since. The house added `added_cents`, since the table had
+    shown more at the lock, and still has `in_it_cents` of them in it."""
 
+    hand: Hand
     cents: int
     added_cents: int
     from_reserve: int
@@ -65,9 +67,11 @@ class Reckoning:
         self._terms = terms
         self.levels = {name: Level(Fraction(seed)) for name, (seed, *_) in terms.items()}
         self._shown: dict[Hand, dict[str, int]] = {}
+        self._locked_ms: dict[Hand, float] = {}
         self._won: dict[tuple[Hand, str], Won] = {}
         self._meter_of: dict[str, tuple[Hand, str]] = {}
         self.cents: dict[str, int] = {}
+        self._decided: set[str] = set()
 
     def take(self, event: Event) -> None:
         """Take in one event of a table."""
@@ -76,6 +80,10 @@ class Reckoning:
             case "wagers_locked":
                 assert hand not in self._shown, f"{hand} is locked twice"
                 self._shown[hand] = told["word"]["meters"] if (told := event.get("told")) else {}
+                if told:
+                    at_ms = 1000 * datetime.fromisoformat(told["word"]["at"]).timestamp() + told["ago_ms"]
+                    before = [ms for of, ms in self._locked_ms.items() if of[0] == hand[0]]
+                    self._locked_ms[hand] = max([round(at_ms), *before])
                 (royal9,) = event["progressive"]
                 for name, level in self.levels.items():
                     level.fed[hand] = royal9["price_cents"] * len(royal9["seats"])
@@ -91,8 +99,9 @@ class Reckoning:
                 self._hit(hand, event["progressive"]["meter"], event["id"])
 
     def decide(self, hit: str, step: str) -> None:
-        """Take in that a person rejected or paid the award of this hit."""
-        if hit not in self._meter_of:
+        """Take in that people verified, rejected or paid the award of this hit."""
+        self._decided.add(hit)
+        if hit not in self._meter_of or step == "verified":
             return
         hand, meter = self._meter_of[hit]
         won, level = self._won[hand, meter], self.levels[meter]
@@ -122,7 +131,10 @@ class Reckoning:
     def _share(self, cents: int, hits: Sequence[str]) -> None:
         each, left = divmod(cents, len(hits))
         for place, sharer in enumerate(hits):
-            self.cents[sharer] = each + (1 if place < left else 0)
+            cents = each + (1 if place < left else 0)
+            if self.cents.get(sharer) != cents:
+                self._decided.discard(sharer)
+            self.cents[sharer] = cents
 
     def _hit(self, hand: Hand, meter: str, hit: str) -> None:
         level = self.levels[meter]
@@ -130,7 +142,7 @@ class Reckoning:
             seed, _, _, most = self._terms[meter]
             cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
             added = max(0, self._shown[hand].get(meter, 0) - cents)
-            won = Won(cents, added, from_reserve, max(0, seed - from_reserve), level.fed, in_it_cents=added)
+            won = Won(hand, cents, added, from_reserve, max(0, seed - from_reserve), level.fed, in_it_cents=added)
             level.cents += won.from_reserve + won.from_house - cents
             level.reserve -= from_reserve
             level.fed = {}
@@ -140,6 +152,20 @@ class Reckoning:
         won.hits.append(hit)
         self._meter_of[hit] = hand, meter
         self._share(won.cents + won.added_cents, won.hits)
+        if hand in self._locked_ms:
+            self._put_in_order(meter, self._locked_ms[hand])
+
+    def _put_in_order(self, meter: str, since_ms: float) -> None:
+        """Of the levels on which nobody has decided, who locked first has the first."""
+        open_ = [won for won in self.levels[meter].won if not self._decided.intersection(won.hits)]
+        free = [won for won in open_ if self._locked_ms.get(won.hand, -1) >= since_ms]
+        of_hands = sorted(((won.hand, won.hits) for won in free), key=lambda each: self._locked_ms[each[0]])
+        for won, (hand, hits) in zip(free, of_hands, strict=True):
+            if won.hand != hand:
+                won.hand, won.hits = hand, hits
+                won.added_cents = won.in_it_cents = max(0, self._shown[hand].get(meter, 0) - won.cents)
+                self._won[hand, meter] = won
+                self._share(won.cents + won.added_cents, hits)
 
 
 class Books:
@@ -166,23 +192,14 @@ class Books:
 
 
 def _decisions(ledger: Place) -> dict[int, list[tuple[str, str]]]:
-    """The hits whose awards were rejected or paid, each with which of the two it was, by the number of the event
-    before.
-
-    A posting is made in the transaction of its event or decision, so the postings' numbers give the order of both. An
-    event without a posting moved nothing, so its place does not matter, except for further hits on a level that the
-    hand's first hit won. Before the last of those nothing of the hand is decided.
-    """
+    """The hits on whose awards people decided, each with what was decided, by the number of the event before."""
     decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    last = 0
-    for why, event, hit, last_of_hand in rows(
+    for after, what, hit in rows(
         ledger,
-        "SELECT why, posting.event, award.hit, (SELECT max(event) FROM award AS beside WHERE beside.hand = award.hand)"
-        " FROM posting LEFT JOIN award ON award.number = posting.award ORDER BY posting.number",
+        "SELECT after_event, what, hit FROM decision JOIN award ON award.number = subject"
+        " WHERE what IN ('verified', 'paid', 'rejected') ORDER BY decision.number",
     ):
-        last = max(last, event or 0)
-        if why in ("rejected", "paid"):
-            decisions[max(last, last_of_hand)].append((hit, why))
+        decisions[after].append((hit, what))
     return decisions
 
 

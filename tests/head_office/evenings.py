@@ -280,6 +280,7 @@ class Evening:
 _SINCE_FORM_6 = (
     *("decided", "proposal", "refused", "reading", "day", "slip_print", "slip", "house_rules", "decision", "doubt"),
     *("ack_time", "in_force", "win", "closing", "moved", "cosigned", "fork", "added", "shown"),
+    *("locked_at", "at_least", "come_to"),
 )
 TO_FORM_6 = (
     *(f"DROP TABLE {name}" for name in _SINCE_FORM_6),

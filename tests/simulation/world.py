@@ -29,6 +29,7 @@ import controller.daemon.delivery.recognition_said
 import controller.daemon.folding
 import controller.daemon.record.journal_reading
 import controller.pit.reference.clock
+import controller.pit.reference.shown
 import controller.pit.reference.strangers
 import controller.pit.reference.taking
 import drivers.line.shoe_on_line
@@ -267,6 +268,7 @@ class World:
             ),
             patch.object(controller.pit.reference.taking, "signature_holds", signature_holds),
             patch.object(controller.pit.reference.strangers, "signature_holds", signature_holds),
+            patch.object(controller.pit.reference.shown, "signature_holds", signature_holds),
             patch.object(controller.daemon.record.journal_reading, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.daemon.delivery.pit_said, "stamp_now", self.stamp),

@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace) -> int:
         raise TableError("clause_unknown", f"There is no clause {', '.join(sorted(unknown))} to try.", do)
     if options.list:
         for clause in wanted:
-            print(f"{clause.number}  {clause.text}")
+            print(f"{clause.number}  since version {clause.since}  {clause.text}")
         return ALL_KEPT
     if options.broker is None:
         raise TableError("broker_missing", "No broker was named.", "Give --broker HOST:PORT.")

@@ -408,7 +408,7 @@ def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
 @_clause("P34")
 def _rejected(kit: PitKit) -> None:
     table, before_cents, (pending,) = hits(kit, [("", "1:1")])
-    _reject(kit, table, pending)
+    reject(kit, table, pending)
     kit.must_refuse(table, pending, "verify", "pay", "reject", which="is rejected")
     _must_hold(table, before_cents, "A whole level was won, and its award was rejected")
     _rejected_of_a_shared_level(kit)
@@ -416,14 +416,15 @@ def _rejected(kit: PitKit) -> None:
     for won in ("1:10", "1:1"):
         before_cents = level(kit.table(), a_meter(kit.table()))
         table, _, pending = _voided_after_a_hit(kit, _ODD_PRICE_CENTS * 100, won)
-        _reject(kit, table, pending)
+        reject(kit, table, pending)
         table.send(table.void((1,)))
         committed(table)
         what = "wagers from before it were voided, its award was rejected, and then its own wager was voided"
         _must_hold(table, before_cents, f"A hit won {won} of a level, {what}")
 
 
-def _reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
+def reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
+    """Have a person reject the award, and tell the step. Returns the step."""
     kit.decide("reject", table, award)
     return _next_step(table, award, "rejected")
 
@@ -438,7 +439,7 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
     """The part of a rejected hit goes to the hit that shares the level; where that hit is paid, back on the meter."""
     table, before_cents, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
     begun_cents = level(table, a_meter(table))
-    _reject(kit, table, first)
+    reject(kit, table, first)
 
     def anew() -> list[AwardStep]:
         return [step for step in table.steps() if step.award == second.award and step.seq > second.seq]
@@ -452,14 +453,14 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
     table.send(table.award(anew()[0]))
     committed(table)
     _must_hold(table, begun_cents, "Of two hits that share a level the first was rejected")
-    _reject(kit, table, anew()[0])
+    reject(kit, table, anew()[0])
     _must_hold(table, before_cents, "Both hits that share a level were rejected")
     table, _, (first, second) = hits(kit, [("", "1:1"), ("", "1:1")])
     begun_cents = level(table, a_meter(table))
     for deed, step in (("verify", "verified"), ("pay", "paid")):
         kit.decide(deed, table, first)
         _next_step(table, first, step)
-    _reject(kit, table, second)
+    reject(kit, table, second)
     _must_hold(table, begun_cents + second.cents, "Of two hits that share a level the first was paid, then the second"
                " was rejected")  # fmt: skip
 
@@ -470,10 +471,10 @@ def _rejected_before_a_later_level(kit: PitKit) -> None:
     begun_cents = level(table, a_meter(table))
     table, later_cents, (second,) = hits(kit, [("", "1:1")])
     now_cents = level(table, a_meter(table))
-    _reject(kit, table, first)
+    reject(kit, table, first)
     _must_hold(table, now_cents + first.cents, "Two rounds won the whole level one after the other, and the first hit"
                " was rejected")  # fmt: skip
-    _reject(kit, table, second)
+    reject(kit, table, second)
     due_cents = before_cents + later_cents - begun_cents
     _must_hold(table, due_cents, "Two rounds won the whole level one after the other, and both hits were rejected")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from controller.contract.events import Win
-from controller.contract.pit_words import AwardStep
+from controller.contract.pit_words import AwardStep, MetersWord
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, BrokenError, Checks
 from controller.pit.conformance.far_table import FarTable
 from controller.pit.conformance.pit_kit import PitKit, a_meter, committed, echo, hits, level
+from controller.pit.conformance.pit_money_checks import reject
 
 _PRICE_CENTS = 33_300
 _SEATS = (1, 2, 3, 4, 5, 6, 7)
@@ -65,6 +66,60 @@ def _no_less_than_shown(kit: PitKit) -> None:
                 f" table showed {shown_cents}, {'and proves' if proven else 'and does not prove'} that the pit said so."
                 f" The award is {award.cents} cents, and must be {due_cents}."
             )
+        reject(kit, table, award)
+        if (now_cents := level(table, meter)) != holds_cents:
+            raise BrokenError(
+                f"The meter {meter} held {holds_cents} cents at a hit of {award.cents}, which was rejected. Then the"
+                f" meter is at {now_cents}."
+            )
+
+
+@_clause("P43")
+def _in_the_order_of_the_locks(kit: PitKit) -> None:
+    early, late = kit.new_table(), kit.new_table()
+    meter, shown_cents = _locked_one_after_the_other(early, late)
+    (first,) = _wins(late, meter)
+    holds_cents = level(early, meter)
+    since = len(late.wire.heard)
+    (second,) = _wins(early, meter)
+
+    def anew() -> list[int]:
+        return [step.cents for step in late.steps(since) if (step.award, step.step) == (first.award, "pending")]
+
+    due_cents = max(shown_cents, holds_cents)
+    late.wire.wait(lambda: due_cents in anew(), ANSWERS_WITHIN_S)
+    if second.cents != first.cents or anew()[-1:] != [due_cents]:
+        raise BrokenError(
+            f"A hit won the meter's {first.cents} cents. Then a hit came whose wagers were locked a second before. It"
+            f" has {second.cents} cents. The other must be pending anew with {due_cents}, and came with {anew()}."
+        )
+
+
+@_clause("P44")
+def _waits_for_an_earlier_lock(kit: PitKit) -> None:
+    early, late = kit.new_table(), kit.new_table()
+    meter, _ = _locked_one_after_the_other(early, late)
+    (award,) = _wins(late, meter)
+    which = "was locked after a round of another table, which is not over"
+    kit.must_refuse(late, award, "verify", which=which)
+    early.send(early.dealt((1,), ()))
+    committed(early)
+    kit.decide("verify", late, award)
+
+
+def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, int]:
+    """Both tables lock by one word of the pit, the second a second later. Returns the meter, and what it showed."""
+    meter = a_meter(early)
+    early.send(early.lock(meter, _SEATS, _PRICE_CENTS), early.dealt(_SEATS, ()))
+    committed(early)
+    level(early, meter)
+    said = early.heard_on(early.topics.meters)[-1].message
+    for table, ago_ms in ((early, 0), (late, 1000)):
+        table.send({**table.lock(meter, (1,)), "told": {"word": said, "ago_ms": ago_ms}})
+        committed(table)
+    word = MetersWord.read(said)
+    assert word is not None, "it was read before"
+    return meter, word.meters[meter]
 
 
 def _wins(table: FarTable, meter: str) -> list[AwardStep]:

@@ -64,7 +64,8 @@ class Report(Struct, frozen=True):
         """The report for a terminal."""
         lines = [self.heading(), f"Tried: {self.tried} on the broker {self.broker}", ""]
         for line in self.lines:
-            lines.append(f"{line.clause.number}  {line.result.value:9}  {line.clause.text}")
+            asked = f"since version {line.clause.since}"
+            lines.append(f"{line.clause.number}  {line.result.value:9}  {asked}  {line.clause.text}")
             if line.why:
                 lines.append(f"                {line.why}")
         return "\n".join([*lines, "", self.summary, ""])
@@ -93,8 +94,8 @@ class Report(Struct, frozen=True):
     def page(self) -> str:
         """One HTML page that needs no other file, to read and to print."""
         rows = "".join(
-            f'<tr class="{line.result.name.lower()}"><td>{line.clause.number}</td><td>{html.escape(line.clause.text)}'
-            f"</td><td>{line.result.value}</td><td>{html.escape(line.why)}</td></tr>\n"
+            f'<tr class="{line.result.name.lower()}"><td>{line.clause.number}</td><td>{line.clause.since}</td>'
+            f"<td>{html.escape(line.clause.text)}</td><td>{line.result.value}</td><td>{html.escape(line.why)}</td></tr>\n"
             for line in self.lines
         )
         return _PAGE.format(
@@ -128,10 +129,11 @@ _PAGE = """<!doctype html>
 body {{ font: 15px/1.4 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }}
 table {{ border-collapse: collapse; }}
 td, th {{ border: 1px solid #bbb; padding: .4em; text-align: left; vertical-align: top; }}
-.broken td:nth-child(3) {{ background: #c00; color: #fff; font-weight: bold; }}
-.kept td:nth-child(3) {{ background: #dfd; }} .not_tried td:nth-child(3) {{ background: #eee; }}
+.broken td:nth-child(4) {{ background: #c00; color: #fff; font-weight: bold; }}
+.kept td:nth-child(4) {{ background: #dfd; }} .not_tried td:nth-child(4) {{ background: #eee; }}
 </style></head><body><h1>Conformance of {tried}</h1><p>{heading}</p>
 <p>On the broker {broker}: {summary}.</p>
-<table><tr><th>Clause</th><th>What {tried} must do</th><th>Result</th><th>What came instead, or why not tried</th></tr>
+<table><tr><th>Clause</th><th>Asked since version</th><th>What {tried} must do</th><th>Result</th>
+<th>What came instead, or why not tried</th></tr>
 {rows}</table></body></html>
 """

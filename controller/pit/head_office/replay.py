@@ -10,6 +10,8 @@ from what was wagered under each terms, from the levels that were won and stand,
 - Other terms of a meter that was wagered on wait until all of the meter is won, and run from that hit on. Where that
   level was never won after all, the former terms run again, and the others wait.
 - A hit wins no less than its table showed at the lock of the wagers, by a word that the pit signed: the house adds it.
+- Such a lock has a moment: the word's time, and how long the table had that word. Where the hit of an earlier lock
+  comes later, the pending levels of the same share go to the rounds in the order of their locks.
 - A meter stops at its limit. What comes then is its overflow, which goes on the next level.
 - A voided wager takes its parts back, less what was won of them since.
 - A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
@@ -34,7 +36,7 @@ from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_SEAT, MOS
 from controller.contract.canonical import canonical
 from controller.contract.keys import signature_holds
 from controller.contract.old_events import as_now
-from controller.contract.pit_words import MetersWord
+from controller.contract.pit_words import MetersWord, moment_ms
 
 _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 
@@ -267,6 +269,9 @@ class Replay:
         """`pit_keys` prove what the pit had told a table of the meters."""
         self._pit_keys = pit_keys
         self._shown: dict[tuple[Place, str], int] = {}
+        self._locked_ms: dict[Place, int] = {}
+        self._last_ms: dict[tuple[str, str], int] = {}
+        self._least: dict[tuple[Place, str, Fraction], int] = {}
         self.meters: dict[str, Meter] = {}
         self.awards: dict[str, Award] = {}
         """By the hit's id, under the name of its stream."""
@@ -427,7 +432,11 @@ class Replay:
         match told:
             case {"word": dict(said), "ago_ms": ago_ms, **others} if not others and is_count(ago_ms, 0, MOST_AHEAD_MS):
                 word = MetersWord.read(said)
-                if word is not None and any(signature_holds(said, key) for key in self._pit_keys):
+                if fed and word is not None and any(signature_holds(said, key) for key in self._pit_keys):
+                    stream = place.table, place.stream
+                    at_ms = max(self._last_ms.get(stream, 0), (moment_ms(word.at) or 0) + ago_ms)
+                    self._last_ms[stream] = at_ms  # of one table no lock is before the one before
+                    self._locked_ms.setdefault(place, at_ms)
                     for name in fed & word.meters.keys():
                         self._shown.setdefault((place, name), word.meters[name])
 
@@ -467,6 +476,32 @@ class Replay:
             won.awards.append(award)
             if not decided:  # else nothing of the level is left for this hit
                 _divide(won.cents + won.added_cents, won.awards)
+            self._put_in_order(award, won)
+
+    def _put_in_order(self, award: Award, won: _Won) -> None:
+        """Where this hit's lock was before those of pending levels of its share, these go to their rounds in order."""
+        mine = self._locked_ms.get(award.place)
+        if mine is None or award.meter is None:
+            return
+        free = [
+            (other, self._locked_ms[place])
+            for other in self.meters[award.meter].won
+            if other.stands
+            and other.share == won.share
+            and other.awards
+            and all(each.step == "pending" for each in other.awards)
+            and self._locked_ms.get(place := other.awards[0].place, -1) >= mine
+        ]
+        in_order = [other.awards for other, _ in sorted(free, key=itemgetter(1))]
+        for (level, _), awards in zip(free, in_order, strict=True):
+            if level.awards is awards:
+                continue
+            key = (awards[0].place, award.meter, won.share)
+            self._won[key], level.awards = level, awards
+            level.added_cents = max(0, self._least[key] - level.cents)
+            for each in awards:
+                each.won = level
+            _divide(level.cents + level.added_cents, awards)
 
     def _win(self, place: Place, name: str, share: Fraction) -> _Won:
         """The share of the level that this round won: the round's first hit of that share wins it."""
@@ -476,7 +511,8 @@ class Replay:
             before = [other for of, other in self._won.items() if of[:2] == (place, name)]
             taken = sum(other.cents + other.added_cents for other in before)
             self._won[key] = won = self.meters[name].wins(share)
-            won.added_cents = max(0, floor((self._shown.get((place, name), 0) - taken) * share) - won.cents)
+            self._least[key] = floor((self._shown.get((place, name), 0) - taken) * share)
+            won.added_cents = max(0, self._least[key] - won.cents)
             if won.former is not None:
                 now = self.meters[name].terms[self.meters[name].runs]
                 self._tell(f"{name} was won ({place}): the terms that waited run, {now}")

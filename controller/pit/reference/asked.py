@@ -54,13 +54,15 @@ class Verify(_OfAward, frozen=True, forbid_unknown_fields=True, tag="verify"):
 
     may = ("attendant", "supervisor")
     despite_doubts: bool = False
+    without_waiting: bool = False
+    """The award waits for tables, and two people say that it need not."""
 
     @property
     def needs_two(self) -> bool:
-        return self.despite_doubts
+        return self.despite_doubts or self.without_waiting
 
     def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
-        return award_line(ledger.take_step(self.award, "verified", by, witness))
+        return award_line(ledger.take_step(self.award, "verified", by, witness, self.without_waiting))
 
 
 class Pay(_OfAward, frozen=True, forbid_unknown_fields=True, tag="pay"):
@@ -312,6 +314,7 @@ def award_lines(award: Award) -> list[str]:
         )
     if award.shown_cents:
         lines.append(f"    the house added {figures(award.shown_cents)} to the level: the table had shown so much more")
+    lines += [f"    waits for table {table}: {why}" for table, why in award.waits]
     lines += [f"    told by the table: {telling}, {telling.became}" for telling in award.tellings]
     lines += [f"    ? {doubt}" for doubt in award.doubts]
     if award.more:

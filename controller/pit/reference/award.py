@@ -76,6 +76,8 @@ class Award(Struct, frozen=True):
     doubts: tuple[Doubt, ...] = ()
     shown_cents: int = 0
     """What the house added to the level, since the table had shown more at the lock than the meter held at the hit."""
+    waits: tuple[tuple[str, str], ...] = ()
+    """While it is pending, the tables that may have locked before it, each with what is yet to be heard of it."""
 
     @property
     def held(self) -> bool:

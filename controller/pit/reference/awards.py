@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
@@ -36,6 +37,7 @@ from controller.pit.reference.clock import highest_number, next_number, number_t
 from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.doubts import Doubts
 from controller.pit.reference.meters import split
+from controller.pit.reference.order import Order, award_waits
 from controller.pit.reference.people import both, name, not_two_people, two_people
 from controller.pit.reference.shown import Shown
 from controller.pit.reference.store import Store
@@ -108,6 +110,19 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 }
 
 
+class Booked(Struct, frozen=True):
+    """What became of a hit.
+
+    `settled_before`: people had decided on its level before it came. The award is then 0 cents, and people settle the
+    hit by hand. `moved` are the awards whose locks were later, and which have a later level since. `decided` are
+    awards whose locks were later too, and on which people had decided: they keep their level.
+    """
+
+    settled_before: bool
+    moved: tuple[str, ...]
+    decided: tuple[str, ...]
+
+
 class Awards:
     """The awards in a ledger. Every method works inside the ledger's transaction."""
 
@@ -118,6 +133,7 @@ class Awards:
         self._doubts = Doubts(db)
         self.shown = Shown(db)
         self.wins = Wins(db, books.level_cents)
+        self.order = Order(db, books)
 
     def hit(
         self,
@@ -129,18 +145,17 @@ class Awards:
         tier: str,
         won: tuple[str, Fraction] | int,
         doubts: Sequence[str] = (),
-    ) -> bool:
+    ) -> Booked:
         """Make the pending award of a committed hit. `won` is a meter and the share that is won, or fixed cents.
 
         `doubts` are the codes of what the table says against the round.
-
-        Returns False where people had decided on the level before this hit came. The award is then 0 cents, and people
-        settle the hit by hand.
         """
         meter, lock, cents = None, None, None
         if isinstance(won, tuple):
             meter, share = won
-            lock, level = self._books.win(event, hand, meter, share, self.shown.least_cents(hand, meter, share))
+            least_cents = self.shown.least_cents(hand, meter, share)
+            self.order.note_least(hand, meter, str(share), least_cents)
+            lock, level = self._books.win(event, hand, meter, share, least_cents)
             cents = self._shared(lock, level)
         else:
             cents = won
@@ -154,8 +169,18 @@ class Awards:
         ).fetchone()
         self._doubts.tell(number, event, doubts)
         self._take(number, "pending", "pit")
+        moved, decided = ([], []) if lock is None else (self._put_right(event, lock), self.order.later_decided(lock))
         self.wins.tell(hand)
-        return cents is not None
+        return Booked(cents is None, tuple(id_ for id_ in moved if id_ != f"{table}.{before + 1}"), tuple(decided))
+
+    def _put_right(self, event: int, lock: int) -> list[str]:
+        """Give levels in the order of the locks. Returns the awards that have another level now."""
+        moved: list[str] = []
+        for number, cents in self.order.put_right(event, lock):
+            awards = self.listed("lock = ?", number)
+            self._share(awards, cents)
+            moved += [award.id for award in awards]
+        return moved
 
     def _shared(self, lock: int, level: int) -> int | None:
         """The part of a level that one more award of this lock has; None where people decided on the level already."""
@@ -169,14 +194,15 @@ class Awards:
             self._take(number, "pending", "pit")
         return cents
 
-    def take(self, id_: str, step: Step, by: str, witness: str | None = None) -> Award:
+    def take(self, id_: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False) -> Award:
         """The account `by`, with a second account as `witness`, takes the award's next step. Returns the award then.
 
-        An award in doubt is verified and paid only with a witness, who decides despite the doubts. Raises TableError
+        An award in doubt is verified and paid only with a witness, who decides despite the doubts. An award that waits
+        for tables is verified only with a witness, `without_waiting`. Raises TableError
         `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `not_two_people` where who verified the
         award pays it, or where the witness is no other account; `award_doubted` where the award is in doubt and has no
-        witness; `award_told` where steps that the table told of are to be recalled first; or `award_incomplete` where
-        hits of the award's round are still to come, which may share the award.
+        witness; `award_told` where steps that the table told of are to be recalled first; `award_incomplete` where
+        hits of the award's round are still to come, which may share the award; or `award_waits`.
         """
         award, by = self.named(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
@@ -194,6 +220,8 @@ class Awards:
             )
         if witness is not None:
             two_people(by, witness)
+        if step == "verified" and award.waits and not (without_waiting and witness):
+            raise award_waits(id_, award.waits)
         if step == "paid" and by in self._verifiers(award.number):
             raise not_two_people(by)
         if step == "rejected":
@@ -216,7 +244,9 @@ class Awards:
     def _note(self, step: str, award: Award, by: str, witness: str | None, cents: int) -> None:
         """Keep who decided on this step."""
         cents = 0 if step == "rejected" else cents
-        told = {"award": award.id, "step": step, "cents": cents}
+        told: dict[str, object] = {"award": award.id, "step": step, "cents": cents}
+        if step == "verified" and award.waits:
+            told |= {"without": [table for table, _ in award.waits]}
         self._decisions.note(step, award.number, by, witness, told, cents)
 
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
@@ -314,6 +344,7 @@ class Awards:
                 tellings=self._tellings("award.number = ?", award.number),
                 doubts=self._doubts.of(award.number),
                 shown_cents=self._books.added_cents(award.lock),
+                waits=self.order.waits(award.number, award.table, award.meter, hand) if award.step == "pending" else (),
             )
             for award, hand in awards
         ]

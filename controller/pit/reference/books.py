@@ -309,9 +309,8 @@ class Books:
             (event, hand, str(share), won, meter),
         ).fetchone()
         self.post("hit", {f"meter:{meter}": -won}, "awards", event)
-        if (added := max(0, least_cents - won)) > 0:
-            self.post("shown", {"shown": -added}, "awards", event)
-            self._db.execute("INSERT INTO added (lock, cents) VALUES (?, ?)", (lock, added))
+        added = max(0, least_cents - won)
+        self.add_shown(event, int(lock), added)
         if share == 1:
             self._begin_again(event, meter, int(lock), reserve.cents)
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
@@ -346,6 +345,16 @@ class Books:
         """What the house has added to this lock, since its table had shown more."""
         row = self._db.execute("SELECT cents FROM added WHERE lock = ?", (lock,)).fetchone()
         return 0 if row is None else int(row[0])
+
+    def add_shown(self, event: int, lock: int, cents: int) -> None:
+        """Book that the house adds so much to this lock; below 0, that it adds so much less."""
+        if cents:
+            self.post("shown", {"shown": -cents}, "awards", event)
+            self._db.execute(
+                "INSERT INTO added (lock, cents) VALUES (?, ?)"
+                " ON CONFLICT (lock) DO UPDATE SET cents = added.cents + excluded.cents",
+                (lock, cents),
+            )
 
     def take_added(self, award: int, cents: int, meter: str, lock: int) -> None:
         """Book that of what a rejected award gave back to its meter the house takes what it had added to that lock."""

@@ -12,6 +12,7 @@ from controller.pit.reference import (
     decisions,
     doubts,
     intake,
+    order,
     proposals,
     refused,
     session,
@@ -22,7 +23,7 @@ from controller.pit.reference import (
     witness,
 )
 
-FORM = 16
+FORM = 17
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -45,6 +46,7 @@ NEW = (
     *(_STREAM, _ACK_TIME, adoptions.SCHEMA, terms.SCHEMA, books.SCHEMA, awards.SCHEMA, doubts.SCHEMA, decisions.SCHEMA),
     *(intake.SCHEMA, alarms.SCHEMA, session.SCHEMA, slips.SCHEMA, days.SCHEMA),
     *(closing.SCHEMA, decisions.RECORD, proposals.SCHEMA, refused.SCHEMA, wins.SCHEMA, witness.SCHEMA, shown.SCHEMA),
+    order.SCHEMA,
 )
 """The statements that make a new ledger."""
 
@@ -62,5 +64,6 @@ FROM_FORM = {
     13: (terms.FROM_FORM_13, closing.SCHEMA),
     14: (witness.SCHEMA,),
     15: (shown.SCHEMA,),
+    16: (order.SCHEMA,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

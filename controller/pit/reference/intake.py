@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.basics.money import figures
-from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_SEQ, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import STEPS, is_name_of_a_person
-from controller.pit.reference.awards import Awards
+from controller.pit.reference.awards import Awards, Booked
 from controller.pit.reference.books import Books
 from controller.pit.reference.doubts import OF_THE_SHOE
 from controller.pit.reference.incoming import RefusedError, TableEvent
@@ -190,6 +190,12 @@ class Intake:
                     self._db.execute("UPDATE hand SET hits = ? WHERE number = ?", (len(hits), hand))
             case "hit":
                 yield from self._hit(number, table, event)
+            case "shoe_opened" | "shoe_closed" if message.get("contract") == CONTRACT_VERSION:
+                self._awards.order.shoe(table, event.epoch, event.type == "shoe_opened")
+            case "win_told":
+                match message.get("win"):
+                    case {"seq": seq} if is_count(seq, 1, MOST_SEQ):
+                        self._awards.order.told(table, event.epoch, seq)
             case "correction":
                 if message.get("awards") != message.get("awards_before"):
                     hand = self._hand(table, event)
@@ -217,7 +223,10 @@ class Intake:
         if (told := message.get("told")) is not None:
             fed = {name for bet in _bets(message) if bet.get("seats") for name in _locked(bet)[3]}
             hand = self._hand(table, event)
-            if (alarm := self._awards.shown.lock(hand, table, told, fed)) is not None:
+            moment_ms, alarm = self._awards.shown.lock(hand, table, told, fed)
+            if moment_ms is not None:
+                self._awards.order.lock(table, event.epoch, hand, event.seq, moment_ms)
+            if alarm is not None:
                 yield hand, alarm
 
     def _void(
@@ -247,8 +256,11 @@ class Intake:
             "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
         ).fetchone()
         doubts = _doubts(message) + [FORKED] * self._witness.forked(table, event.epoch)
-        if not self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts):
+        booked = self._awards.hit(number, f"{table}/{event.epoch}/{event.seq}", hand, spot, seat, tier, won, doubts)
+        if booked.settled_before:
             yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before")
+        for alarm in _out_of_order(table, event, booked):
+            yield hand, alarm
         for alarm in self._books.meter_terms.begun_by(number):
             yield None, alarm
         if repeated is not None:
@@ -290,6 +302,24 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
         f"Event {table}/{event.epoch}/{event.seq} ({_named(event)}) {what}.",
         "Find out what happened at the table before any award of this round is paid.",
     )
+
+
+def _out_of_order(table: str, event: TableEvent, booked: Booked) -> Iterator[TableError]:
+    """The alarms where wins of rounds that were locked later came before this one."""
+    before = f"Table {table} locked {_named(event)} before the round of award {{}}, and its win came later."
+    if booked.moved:
+        yield TableError(
+            "wins_put_in_order",
+            f"{before.format(', '.join(booked.moved))} The levels went to these wins in the order of the locks.",
+            "Read the amounts anew before you decide: `award list`.",
+        )
+    if booked.decided:
+        yield TableError(
+            "win_came_late",
+            f"{before.format(', '.join(booked.decided))} People had decided on that award by then, and it keeps its"
+            " level. This win is paid what its table showed, and the house pays the difference.",
+            "Find out why the table's events came late.",
+        )
 
 
 def _named(event: TableEvent) -> str:

@@ -194,6 +194,7 @@ class Ledger:
             set_aside_as = f"{epoch}~{number}"  # no epoch has this form
             self._awards.take_back(table, epoch, set_aside_as, by)
             self._books.take_back(table, epoch, set_aside_as, before_event, number)
+            self._awards.order.set_aside(table, epoch)
             self._events.set_aside(table, epoch, set_aside_as)
             self.witness.set_aside(table, epoch, set_aside_as)
             self._adoptions.take_back(table, epoch, set_aside_as, before_event, people.both(by, witness), why)
@@ -477,7 +478,9 @@ class Ledger:
         with self._reading():
             return self._awards.listed()
 
-    def take_step(self, award: str, step: Step, by: str, witness: str | None = None) -> Award:
+    def take_step(
+        self, award: str, step: Step, by: str, witness: str | None = None, without_waiting: bool = False
+    ) -> Award:
         """The account `by` decides on an award, with the account `witness` where the decision needs two.
 
         Raises TableError as `Awards.take`, `slips.refuse_unmarked` and `Session.refuse_decisions` do.
@@ -485,7 +488,7 @@ class Ledger:
         with self._deciding():
             if step == "paid":
                 slips.refuse_unmarked(self._db, award)
-            return self._awards.take(award, step, by, witness)
+            return self._awards.take(award, step, by, witness, without_waiting)
 
     def print_slip(self, award: str, by: str) -> ToPrint:
         """A person prints the slip of an award. Raises TableError as `Slips.print_one` does."""

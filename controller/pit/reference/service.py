@@ -309,6 +309,8 @@ class Pit:
         for event in received.committed:
             self._alarms.pop(event.table, None)
             self._steps_due.add(event.table)
+            if event.type == "hit":
+                self._steps_due.update(self._acked)  # awards of other tables may have another level by it
             say_event(event)
             for alarm in event.alarms:
                 self._alarm(event.table, alarm)

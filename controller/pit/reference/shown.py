@@ -45,14 +45,14 @@ class Shown:
         self.keys: tuple[bytes, ...] = ()
         self._proved: dict[str, object] | None = None
 
-    def lock(self, hand: int, table: str, told: object, meters: set[str]) -> TableError | None:
-        """Note what the table showed of these meters at the round's lock. Returns an alarm about a word that counts
-        not, or that came late."""
+    def lock(self, hand: int, table: str, told: object, meters: set[str]) -> tuple[int | None, TableError | None]:
+        """Note what the table showed of these meters at the round's lock. Returns the lock's moment in ms since 1970,
+        None where nothing proves it; and an alarm about a word that counts not, or that came late."""
         if not self.keys or told is None or not meters:
-            return None
+            return None, None
         word, ago_ms = self._proven(told)
         if word is None:
-            return TableError(
+            return None, TableError(
                 "lock_unproven",
                 f"Table {table} locked progressive wagers by a word on the meters that this pit has not signed.",
                 "Its hits have what the meters hold, whatever the table says that it showed. Find out which program"
@@ -66,8 +66,8 @@ class Shown:
         assert at_ms is not None, "a word that was read has a moment"
         late_ms = now_in_ms() - at_ms - ago_ms
         if late_ms <= _LATE_MS:
-            return None
-        return TableError(
+            return at_ms + ago_ms, None
+        return at_ms + ago_ms, TableError(
             "lock_heard_late",
             f"Table {table} locked progressive wagers by the pit's word of {word.at}, and the pit heard of that lock"
             f" {late_ms // 1000} s later.",

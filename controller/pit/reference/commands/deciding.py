@@ -42,17 +42,20 @@ def add_decision(do: str) -> Callable[[ArgumentParser], None]:
     def add(parser: ArgumentParser) -> None:
         add_control(parser)
         parser.add_argument("award", metavar="AWARD", help="the award, as `pitctl desk` names it")
-        parser.set_defaults(decision=do, despite_doubts=False)
+        parser.set_defaults(decision=do, despite_doubts=False, without_waiting=False)
         if do in ("verify", "pay"):
             what = "the table doubts the round, and two people looked into it: decide all the same"
             parser.add_argument("--despite-doubts", action="store_true", help=what)
+        if do == "verify":
+            what = "the award waits for tables that may have won before, and two people decide without them"
+            parser.add_argument("--without-waiting", action="store_true", help=what)
 
     return add
 
 
 def decide(options: Namespace) -> int:
-    doubts = {"despite_doubts": True} if options.despite_doubts else {}
-    return asking.decide(options, {"do": options.decision, "award": options.award, **doubts})
+    despite = {name: True for name in ("despite_doubts", "without_waiting") if getattr(options, name)}
+    return asking.decide(options, {"do": options.decision, "award": options.award, **despite})
 
 
 def add_decisions(parser: ArgumentParser) -> None:
