@@ -246,11 +246,31 @@ PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
         lambda said: said["decisions"][-1].update(by=said["decisions"][-2]["by"]),
         "verified and paid award t-1.3",
     ),
+    "who verifies pays, and calls it a recall": (
+        lambda said: said["decisions"][-1].update(by=said["decisions"][-2]["by"], recalled=True),
+        "was recalled as paid, and its table had not told so",
+    ),
+    "one person recalls": (
+        lambda said: said["decisions"][-1].update(witness=None, recalled=True),
+        "was one person's, and takes two",
+    ),
     "a pit for practice": (
         lambda said: said["decisions"][-1].update(by={"account": "practice:Lee", "name": ""}),
         "at a pit for practice",
     ),
 }
+
+
+def test_who_verified_an_award_may_recall_with_another_that_it_was_paid(tmp_path: Path) -> None:
+    """A recall pays nobody: two people take over what the table told."""
+    table = TableEvening("t-1")
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        give(ledger, table, table.lock(1), table.finish((1, "top")), hit := table.hit(1, "top", "big"))
+        (award,) = ledger.awards()
+        ledger.take_step(award.id, "verified", "Ann")
+        give(ledger, table, table.award(hit, "paid", award.cents, "Zoe"))
+        assert ledger.recall(award.id, "Ann", "Bob").step == "paid"
+    assert findings(lines_of(tmp_path / "ledger"), tmp_path) == []
 
 
 @pytest.mark.parametrize("how", PEOPLE)

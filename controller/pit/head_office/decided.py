@@ -52,7 +52,8 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
             moved = whole(cents, 0, MOST_SEQ)
             return partial(Replay.move_reserve, into=into, cents=moved, people=_people(decision))
         case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
-            return partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ))
+            recalled = decision.get("recalled") is True
+            return partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ), recalled=recalled)
         case {"table": str(table), "set_aside_as": str(stream)}:
             return partial(Replay.set_aside, table=table, stream=stream)
         case {"house_rules": {}} | {"slip": int()}:

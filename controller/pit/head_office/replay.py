@@ -357,12 +357,17 @@ class Replay:
     def _tell(self, what: str) -> None:
         self.told.append((self.position, what))
 
-    def decide(self, id_: str, step: str, cents: int) -> None:
-        """People took this step of an award. A verified or paid award has these `cents`."""
+    def decide(self, id_: str, step: str, cents: int, recalled: bool = False) -> None:
+        """People took this step of an award. A verified or paid award has these `cents`.
+
+        `recalled`: they took over what the award's table had told. Such a step pays nobody.
+        """
         if (award := self._by_id.get(id_)) is None:
             self.findings.append(f"people decided on award {id_}, says the pit, and no hit has that award by then")
         elif award.step == "paid" or award.step == step == "rejected":
             self.findings.append(f"award {id_} ({award.place}) was {step}, says the pit, after it was {award}")
+        elif recalled and step not in (told for told, _ in award.told):
+            self.findings.append(f"award {id_} ({award.place}) was recalled as {step}, and its table had not told so")
         elif step == "rejected":
             self._reject(award)
         else:

@@ -40,6 +40,7 @@ class _Signed(Struct, frozen=True):
     witness: _Person | None
     award: str | None = None
     step: str | None = None
+    recalled: bool = False
     terms: _Terms | None = None
     set_aside_as: str | None = None
     retired: str | None = None
@@ -59,8 +60,12 @@ class _Signed(Struct, frozen=True):
     @property
     def takes_two(self) -> bool:
         """Whether the contract of a house asks two people for it, whatever came before."""
-        return self.step == "rejected" or any(
-            (self.set_aside_as, self.retired, self.dismissed, self.withdrawn, self.closed, self.reserve_moved_to)
+        return (
+            self.step == "rejected"
+            or self.recalled
+            or any(
+                (self.set_aside_as, self.retired, self.dismissed, self.withdrawn, self.closed, self.reserve_moved_to)
+            )
         )
 
 
@@ -133,7 +138,7 @@ def _people(decisions: Sequence[_Signed]) -> Iterator[str]:
             yield f"{each} was taken at a pit for practice, where nobody is known"
         if each.step == "verified":
             verified[each.award] = each.accounts
-        if each.step == "paid" and each.by.account in verified.get(each.award, ()):
+        if each.step == "paid" and not each.recalled and each.by.account in verified.get(each.award, ()):
             yield f"{each}: {each.by.account} verified and paid award {each.award}"
         changes_terms = each.terms is not None and each.terms.meter in meters
         if each.terms is not None:

@@ -121,7 +121,8 @@ def what_to_do(id_: str, stands: str, holds: bool) -> str:
     if not holds:
         return f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand."
     return (
-        "The ledger is an older copy. Look at `award list`. If the step is true, two people let the ledger take the"
-        f" step over: `award recall {id_}`. If nobody took the step, two people dismiss what the table told:"
+        "The ledger is an older copy. Look at `award list`. Where it shows the step no more, the table has told since"
+        " that the award is pending again: decide on it as usual. If the step is true, two people let the ledger take"
+        f" the step over: `award recall {id_}`. If nobody took the step, two people dismiss what the table told:"
         f" `award dismiss {id_}`."
     )

@@ -241,12 +241,14 @@ class Awards:
         ).fetchone()
         return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
 
-    def _note(self, step: str, award: Award, by: str, witness: str | None, cents: int) -> None:
-        """Keep who decided on this step."""
+    def _note(self, step: str, award: Award, by: str, witness: str | None, cents: int, recalled: bool = False) -> None:
+        """Keep who decided on this step. `recalled`: they took over what the table told, and paid nothing."""
         cents = 0 if step == "rejected" else cents
         told: dict[str, object] = {"award": award.id, "step": step, "cents": cents}
         if step == "verified" and award.waits:
             told |= {"without": [table for table, _ in award.waits]}
+        if recalled:
+            told |= {"recalled": True}
         self._decisions.note(step, award.number, by, witness, told, cents)
 
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
@@ -261,8 +263,11 @@ class Awards:
         award, by = self.named(id_), name(by)
         first = self._first_to_recall(award)
         if first is None:
-            what = f"This ledger has every step of award {id_} that its table told of."
-            raise TableError("nothing_to_recall", what, "Decide on the award as usual.")
+            what = (
+                f"No step that the table of award {id_} told of waits to be recalled: this ledger has each, or the"
+                " table has told since that the award is pending again."
+            )
+            raise TableError("nothing_to_recall", what, "Decide on the award as usual: a pending award is verified.")
         if first.award != id_:
             raise to_recall(first)
         *before, last = sorted(
@@ -276,7 +281,7 @@ class Awards:
         else:
             self._amount_to(award, last.cents)
             self._take(award.number, last.step, last.by)
-        self._note(last.step, award, by, witness, last.cents)
+        self._note(last.step, award, by, witness, last.cents, recalled=True)
         if last.step == "paid":
             self._books.pay(award.number, last.cents)
         self._db.execute(
