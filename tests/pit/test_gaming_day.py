@@ -17,9 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.keys import load_or_make_key, signature_holds
+from controller.basics.money import amount
+from controller.contract.keys import SigningKey, load_or_make_key, signature_holds
+from controller.contract.pit_words import MetersWord
 from controller.daemon.config import load
 from controller.daemon.record.journal import Journal
+from controller.pit.paper.day_file import day_csv, day_page
 from controller.pit.reference import clock, day_book
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.day_book import Day, ParBet, ParSheet
@@ -32,6 +35,7 @@ from controller.rules.game.wagers import Wager
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.postgresql import over_both
+from tests.pit.test_meters import give
 from tests.support.errors import raising
 from tests.support.tables import SUGARHOUSE, TABLES, TableUnderTest
 
@@ -361,6 +365,31 @@ def test_a_tables_clock_moves_no_hit_to_another_day(path: Path, ledger: Ledger, 
     assert days_of(path) == [("2026-03-06", 1, 0)]
     (note,) = drawn_up(path, "2026-03-06").notes
     assert note.startswith("3 events happened before the day by their tables' clocks")
+
+
+def test_what_the_house_added_to_awards_is_named_and_a_rejected_one_gives_it_back(
+    ledger: Ledger, path: Path, wall: Clock
+) -> None:
+    pit = SigningKey(bytes([9] * 32))
+    ledger.sign_by(pit, [pit.public])
+    ledger.begin_day_if_due()
+    late, first = TableEvening("t-0", ["big"]), TableEvening("t-1", ["big"])
+    give(ledger, late, late.lock(1, 2, 3), late.finish())
+    told = MetersWord(1, wall.text, ledger.levels()).payload(pit)
+    give(ledger, late, late.lock_on((SPOT, (1,), 3, ["big"]), word=told))
+    give(ledger, first, first.lock(1), first.finish((1, "all")), first.hit(1, "all", "big"))
+    give(ledger, late, late.finish((1, "all")), late.hit(1, "all", "big"))
+    added_cents = ledger.awards()[-1].shown_cents
+    assert added_cents > 0
+    wall.now += timedelta(days=1)
+    ledger.take_step("t-0.1", "rejected", "Ann", "Bob")
+    wall.now += timedelta(days=1)
+    ledger.begin_day_if_due()
+    days = [drawn_up(path, name) for name in ("2026-03-06", "2026-03-07")]
+    assert [day.shown_cents for day in days] == [added_cents, -added_cents]
+    assert [day.findings for day in days] == [(), ()]
+    assert f"2026-03-06,house,,shown_cents,{added_cents}" in day_csv(days[0])
+    assert f": {amount(added_cents)}<" in day_page(days[0])
 
 
 @over_both

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
+from controller.basics.money import amount
 from controller.contract.canonical import canonical
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import MetersWord
+from controller.pit.paper.slip_page import slip_page
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
@@ -66,8 +69,13 @@ def test_a_table_that_another_was_before_is_paid_what_it_showed_and_the_house_bo
     give(ledger, table, table.finish((1, "top")), table.hit(1, "top", "big"))
     assert amounts(ledger)[-1] == ("pending", 1_333)
     assert booked(ledger) == level - 1_333, "the house's, in an account of its own"
-    assert ledger.awards()[-1].shown_cents == ledger.account().shown_cents == 1_333 - level
+    award = ledger.awards()[-1]
+    assert award.shown_cents == ledger.account().shown_cents == 1_333 - level
     balanced(ledger)
+    ledger.take_step(award.id, "verified", "Ann")
+    text = re.sub(r"<[^>]*>", " ", slip_page(ledger.print_slip(award.id, "Ann")))
+    assert f"big: {amount(level)}" in text
+    assert re.search(rf"Added by the house[^$]*{re.escape(amount(1_333 - level))} ", text), "whose money it is"
 
 
 def test_hits_that_share_the_level_share_what_was_shown_and_a_rejected_one_gives_the_houses_part_back(

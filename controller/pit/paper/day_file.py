@@ -105,6 +105,7 @@ def day_csv(day: Day) -> str:
             moved = {"opening_cents": meter.opening_cents, **meter.moved_cents, "closing_cents": meter.closing_cents}
             lines.writerows((day.day, "meter", meter.account, *figure) for figure in moved.items())
     lines.writerows((day.day, "paid", _cell(table), "paid_cents", cents) for table, cents in day.paid_cents.items())
+    lines.writerow((day.day, "house", "", "shown_cents", day.shown_cents))
     lines.writerows((day.day, "finding", "", "", _cell(finding)) for finding in day.findings)
     return file.getvalue()
 
@@ -153,6 +154,7 @@ def day_page(day: Day) -> str:
 {_meters(day)}
 <h2>{_say("paid")}</h2>
 <table>{paid}</table>
+<p>{_say("shown")}: {amount(day.shown_cents)}</p>
 </body>
 </html>
 """

@@ -68,6 +68,10 @@ def _told(paper: ToPrint) -> Iterator[tuple[str, str]]:
     if paper.won_cents is not None:
         share = "" if paper.share == "1" else f" × {escape(str(paper.share))}"
         yield _both("level"), f"{escape(str(award.meter))}{share}: {amount(paper.won_cents)}"
+    if award.shown_cents:
+        yield _both("shown"), amount(award.shown_cents)
+    if award.house_cents:
+        yield _both("recalled"), amount(award.house_cents)
     for name, hand in (("player", hit.player), ("banker", hit.banker)):
         if hand is not None:
             yield _both(name), _cards(hand)

@@ -32,7 +32,19 @@ from controller.pit.reference.store import Store
 
 _LATE_MS = 600_000
 _COUNTED = ("wagers_locked", "round", "correction", "void", "hit")
-_REASONS = {"moved", "seed", "contribution", "void", "hit", "reseed", "unseed", "rejected", "shared", "overflow"}
+_REASONS = {
+    "moved",
+    "seed",
+    "contribution",
+    "void",
+    "hit",
+    "reseed",
+    "unseed",
+    "rejected",
+    "shared",
+    "overflow",
+    "shown",
+}
 _MOST_LOOKED_BACK = 5_000  # events of a table: more than any shoe has
 
 
@@ -140,7 +152,10 @@ class Part(Struct, frozen=True):
 
 
 class Day(Struct, frozen=True):
-    """A gaming day that is over. `paid_cents` are the awards that were paid in it, by table."""
+    """A gaming day that is over. `paid_cents` are the awards that were paid in it, by table.
+
+    `shown_cents` is what the house added in it to awards, since their tables had shown more; below 0, what came back.
+    """
 
     day: str
     rules: HouseRules
@@ -151,6 +166,7 @@ class Day(Struct, frozen=True):
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     drops: tuple[Drop, ...] = ()
+    shown_cents: int = 0
 
     def by(self, what: str) -> dict[str, Sums]:
         """The figures by `table`, `shift` or `dealer`, and under the name "" all of them together."""
@@ -236,6 +252,7 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
         ),
         tuple(_notes(parts, reading)),
         drops,
+        sum(_shown(db, *ends) for ends in parts),
     )
 
 
@@ -467,6 +484,15 @@ def _paid(db: Store, parts: Sequence[tuple[Begun, Begun]]) -> dict[str, int]:
         ).fetchall():
             paid[table] = paid.get(table, 0) + cents
     return paid
+
+
+def _shown(db: Store, one: Begun, after: Begun) -> int:
+    (cents,) = db.execute(
+        "SELECT coalesce(-sum(entry.cents), 0) FROM posting JOIN entry ON posting = posting.number"
+        " WHERE account = 'shown' AND posting.number > ? AND posting.number <= ?",
+        (one.posting, after.posting),
+    ).fetchone()
+    return int(cents)
 
 
 def _amiss(parts: Sequence[tuple[Begun, Begun]], rules: Sequence[HouseRules]) -> Iterator[str]:
