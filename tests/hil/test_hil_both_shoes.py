@@ -88,7 +88,7 @@ def _hand(
 # Hands.
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof
 def test_a_hand_with_both_third_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 3D 3H 2S 6D 4C")
@@ -96,7 +96,7 @@ def test_a_hand_with_both_third_cards(at: Bench) -> None:
     assert at.pit.types == ["shoe_opened", "wagers_locked", "round"]
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof
 def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("4H 2D 4D KS")
@@ -113,7 +113,7 @@ def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
     assert _rounds(at, 1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof
 def test_royal_9_hits_in_two_hands(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("KS 2D 9S 3C", 1, 2)
@@ -195,7 +195,7 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
 
 @pytest.mark.parametrize(
     "brand",
-    _params(table={"lock_on": "first_card"}, game={"shoe": {"decks": 1, "cut_card_from_end": 0}}),
+    _params("beetek", table={"lock_on": "first_card"}, game={"shoe": {"decks": 1, "cut_card_from_end": 0}}),
     indirect=True,
 )
 def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:

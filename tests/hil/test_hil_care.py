@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from controller.bench.daemon import ROOT, Table
 from controller.bench.dealer import Dealer
 from controller.people.cli import programs
@@ -21,6 +23,7 @@ def _of_the_page() -> list[list[str]]:
     return [words.split() for words in re.findall(r"`(?:sudo )?tablectl ([^`]+)`", lists[1])]
 
 
+@pytest.mark.proof
 def test_the_commands_of_the_monthly_and_the_yearly_list_find_nothing_at_a_table_that_is_well(
     table: Table, dealer: Dealer, tmp_path: Path
 ) -> None:
