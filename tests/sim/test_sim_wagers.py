@@ -62,7 +62,7 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str, own: dict[str
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
-    for number in range(350 if samples.at_length else 150):
+    for number in range(350 if samples.at_length else 90):
         covered = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.sensed else {}
         made, refused = bettors.choose(SEATS, covered, actives)
         foreseen = {each.wager: each for each in refused}
