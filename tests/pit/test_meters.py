@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import floor
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,8 @@ def ledger(at: Place) -> Iterator[Ledger]:
 
 def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = None) -> Ledger:
     """A ledger on which a pit runs, whose key signs what is decided; without a key nothing is signed."""
+    if isinstance(at, Path) and not at.exists():
+        _begin(at)
     ledger = Ledger(at)
     ledger.serve()
     if key is not None:
@@ -62,6 +64,22 @@ def opened(at: Place, terms: Mapping[str, Terms] = TERMS, key: Signer | None = N
         ledger.adopt(table, EPOCH, KEY.public.hex())
         meet(ledger, table, TableEvening(table).state(), adopt_new=False)  # and heard to its head, at which nothing is
     return ledger
+
+
+def _begin(at: Path) -> None:
+    """Begin a ledger's file as the program does, from the bytes of one that it has begun: to make the schema takes ten
+    milliseconds, hundreds of times."""
+    empty, mode = _begun()
+    at.write_bytes(empty)
+    at.chmod(mode)
+
+
+@cache
+def _begun() -> tuple[bytes, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger"
+        Ledger(path).close()
+        return path.read_bytes(), path.stat().st_mode
 
 
 def give(ledger: Ledger, table: TableEvening, *bodies: bytes) -> list[str]:
