@@ -197,6 +197,21 @@ def test_a_rejected_win_leaves_the_others_as_they_are_and_the_books_whole(ledger
     assert ledger.account().shown_cents == 0
 
 
+def test_a_rejection_that_lowers_a_meter_is_on_record_with_both_figures_and_both_people(ledger: Ledger) -> None:
+    early, late = two(ledger)
+    give(ledger, early, early.locked(ledger, 0), *early.won())
+    give(ledger, late, late.locked(ledger, 1_000), *late.won())
+    for award, lowers in (("t-0.1", False), ("t-1.1", True)):
+        before = ledger.levels()
+        ledger.take_step(award, "rejected", "Ann", "Bob")
+        after = ledger.levels()
+        decided = ledger.decided()[-1]
+        assert (after["big"] < before["big"]) == lowers
+        told = {"meter": "big", "from_cents": before["big"], "to_cents": after["big"]}
+        assert decided.get("lowered") == (told if lowers else None)
+        assert (decided["by"], decided["witness"]) == ({"account": "Ann", "name": ""}, {"account": "Bob", "name": ""})
+
+
 # Who gains by a lie?
 
 

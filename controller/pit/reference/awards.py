@@ -21,7 +21,7 @@ dismiss the telling.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -224,12 +224,13 @@ class Awards:
             raise award_waits(id_, award.waits)
         if step == "paid" and by in self._verifiers(award.number):
             raise not_two_people(by)
+        more: Mapping[str, object] = {}
         if step == "rejected":
-            self._reject(award, by)
+            more = self._rejected(award, by)
         else:
             self._doubts.decide(award.number, id_, by, witness)
             self._take(award.number, step, by)
-        self._note(step, award, by, witness, award.cents)
+        self._note(step, award, by, witness, award.cents, more)
         if step == "paid":
             self._books.pay(award.number, award.cents)
         return self.named(id_)
@@ -241,14 +242,23 @@ class Awards:
         ).fetchone()
         return self._decisions.verifiers(award) | (set() if row is None else {str(row[0])})
 
-    def _note(self, step: str, award: Award, by: str, witness: str | None, cents: int, recalled: bool = False) -> None:
-        """Keep who decided on this step. `recalled`: they took over what the table told, and paid nothing."""
+    def _rejected(self, award: Award, by: str) -> dict[str, object]:
+        """Reject the award. Returns which meter shows less by that, for the record of the decision."""
+        before = self._books.levels()
+        self._reject(award, by)
+        after = self._books.levels().get(award.meter or "", 0)
+        if (shown := before.get(award.meter or "", 0)) <= after:
+            return {}
+        return {"lowered": {"meter": award.meter, "from_cents": shown, "to_cents": after}}
+
+    def _note(
+        self, step: str, award: Award, by: str, witness: str | None, cents: int, more: Mapping[str, object]
+    ) -> None:
+        """Keep who decided on this step, and what `more` is to be known of it."""
         cents = 0 if step == "rejected" else cents
-        told: dict[str, object] = {"award": award.id, "step": step, "cents": cents}
+        told: dict[str, object] = {"award": award.id, "step": step, "cents": cents, **more}
         if step == "verified" and award.waits:
             told |= {"without": [table for table, _ in award.waits]}
-        if recalled:
-            told |= {"recalled": True}
         self._decisions.note(step, award.number, by, witness, told, cents)
 
     def recall(self, id_: str, by: str, witness: str | None = None) -> Award:
@@ -276,12 +286,13 @@ class Awards:
         for telling in before:
             self._take(award.number, telling.step, telling.by, telling.cents)
         self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))  # the last step is told alone
+        more: dict[str, object] = {"recalled": True}  # they take over what was told, and pay nobody
         if last.step == "rejected":
-            self._reject(award, last.by)
+            more |= self._rejected(award, last.by)
         else:
             self._amount_to(award, last.cents)
             self._take(award.number, last.step, last.by)
-        self._note(last.step, award, by, witness, last.cents, recalled=True)
+        self._note(last.step, award, by, witness, last.cents, more)
         if last.step == "paid":
             self._books.pay(award.number, last.cents)
         self._db.execute(
