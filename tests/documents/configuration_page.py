@@ -19,13 +19,13 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from controller.daemon.config.game_file import GameFile
+from controller.daemon.config.screen_section import ScreenSection
 from controller.daemon.config.table_file import (
     ControlSection,
     JournalSection,
     PinsSection,
     PitSection,
     ProgramSection,
-    ScreenSection,
     ShoeSection,
     TableSection,
 )

@@ -7,7 +7,10 @@ import tempfile
 from pathlib import Path
 
 from tests.screen.browser import chromium
+from tests.screen.posing import Page, parts, served
 from tests.screen.showing import Showing
+from tests.screen.test_posed import example_face
+from tests.support.tables import ROYAL9, TableUnderTest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PICTURES = {
@@ -28,6 +31,22 @@ _AS_ON_A_TABLE = (
 
 _LAST_PART = "seconds"
 """The picture of the technician's page ends below the row of parts that this plot is in."""
+
+
+FACES = {"screen-harbour": 0, "screen-lotus": 1}
+"""The pictures of the houses' own faces, and the place of each in docs/screen.md."""
+
+
+def faces() -> None:
+    """Write the pictures of the examples of a house's face: in a round, and between two shoes."""
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+    for name, place in FACES.items():
+        with served(example_face(place)) as url, chromium(DOCS) as browser:
+            browser.size("small")
+            page = Page(browser, url)
+            told = parts(table, dict(zip(parts(table)["meters"]["cents"], (12_345_678, 1_000_160, 8_230), strict=True)))
+            page.pose(told | {"hand": told["hand"] | {"between": place == 1}})
+            browser.small_picture(name, None)
 
 
 def main() -> None:
@@ -55,6 +74,7 @@ def main() -> None:
                 browser.run("document.documentElement.dataset.turn = 'en'")
             browser.small_picture(name, _LAST_PART if technicians else None)
             people.send_signal(signal.SIGCONT)
+    faces()
 
 
 if __name__ == "__main__":

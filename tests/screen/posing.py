@@ -17,6 +17,7 @@ from controller.contract.face.status import Status
 from controller.contract.face.table import Public
 from controller.people.screen import audience, web
 from controller.people.screen.hands import hand_view, meters_view
+from controller.people.screen.house import SHIPPED, Face
 from controller.people.screen.placards import placard_view
 from controller.people.screen.server import Screen, Sockets, application
 from controller.people.screen.shoes import shoe_view
@@ -34,15 +35,15 @@ _NOWHERE = Path("/nowhere")
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a screen before no table, in this process."""
+def served(face: Face = SHIPPED) -> Iterator[str]:
+    """The address of a screen with this face before no table, in this process."""
     listening, address = web.listen("127.0.0.1", 0)
     loop, over = asyncio.new_event_loop(), asyncio.Event()
 
     async def until_over() -> None:
         await over.wait()
 
-    app = application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)))
+    app = application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), face=face)
     thread = Thread(target=loop.run_until_complete, args=[web.serve(app, listening, (), until_over())])
     thread.start()
     try:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
+from msgspec.structs import replace
 
 from controller.basics.money import CURRENCIES, amount
 from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
+from controller.daemon.config.screen_section import ScreenSection
+from controller.people.cli.screen import face_of
+from controller.people.screen.house import Face
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
 from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
@@ -22,6 +29,8 @@ from tests.support.tables import ROYAL9, TABLES, TableUnderTest
 from tests.support.told import but
 
 pytestmark = needs_a_browser
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 CHOICES = (SIDE_BY_SIDE, *((name,) for name in LANGUAGES), *((name, "en") for name in LANGUAGES[1:]))
 """What pages are in: each language alone, and each beside English."""
@@ -146,6 +155,40 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
         assert page.browser.read("document.getElementById('hit').hidden")
         assert page.browser.text(".seat[data-seat='4'] .award") == "$25Royal 9"
         assert page.browser.unfit() == []
+
+
+# A house's own face.
+
+
+def example_face(place: int) -> Face:
+    """The face of an example in docs/screen.md."""
+    told = (DOCS / "screen.md").read_text("utf-8").split("```toml\n")[1 + place].split("```")[0]
+    told = told.replace("/etc/table-controller/house", str(DOCS / "faces"))
+    return face_of(convert(tomllib.loads(told)["screen"], ScreenSection))
+
+
+def test_the_faces_of_the_documents_are_read_from_afar_and_stay_until_a_hit_is_paid(page: Page) -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+    for place in (0, 1):
+        with served(example_face(place)) as url:
+            own = Page(page.browser, url)
+            own.browser.size("monitor")
+            own.browser.run(_LATER)
+            own.pose(parts(table, {"player_personal": 1_000_160}))
+            assert own.browser.read("document.querySelector('.logo').naturalWidth > 0")
+            assert (own.browser.unfit(), own.browser.faint()) == ([], [])
+            assert not own.browser.read("document.getElementById('between').checkVisibility()")
+            _seven(own, _hit(3))
+            own.browser.run("later()")
+            assert own.browser.read("document.getElementById('hit').hidden") is (place == 0), "the second one's stay"
+            _seven(own, replace(_hit(3), step="paid"))
+            own.browser.run("later()")
+            assert own.browser.read("document.getElementById('hit').hidden")
+            over = parts(table)
+            own.pose({"hand": over["hand"] | {"between": True}})
+            assert own.browser.read("document.querySelector('.picture').naturalWidth > 0")
+            assert own.browser.text(".welcome").startswith(("Welcome", "歡迎"))
+    page.load()
 
 
 # Roads.

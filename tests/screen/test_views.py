@@ -26,7 +26,7 @@ from controller.people.screen.figures import past_view
 from controller.people.screen.hands import hand_view, meters_view
 from controller.people.screen.placards import award_cents, boards, meters_of, placard_view, when_words
 from controller.people.screen.rules import parts_of, rules_page
-from controller.people.screen.shoes import shoe_view
+from controller.people.screen.shoes import shoe_view, shown_rounds
 from controller.people.screen.technicians import Ages, technician_view
 from controller.people.screen.wording import spoken, words
 from controller.rules.game.baccarat import PuntoBanco, Tableau
@@ -498,6 +498,23 @@ def test_a_hand_from_the_lock_to_its_winner() -> None:
     assert view["waits"]["en"] == "Player wins. Place your wagers"
     assert shoe_view(rounds)["beads"] == [[0, 0, "player", False, False]]
     assert shoe_view(rounds)["counts"]["natural"] == 1
+
+
+def test_the_last_shoes_roads_stay_until_the_first_card_of_the_next() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
+
+    def shown(before: Rounds | None) -> Rounds:
+        _, rounds, status = told(table)
+        return shown_rounds(rounds, before, status)
+
+    before = shown(None)
+    assert before.hands
+    table.new_shoe_by_supervisor()
+    assert table.face.phase == "first_card_due"
+    assert shown(before) == before
+    assert shown(None).hands == (), "a screen that was started meanwhile knows of none"
+    table.draw("2H")
+    assert shown(before).hands == ()
 
 
 def test_a_seats_mark_says_what_became_of_its_wagers() -> None:

@@ -14,12 +14,11 @@ from controller.contract.bounds import MOST_SEAT
 from controller.contract.wire.mqtt_tls import TlsFiles
 from controller.daemon.config.examples import TABLE_SECTIONS, how_to_add
 from controller.daemon.config.problems import Mistake, check_range, unknown
+from controller.daemon.config.screen_section import ScreenSection, check_screen
 from controller.daemon.pins.inputs import INPUTS
 from controller.rules.game.cards import PersonalK9
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat
-from controller.words import found
-from controller.words.found import LANGUAGES, SIDE_BY_SIDE
 from drivers.devices import PRESENT_INPUT, InputWiring, LampWiring
 from drivers.header_map import PHYSICAL
 from drivers.line.brand import Brand
@@ -412,27 +411,6 @@ def _check_paths(
         taken.setdefault(path, key)
 
 
-class ScreenSection(Struct, frozen=True):
-    """`[screen]`: what the players' page is like."""
-
-    languages: tuple[str, ...] = SIDE_BY_SIDE
-    """What the page is in: one language, or two that stand side by side, such as `["zh-Hant", "en"]`."""
-
-
-_MOST_LANGUAGES = 2
-
-
-def _check_languages(screen: ScreenSection) -> Iterable[Mistake]:
-    if not 1 <= len(screen.languages) <= _MOST_LANGUAGES:
-        do = 'Write one language, or two that stand side by side: languages = ["zh-Hant", "en"].'
-        yield "screen.languages", f"the page has no place for {len(screen.languages)} languages", do
-    for place, name in enumerate(screen.languages):
-        if name not in LANGUAGES:
-            yield "screen.languages", *found.unknown(name)
-        elif name in screen.languages[:place]:
-            yield "screen.languages", f"{name} is listed twice", "Name each language once."
-
-
 class ProgramSection(Struct, frozen=True):
     """`[program]`: which program the house lets run. Without this section each program runs, and a changed one is an
     alarm."""
@@ -479,7 +457,7 @@ TABLE_CHECKS = (
     _check_pit,
     _check_journal,
     _check_paths,
-    _check_languages,
+    check_screen,
     _check_program,
 )
 """Every check of a table's file. A check's arguments are the sections that the check looks at, by their names."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from controller.basics.errors import TableError
+from controller.basics.journald import Kind, Priority, tell
 from controller.daemon.config import load
+from controller.daemon.config.screen_section import SHIPPED, ScreenSection, colours, images
 from controller.daemon.control.feed import feed_of
 from controller.daemon.control.past import past_of
+
+if TYPE_CHECKING:
+    from controller.people.screen.house import Face
 
 
 def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bool = False) -> int:
@@ -23,5 +30,23 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
     except ImportError as error:
         do = 'Install them: pip install "table-controller[screen]"; in a copy of the project: tools/setup.sh.'
         raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
-    control = Path(load(table).file.control.socket)
-    return serve(Sockets(feed_of(control), past_of(control), control), host.strip("[]"), int(port), names, supervisor)
+    file = load(table).file
+    control = Path(file.control.socket)
+    sockets = Sockets(feed_of(control), past_of(control), control)
+    return serve(sockets, host.strip("[]"), int(port), names, supervisor, face_of(file.screen))
+
+
+def face_of(screen: ScreenSection) -> Face:
+    """The face that the table's file gives the page. What is wrong with an image is told, and the page goes without."""
+    from controller.people.screen.house import Face
+
+    good, mistakes = images(screen)
+    for key, what, do in mistakes:
+        tell(f"{key}: {what}. {do}", Kind.PAGE_BLIND, sys.stderr, "tablectl", Priority.WARNING)
+    own = colours(screen)
+    return Face(
+        colours=own if own != SHIPPED else {},
+        images={name: (image.content, image.kind) for name, image in good.items()},
+        celebrates=screen.celebrates,
+        welcome=screen.welcome,
+    )

@@ -40,6 +40,7 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "shoe": face.shoe,
         "round": face.round,
         "outcome": outcome,
+        "between": face.phase in ("no_shoe", "shoe_ended"),
         "marks": [
             *([say("label", "simulated")] if face.simulated else []),
             *([say("label", "final_round")] if face.final_round and face.phase not in _WAIT_SAYS_LAST else []),
@@ -239,4 +240,5 @@ def _hit(hit: PublicHit, placard: Placard, face: Public, epoch: str) -> dict[str
         "cents": cents,
         "waits": say("step", hit.step),
         "progressive": bool(hit.meter),
+        "open": hit.step not in ("paid", "rejected"),
     }

@@ -32,6 +32,7 @@ from starlette.types import ASGIApp
 
 from controller.basics.journald import Kind, tell
 from controller.contract.face.answers import Answer
+from controller.contract.face.feed import Rounds
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
@@ -41,11 +42,12 @@ from controller.people.screen.feed import Feed
 from controller.people.screen.figures import past_view, rounds_of
 from controller.people.screen.hand_page import hand_page
 from controller.people.screen.hands import hand_view, meters_view
+from controller.people.screen.house import SHIPPED, Face
 from controller.people.screen.metrics import FaultCount, table_metrics
 from controller.people.screen.past import Past
 from controller.people.screen.placards import placard_view
 from controller.people.screen.rules import rules_page
-from controller.people.screen.shoes import shoe_view
+from controller.people.screen.shoes import shoe_view, shown_rounds
 from controller.people.screen.technicians import Ages, rounds_csv, technician_view
 from controller.people.screen.wording import chosen, filled, with_money
 from controller.words.found import SIDE_BY_SIDE
@@ -79,6 +81,7 @@ class Screen:
         self._faults = FaultCount(language().sections["fault"])
         self._now: dict[str, Any] | None = None
         self._made_of: dict[str, tuple[object, ...]] = {}
+        self._rounds: Rounds | None = None
         self._looked_back: tuple[str, int] | None = None
         self._one_look = asyncio.Lock()
         self._changed()
@@ -119,7 +122,8 @@ class Screen:
         if placard is not None:
             self._show("placard", placard_view, placard)
         if rounds is not None:
-            self._show("shoe", shoe_view, rounds)
+            self._rounds = shown_rounds(rounds, self._rounds, status)
+            self._show("shoe", shoe_view, self._rounds)
         if said.wiring is not None:
             self.technicians.show("wiring", to_builtins(said.wiring))
         if said.checkpoint is not None and status is not None:
@@ -142,10 +146,10 @@ def _same(before: tuple[object, ...] | None, now: tuple[object, ...]) -> bool:
     return before is not None and all(map(is_, before, now))
 
 
-def application(screen: Screen, control: Path | None = None, key: str | None = None) -> ASGIApp:
-    """The pages, and their streams. With a `key`, the technician's page is only for whoever has that key, and finished
-    hands are asked for at the socket `control`."""
-    pages, technician = _Pages(screen), _TechniciansPages(screen, control, key)
+def application(screen: Screen, control: Path | None = None, key: str | None = None, face: Face = SHIPPED) -> ASGIApp:
+    """The pages with the house's face, and their streams. With a `key`, the technician's page is only for whoever has
+    that key, and finished hands are asked for at the socket `control`."""
+    pages, technician = _Pages(screen, face), _TechniciansPages(screen, control, key)
     return Starlette(
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
         routes=[
@@ -158,6 +162,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/alive/{kiosk}", pages.alive),
             Route("/alive/{kiosk}/age", pages.age),
             Route("/favicon.ico", pages.icon),
+            *face.routes(),
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ],
     )
@@ -177,11 +182,13 @@ def _stream(audience: Audience, place: bytes, languages: tuple[str, ...] = SIDE_
 class _Pages:
     """What everybody may see."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, face: Face) -> None:
         self._screen = screen
+        self._face = face
 
     async def page(self, request: Request) -> Response:
-        return HTMLResponse(filled(_PLAYERS, self._screen.languages(request), "label", "link"))
+        languages = self._screen.languages(request)
+        return HTMLResponse(self._face.filled(filled(_PLAYERS, languages, "label", "link"), languages))
 
     async def events(self, request: Request) -> Response:
         place, players = _place(request), self._screen.players
@@ -281,8 +288,16 @@ async def _asked(control: Path, request: dict[str, str]) -> Answer:
 _PLAYERS = (_PAGES / "players.html").read_text("utf-8")
 
 
-def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), supervisor: bool = False) -> int:
-    """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the address's key.
+def serve(
+    sockets: Sockets,
+    host: str,
+    port: int,
+    names: Collection[str] = (),
+    supervisor: bool = False,
+    face: Face = SHIPPED,
+) -> int:
+    """Serve the pages with this face until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the
+    address's key.
 
     Browsers ask by `host`, by one of `names`, by the machine's own name, or by an address in numbers. Raises TableError
     `screen_address` where the server cannot listen there.
@@ -293,11 +308,13 @@ def serve(sockets: Sockets, host: str, port: int, names: Collection[str] = (), s
         tell(f"The screen is at {address}", Kind.PAGE_SERVED, sys.stdout, "tablectl")
     else:  # for whoever started it alone, and for no log's fields
         print(f"The screen is at {address}technician?key={key}", flush=True)
-    asyncio.run(_serve(sockets, listening, (host, *names), key))
+    asyncio.run(_serve(sockets, listening, (host, *names), key, face))
     return 0
 
 
-async def _serve(sockets: Sockets, listening: socket.socket, names: Collection[str], key: str | None) -> None:
+async def _serve(
+    sockets: Sockets, listening: socket.socket, names: Collection[str], key: str | None, face: Face
+) -> None:
     screen = Screen(sockets)
-    app = application(screen, sockets.control, key)
+    app = application(screen, sockets.control, key, face)
     await web.serve(app, listening, names, screen.feed.run(), screen.keep_looking_back())

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.face.feed import Rounds
+from controller.contract.face.status import Status
 from controller.rules.roads.marks import Roads, rounds_of
+
+
+def shown_rounds(rounds: Rounds, before: Rounds | None, status: Status | None) -> Rounds:
+    """The rounds that stand on the page: those that were shown `before`, of the last shoe, until the new one's first
+    card."""
+    waits_for_first = status is not None and status.face.phase == "first_card_due"
+    return before if waits_for_first and before is not None and not rounds.hands else rounds
 
 
 def shoe_view(rounds: Rounds) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 "use strict";
-// A progressive hit takes the screen for a while: each of them once, seat by seat in the order of rounds and seats. Other
-// awards are told at their seats.
+// A progressive hit takes the screen for a while: each of them once, seat by seat in the order of rounds and seats. Where
+// the house wants that, those that are not paid then take turns until they are. Other awards are told at their seats.
 
 const HIT_MS = 10000;
 const NEXT_MS = 7000; // where another seat waits for its turn
 const COUNT_MS = 1500;
 const KEPT = "celebrated"; // in the browser's store: a page that is loaded anew celebrates nothing twice
 const MOST_KEPT = 300;
+const UNTIL_PAID = document.documentElement.dataset.celebrates === "until_paid";
 
 const celebrated = new Set(JSON.parse(localStorage.getItem(KEPT) ?? "[]"));
 const standingHits = new Map(); // by key, in their order
 const large = new Map(); // those that have the screen
+let seatBefore = ""; // whose hits had the screen last
 
 function noteHits() {
   standingHits.clear();
@@ -28,13 +30,16 @@ function celebrate() {
   for (const key of large.keys()) celebrated.add(key);
   if (large.size) localStorage.setItem(KEPT, JSON.stringify([...celebrated].slice(-MOST_KEPT)));
   large.clear();
-  const waiting = [...standingHits].filter(([key]) => !celebrated.has(key));
-  const ofSeat = waiting.filter(([, hit]) => String(hit.at) === String(waiting[0][1].at));
+  const isNew = [...standingHits].filter(([key]) => !celebrated.has(key));
+  const waiting = isNew.length || !UNTIL_PAID ? isNew : [...standingHits].filter(([, hit]) => hit.open);
+  const seats = [...new Set(waiting.map(([, hit]) => String(hit.at)))];
+  seatBefore = seats[isNew.length ? 0 : (seats.indexOf(seatBefore) + 1) % seats.length];
+  const ofSeat = waiting.filter(([, hit]) => String(hit.at) === seatBefore);
   for (const [key, hit] of ofSeat) large.set(key, hit);
   $("hit").hidden = !large.size;
   if (!large.size) return;
-  drawHits(true);
-  setTimeout(celebrate, waiting.length > ofSeat.length ? NEXT_MS : HIT_MS);
+  drawHits(isNew.length > 0);
+  setTimeout(celebrate, seats.length > 1 ? NEXT_MS : HIT_MS);
 }
 
 function drawHits(isNew) {

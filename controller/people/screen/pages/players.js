@@ -73,13 +73,19 @@ function card(text, third) {
     );
     return drawn;
   }
-  const red = "HD".includes(text[1]);
-  const color = red ? "#c3141f" : "#14181b";
+  const [rank, suit] = text, ten = rank === "T", court = "JQK".includes(rank);
+  const fill = "HD".includes(suit) ? "#c3141f" : "#14181b";
+  const half = () => {
+    const made = svg("g", {});
+    made.append(svg("text", { x: ten ? 25 : 23, y: 49, "font-size": 56, "font-weight": 800, "text-anchor": "middle", fill, "letter-spacing": ten ? -6 : 0 }, ten ? "10" : rank));
+    if (court) made.append(svg("path", { d: "M55 40L52 18l11 9 9-15 9 15 11-9-3 22z", fill: "#c98d12" }));
+    return made;
+  };
+  const below = half();
+  below.setAttribute("transform", "rotate(180 50 70)");
   drawn.append(
-    svg("rect", { width: 100, height: 140, rx: 9, fill: "#fffdf7" }),
-    svg("text", { x: text[0] === "T" ? 30 : 27, y: 51, "font-size": 54, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -6 : 0 }, text[0] === "T" ? "10" : text[0]),
-    svg("path", { d: SUITS[text[1]] || "", transform: "translate(13 60) scale(.86)", fill: color }),
-    svg("path", { d: SUITS[text[1]] || "", transform: "translate(43 76) scale(1.6)", fill: color }),
+    svg("rect", { x: 0.5, y: 0.5, width: 99, height: 139, rx: 9, fill: "#fffdf7", stroke: "#b9b09a" }), half(), below,
+    svg("path", { d: SUITS[suit] || "", transform: "translate(29 49) scale(1.31)", fill }),
   );
   return drawn;
 }
@@ -119,7 +125,7 @@ function dealCards(where, cards, sideways) {
     const there = where.children[place];
     if (there && there.dataset.card === text) return;
     const made = card(text, sideways && place === 2);
-    made.classList.add("dealt");
+    made.classList.add(there ? "turned" : "dealt");
     there ? there.replaceWith(made) : where.append(made);
   });
 }
@@ -180,7 +186,8 @@ function drawSeatHands(hands) {
 function drawSays() {
   const { waits, marks, stop } = known.hand;
   say($("waits"), waits);
-  $("waits").style.setProperty("--letters", Math.max(1, ...Object.values(waits).map((each) => each.length)));
+  $("waits").style.setProperty("--ems", Object.values(waits).reduce((wide, each, place) => wide + (place ? 0.8 : 1) * ems(each) + place, 1));
+  $("waits").style.setProperty("--longest", Math.max(1, ...Object.values(waits).map(ems)));
   $("marks").replaceChildren(...marks.map((mark) => el("span", "badge stacked", ...words(mark))));
   document.body.classList.toggle("stopped", stop !== null);
   $("stop").hidden = stop === null || document.body.classList.contains("silent");
@@ -235,8 +242,8 @@ function drawSeats() {
 
 const rolled = new Map();
 
-function ems(amount) {
-  return [...amount].reduce((wide, letter) => wide + (",.".includes(letter) ? 0.29 : 0.65), 0); // of Inter at its heaviest
+function ems(text) {
+  return [...text].reduce((wide, letter) => wide + (",.".includes(letter) ? 0.29 : letter > "\u3000" ? 1 : 0.65), 0); // of Inter at its heaviest
 }
 
 function roll(where, meter, to) {
@@ -261,6 +268,7 @@ function drawMeters() {
   $("meters-box").classList.toggle("old", !fresh);
   $("meters-old").hidden = fresh;
   const box = $("meters");
+  box.style.setProperty("--meters", told.length);
   box.style.setProperty("--ems", Math.max(...told.map(({ meter }) => ems(money(cents[meter] ?? 0)))));
   while (box.children.length > told.length) box.lastChild.remove();
   told.forEach(({ meter, label }, place) => {
@@ -291,7 +299,7 @@ function fit() {
   if (!fitting.length) fitting = whole(SMALL);
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
-  $("rail").style.setProperty("--fit", best.size.toFixed(2));
+  $("pays").style.setProperty("--fit", best.size.toFixed(2));
   page.dataset.turn = turn;
   sheets = best.sheets;
   turnSheet();
@@ -299,7 +307,7 @@ function fit() {
 
 function spread(boards, size) {
   // The boards in their order on as few sheets as hold them at this size, in whichever language; none where one is too long.
-  $("rail").style.setProperty("--fit", size.toFixed(2));
+  $("pays").style.setProperty("--fit", size.toFixed(2));
   const room = $("pays").clientHeight, gap = parseFloat(getComputedStyle($("pays")).rowGap) || 0;
   const high = new Map();
   const rows = boards.flatMap((board) => [...board.querySelectorAll("p")]);
@@ -360,6 +368,7 @@ function drawPlacard() {
   $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", Math.max(...Object.values(text).map((each) => each.length)) > LONG ? "turns long" : "turns", ...words(text)))));
   $("pays").replaceChildren(...pays.map(payTable));
   document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
+  document.body.classList.toggle("few-meters", known.placard.meters.length < 3);
   drawMeters(); // before there is a measure of what room they leave
   document.body.classList.toggle("no-pays", pays.length === 0);
   document.body.classList.toggle("seat-game", seatHands);
@@ -426,11 +435,11 @@ const DERIVED = {
 
 function drawAsk(side) {
   const where = $(`ask_${side}`);
-  where.setAttribute("viewBox", "0 0 46 14");
-  where.replaceChildren(svg("circle", { cx: 7, cy: 7, r: 5.2, class: `fill-${side}` }), svg("text", { x: 7, y: 9.5, "font-size": 7, "font-weight": 700, "text-anchor": "middle", fill: "#fff" }, letter(side)));
+  where.setAttribute("viewBox", "0 0 48 14");
+  where.replaceChildren(svg("circle", { cx: 7.5, cy: 7, r: 6.5, class: `fill-${side}` }), svg("text", { x: 7.5, y: 10.8, "font-size": 10.5, "font-weight": 700, "text-anchor": "middle", fill: "#fff" }, letter(side)));
   Object.entries(DERIVED).forEach(([name, mark], place) => {
     const color = known.shoe.ask[side][name];
-    const group = svg("g", { transform: `translate(${14 + place * 10.5} 2)`, "data-ask": `${side} ${name} ${color}` });
+    const group = svg("g", { transform: `translate(${16 + place * 10.5} 2)`, "data-ask": `${side} ${name} ${color}` });
     group.append(color ? mark(color) : svg("line", { x1: 3.6, y1: 5, x2: 6.4, y2: 5, stroke: "#8a8069", "stroke-width": 1 }));
     where.append(group);
   });
@@ -455,6 +464,7 @@ const DRAW = {
     $("shoe").textContent = known.hand.shoe ?? "–";
     $("round").textContent = known.hand.round ?? "–";
     drawHands();
+    $("between").hidden = !known.hand.between || !$("between").querySelector("img, p");
     drawSays();
     drawClosed();
     drawSeats();

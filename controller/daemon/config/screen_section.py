@@ -1,0 +1,236 @@
+"""`[screen]`: what the players' page is like, and the house's own face on it: colours, a logo, a picture, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+from msgspec import Struct
+
+from controller.daemon.config.letters import without_a_font
+from controller.daemon.config.problems import Mistake
+from controller.words import found
+from controller.words.found import LANGUAGES, SIDE_BY_SIDE
+
+
+class ScreenSection(Struct, frozen=True):
+    """`[screen]`: what the players' page is like."""
+
+    languages: tuple[str, ...] = SIDE_BY_SIDE
+    """What the page is in: one language, or two that stand side by side, such as `["zh-Hant", "en"]`."""
+
+    celebrates: Literal["a_while", "until_paid"] = "a_while"
+    """How long a progressive hit has the screen: `"a_while"` is ten seconds, `"until_paid"` until it is paid."""
+
+    felt: str | None = None
+    """The colour of the page, such as `"#06261c"`. Left out: a green felt."""
+
+    panel: str | None = None
+    """The colour behind seats, pay tables and what the table waits for."""
+
+    accent: str | None = None
+    """The colour of limits, of what bets pay and of titles."""
+
+    band: str | None = None
+    """The colour behind the progressive meters."""
+
+    amounts: str | None = None
+    """The colour of the progressive meters' figures."""
+
+    logo: str | None = None
+    """The full path of the house's logo beside the table's name: SVG, PNG or JPEG."""
+
+    picture: str | None = None
+    """The full path of the picture that is shown between two shoes: SVG, PNG or JPEG."""
+
+    welcome: dict[str, str] = {}
+    """The house's words between two shoes, by language: `{ en = "Welcome to the Harbour" }`."""
+
+
+SHIPPED = {"felt": "#06261c", "panel": "#041a13", "accent": "#f0cf7d", "band": "#33260a", "amounts": "#ffd977"}
+"""The colours of a page whose house names none."""
+
+_FIXED = {"the page's words": "#f6f1e4", "the page's small words": "#b9c7bd"}
+_READ_ON = (
+    *((words, behind) for words in _FIXED for behind in ("felt", "panel")),
+    *(("accent", "felt"), ("accent", "panel"), ("amounts", "band")),
+)
+"""What is read on what."""
+
+LEAST_CONTRAST = 4.5
+"""WCAG 2.2, 1.4.3, for text of any size."""
+
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_MOST_LANGUAGES = 2
+_MOST_LETTERS = 60
+_MOST_BYTES = {"logo": 300_000, "picture": 3_000_000}
+_MOST_PIXELS = 3840
+"""As wide or high as an image may be: a Pi keeps four bytes of each pixel in memory."""
+
+
+def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
+    """What is wrong in `[screen]` itself. The files that it names are looked at by `images`."""
+    yield from _languages(screen)
+    yield from _colours(screen)
+    for language, text in screen.welcome.items():
+        key = f"screen.welcome.{language}"
+        if language not in LANGUAGES:
+            yield key, *found.unknown(language)
+        if len(text) > _MOST_LETTERS:
+            yield key, f"has {len(text)} letters", f"Write at most {_MOST_LETTERS}, which are read from afar."
+        if letters := without_a_font(text):
+            yield key, f"the pages bring no font with {letters}", "Write it in other letters."
+
+
+def _languages(screen: ScreenSection) -> Iterator[Mistake]:
+    if not 1 <= len(screen.languages) <= _MOST_LANGUAGES:
+        do = 'Write one language, or two that stand side by side: languages = ["zh-Hant", "en"].'
+        yield "screen.languages", f"the page has no place for {len(screen.languages)} languages", do
+    for place, name in enumerate(screen.languages):
+        if name not in LANGUAGES:
+            yield "screen.languages", *found.unknown(name)
+        elif name in screen.languages[:place]:
+            yield "screen.languages", f"{name} is listed twice", "Name each language once."
+
+
+def colours(screen: ScreenSection) -> dict[str, str]:
+    """Each colour of the page, by its key."""
+    return {name: getattr(screen, name) or shipped for name, shipped in SHIPPED.items()}
+
+
+def _colours(screen: ScreenSection) -> Iterator[Mistake]:
+    own = colours(screen)
+    wrong = [name for name, colour in own.items() if not _COLOUR.fullmatch(colour)]
+    for name in wrong:
+        yield f"screen.{name}", f"{own[name]!r} is not a colour", 'Write six digits, such as "#06261c".'
+    for words, behind in _READ_ON:
+        if {words, behind} & {*wrong} or (SHIPPED.get(words) == own.get(words) and SHIPPED[behind] == own[behind]):
+            continue
+        if (ratio := contrast(own.get(words) or _FIXED[words], own[behind])) < LEAST_CONTRAST:
+            key = words if words in own and own[words] != SHIPPED[words] else behind
+            what = f"{words} on {behind} {own[behind]} have a contrast of {ratio:.1f}:1, and the least is 4.5:1"
+            nearest = _nearest(own[key], own[behind] if key == words else own.get(words) or _FIXED[words])
+            yield f"screen.{key}", what, f'Nobody reads that from afar. The nearest that is read is "{nearest}".'
+
+
+def contrast(one: str, other: str) -> float:
+    """How far two colours stand out from one another: 1 to 21, by WCAG 2.2."""
+    dark, light = sorted(map(_light, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _parts(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))
+
+
+def _light(colour: str) -> float:
+    linear = ((p / 255) / 12.92 if p <= 10 else ((p / 255 + 0.055) / 1.055) ** 2.4 for p in _parts(colour))
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _nearest(colour: str, other: str) -> str:
+    """The colour made lighter or darker, as little as makes it stand out from the other one."""
+    for step in range(1, 101):
+        for end in (0, 255):
+            mixed = "#" + "".join(f"{round(part + (end - part) * step / 100):02x}" for part in _parts(colour))
+            if contrast(mixed, other) >= LEAST_CONTRAST:
+                return mixed
+    return "#ffffff"
+
+
+# Files.
+
+
+class Image(Struct, frozen=True):
+    """A file of the house, as browsers get it."""
+
+    content: bytes
+    kind: str
+    """Its media type."""
+
+
+def images(screen: ScreenSection) -> tuple[dict[str, Image], list[Mistake]]:
+    """The house's logo and picture, as far as there is nothing wrong with them, and what is wrong."""
+    good: dict[str, Image] = {}
+    mistakes: list[Mistake] = []
+    for name, path in (("logo", screen.logo), ("picture", screen.picture)):
+        if path is None:
+            continue
+        try:
+            good[name] = _image(Path(path), _MOST_BYTES[name])
+        except _FileError as wrong:
+            mistakes.append((f"screen.{name}", *wrong.args))
+    return good, mistakes
+
+
+class _FileError(Exception):
+    """What is wrong with a file, and what to do."""
+
+
+def _image(path: Path, most_bytes: int) -> Image:
+    if not path.is_absolute():
+        raise _FileError(f"{str(path)!r} is not a full path", "Write the full path, from /.")
+    try:
+        if not path.is_file():
+            raise _FileError(f"there is no file {path}", "Put the file there, or remove the key.")
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+            size = path.stat().st_size
+    except OSError as error:
+        raise _FileError(f"{path} cannot be read: {error.strerror}", "Let everybody read it: chmod 644.") from None
+    if len(content) > most_bytes:
+        do = f"Save it smaller: at most {most_bytes:,} bytes, and no wider than a monitor."
+        raise _FileError(f"{path} has {size:,} bytes", do)
+    if b"<svg" in content[:2000]:
+        _check_svg(path, content)
+        return Image(content, "image/svg+xml")
+    kind, wide, high = _measured(content)
+    if not kind:
+        raise _FileError(f"{path} is not an SVG, a PNG or a JPEG", "Save it as one of these.")
+    if max(wide, high) > _MOST_PIXELS:
+        raise _FileError(f"{path} is {wide} x {high} pixels", f"Save it at most {_MOST_PIXELS} wide and high.")
+    return Image(content, kind)
+
+
+def _measured(content: bytes) -> tuple[str, int, int]:
+    """The media type of a PNG or a JPEG with its width and height; no type where it is neither."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= 24:
+        return "image/png", int.from_bytes(content[16:20]), int.from_bytes(content[20:24])
+    at = 2
+    while content.startswith(b"\xff\xd8\xff") and at + 9 <= len(content) and content[at] == 0xFF:
+        if content[at + 1] in {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}:  # the frame's header
+            return "image/jpeg", int.from_bytes(content[at + 7 : at + 9]), int.from_bytes(content[at + 5 : at + 7])
+        at += 2 + int.from_bytes(content[at + 2 : at + 4])
+    return "", 0, 0
+
+
+_ACTIVE = {"script", "foreignObject", "iframe", "image", "feImage", "a", "handler", "set", "animate"}
+"""Elements of an SVG that run, lead elsewhere or bring something else along."""
+
+
+def _check_svg(path: Path, content: bytes) -> None:
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise _FileError(f"{path} has a DOCTYPE or entities", "Save it as a plain SVG, in UTF-8.")
+    try:
+        elements = [*ElementTree.fromstring(content).iter()]
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise _FileError(f"{path} is not XML: {error}", "Save it anew as a plain SVG.") from None
+    for each in elements:
+        name = str(each.tag).rpartition("}")[2]
+        if name in _ACTIVE:
+            raise _FileError(f"{path} has the element <{name}>", "Take it out: an image shows, and does nothing else.")
+        values = {key.rpartition("}")[2]: said for key, said in each.attrib.items()}
+        for key, said in values.items():
+            if key.lower().startswith("on"):
+                raise _FileError(f"{path} has a script in {key}", "Take it out: an image shows, and does nothing else.")
+            if key in ("href", "src") and not said.startswith("#"):
+                raise _FileError(f"{path} leads to {said[:60]}", "Put what it shows into the file itself.")
+        for text in (*values.values(), each.text or "" if name == "style" else ""):
+            if "@import" in text or "\\" in text or re.search(r"url\(\s*['\"]?\s*[^#'\"\s]", text, re.IGNORECASE):
+                raise _FileError(f"{path} leads to {text.strip()[:60]}", "Put what it shows into the file itself.")
+    root = {key.lower() for key in elements[0].attrib}
+    if not ({"viewbox"} <= root or {"width", "height"} <= root):
+        raise _FileError(f"{path} says no size", "Add a viewBox to its first element.")

@@ -1,0 +1,54 @@
+"""The house's own face on the players' page: colours, a logo, a picture and words between two shoes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+
+class Face(Struct, frozen=True):
+    """What a house says of its page."""
+
+    colours: Mapping[str, str] = {}
+    """The page's colours by their keys, all of them; none where the shipped ones hold."""
+
+    images: Mapping[str, tuple[bytes, str]] = {}
+    """The logo and the picture, each with its media type."""
+
+    celebrates: str = "a_while"
+    welcome: Mapping[str, str] = {}
+
+    def filled(self, page: str, languages: Sequence[str]) -> str:
+        """The page with this face."""
+        shown = {name: f'<img class="{name}" src="/house/{name}" alt="">' for name in self.images}
+        said = [(each, self.welcome[each]) for each in languages if each in self.welcome]
+        words = "".join(f'<p lang="{each}">{escape(text)}</p>' for each, text in said)
+        parts = {"logo": shown.get("logo", ""), "picture": shown.get("picture", ""), "welcome": words}
+        for name, part in {**parts, "celebrates": self.celebrates}.items():
+            page = page.replace(f"{{{{house.{name}}}}}", part)
+        return page
+
+    def routes(self) -> list[Route]:
+        """Where browsers get the face."""
+        return [Route("/house.css", self._style), Route("/house/{name}", self._image)]
+
+    async def _style(self, _request: Request) -> Response:
+        own = dict(self.colours)
+        if own:  # lines between what stands there, and no lamp over the felt
+            own |= {"light": own["felt"], "line": f"color-mix(in srgb, {own['accent']} 45%, {own['panel']})"}
+        css = ":root { " + " ".join(f"--{name}: {colour};" for name, colour in own.items()) + " }\n"
+        return Response(css, media_type="text/css")
+
+    async def _image(self, request: Request) -> Response:
+        if (image := self.images.get(request.path_params["name"])) is None:
+            return PlainTextResponse("The house has no such picture.\n", 404)
+        return Response(image[0], media_type=image[1])
+
+
+SHIPPED = Face()
+"""The face of a house that says nothing of its page."""
