@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 from msgspec import convert
 
+from controller.daemon.config import load
+from controller.daemon.config.problems import ConfigError
 from controller.daemon.config.screen_section import ScreenSection, check_screen, contrast, images
 
 DOCS = Path(__file__).parents[2] / "docs"
+CONFIG = Path(__file__).parents[2] / "config"
 
 
 def _wrong(screen: ScreenSection) -> dict[str, str]:
@@ -40,6 +44,20 @@ def test_every_mistake_of_a_face_is_told_at_once(tmp_path: Path) -> None:
         *("screen.languages", "screen.felt", "screen.accent", "screen.logo", "screen.picture"),
         *("screen.welcome.vn", "screen.welcome.en", "screen.welcome.ko"),
     }
+
+
+def test_a_table_plays_without_its_houses_logo_and_check_tells_it_beside_the_rest(tmp_path: Path) -> None:
+    for folder in ("tables", "games"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(CONFIG / "games" / "royal9.toml", tmp_path / "games")
+    text = (CONFIG / "tables" / "royal9.toml").read_text("utf-8")
+    file = tmp_path / "tables" / "royal9.toml"
+    file.write_text(text + '[screen]\nlogo = "/none/logo.svg"\n', "utf-8")
+    assert load(file).file.screen.logo == "/none/logo.svg"
+    file.write_text(text + '[screen]\nlogo = "/none/logo.svg"\nfelt = "#ffffff"\n', "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load(file, with_images=True)
+    assert {problem.key for problem in caught.value.problems} == {"screen.logo", "screen.felt"}
 
 
 _SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">{}</svg>'

@@ -22,6 +22,7 @@ from controller.contract.canonical import canonical
 from controller.daemon.config.fitting import check_game_fits, rules_of, warnings
 from controller.daemon.config.game_file import GAME_CHECKS, GAME_KEYS, GameFile, of_kind, old_form
 from controller.daemon.config.problems import ConfigError, Mistake, Problem, placed
+from controller.daemon.config.screen_section import check_images
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.daemon.config.table_file import TABLE_CHECKS, TableFile
 from controller.daemon.config.values import check, read, sound_sections, structure
@@ -38,8 +39,11 @@ class Config(Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def load(path: Path) -> Config:
-    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake."""
+def load(path: Path, with_images: bool = False) -> Config:
+    """Read the table's file at `path` and the game file that it names. Raises ConfigError with every mistake.
+
+    `with_images`: a mistake in an image that `[screen]` names counts too. A table plays without its house's logo.
+    """
     values, problems = read(path, "table")
     table = structure(values, TableFile, path, problems)
     sections = sound_sections(values, TableFile, table)
@@ -49,7 +53,8 @@ def load(path: Path) -> Config:
         raise ConfigError(_placed(problems, {path: values}))
     game_path = Path(os.path.normpath(path.parent / game_name))
     game_values, game, game_problems = _read_game(game_path)
-    problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems, *_house()]
+    checks = (*TABLE_CHECKS, check_images) if with_images else TABLE_CHECKS
+    problems += [*check(checks, sections, str(path)), *game_problems, *_house()]
     if game is not None:
         problems += check((check_game_fits,), sections | {"game": game}, str(path))
     if problems or table is None or game is None:

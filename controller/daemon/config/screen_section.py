@@ -170,6 +170,11 @@ class _FileError(Exception):
     """What is wrong with a file, and what to do."""
 
 
+def check_images(screen: ScreenSection) -> Iterable[Mistake]:
+    """What is wrong with the files that `[screen]` names."""
+    return images(screen)[1]
+
+
 def _image(path: Path, most_bytes: int) -> Image:
     if not path.is_absolute():
         raise _FileError(f"{str(path)!r} is not a full path", "Write the full path, from /.")

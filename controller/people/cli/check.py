@@ -17,7 +17,6 @@ from controller.contract.face.reports import CheckMistake, CheckReport
 from controller.contract.wire.mqtt_tls import wrong_with
 from controller.daemon.config import Config, game_path, is_game_file, load, load_game, told_of
 from controller.daemon.config.problems import ConfigError, Mistake, Problem
-from controller.daemon.config.screen_section import images
 from controller.daemon.config.seldom_meant import seldom_meant
 from controller.people.cli.counted import counted
 from controller.people.cli.meters import meter_lines
@@ -88,11 +87,9 @@ def _report(file: Path, mistakes: Sequence[Problem], told: Sequence[str], is_rig
 
 def _of_the_table(file: Path) -> tuple[list[str], str]:
     """The warnings that need no counting, and what the table is."""
-    config = load(file)
-    tls = config.file.pit.tls
-    wrong = [(f"pit.{key}", what, do) for key, what, do in wrong_with(tls, config.rules.table)] if tls else []
-    if wrong := [*wrong, *images(config.file.screen)[1]]:
-        raise ConfigError(told_of(file, wrong))
+    config = load(file, with_images=True)
+    if (tls := config.file.pit.tls) is not None and (wrong := [*wrong_with(tls, config.rules.table)]):
+        raise ConfigError(told_of(file, [(f"pit.{key}", what, do) for key, what, do in wrong]))
     pins, rules = config.file.pins, config.rules
     seats = f"{len(rules.seats)} seats, {rules.shoe.decks} decks"
     warnings = [*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT), *_lacking(config)]
