@@ -46,7 +46,7 @@ class ScreenSection(Struct, frozen=True):
     picture: str | None = None
     """The full path of the picture that is shown between two shoes: SVG, PNG or JPEG."""
 
-    welcome: dict[str, str] = {}
+    welcome: dict[str, str] | None = None
     """The house's words between two shoes, by language: `{ en = "Welcome to the Harbour" }`."""
 
 
@@ -75,7 +75,7 @@ def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
     """What is wrong in `[screen]` itself. The files that it names are looked at by `images`."""
     yield from _languages(screen)
     yield from _colours(screen)
-    for language, text in screen.welcome.items():
+    for language, text in (screen.welcome or {}).items():
         key = f"screen.welcome.{language}"
         if language not in LANGUAGES:
             yield key, *found.unknown(language)

@@ -48,5 +48,5 @@ def face_of(screen: ScreenSection) -> Face:
         colours=own if own != SHIPPED else {},
         images={name: (image.content, image.kind) for name, image in good.items()},
         celebrates=screen.celebrates,
-        welcome=screen.welcome,
+        welcome=screen.welcome or {},
     )
