@@ -157,6 +157,12 @@ class Browser:
         self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.until(f"window.resized && innerWidth === {width} && innerHeight === {height}")
 
+    def moving(self, moves: bool) -> None:
+        """Let pages that are loaded from now on move, or not."""
+        value = "no-preference" if moves else "reduce"
+        features = {"features": [{"name": "prefers-reduced-motion", "value": value}]}
+        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+
     def read(self, script: str) -> Any:
         """The value of an expression in the page."""
         return self._driver.execute_script(f"return {script};")

@@ -103,6 +103,34 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
+_FRAMES = """window.frames_ = [];
+window.requestAnimationFrame = (next) => { frames_.push(next); return 1; };
+window.played = (later) => frames_.splice(0).forEach((next) => next(performance.now() + later));
+"""
+"""Nothing moves by itself: `played(500)` plays the frames that wait as if 500 ms had gone by."""
+
+
+def test_a_meter_rolls_up_between_two_levels_and_never_shows_more_than_would_be_paid(page: Page) -> None:
+    page.browser.size("monitor")
+    page.browser.moving(True)
+    page.load()
+    page.browser.run(_FRAMES)
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H")
+    shown = "Number(document.querySelector('[data-meter=player_personal] .cents').textContent.replace(/[^0-9]/g, ''))"
+    page.pose(parts(table, {"player_personal": 1_000_160}))
+    page.pose(parts(table, {"player_personal": 1_234_567}))
+    seen = [page.browser.read(shown)]
+    for later in (0, 200, 500, 800, 1000):
+        page.browser.run(f"played({later})")
+        seen.append(page.browser.read(shown))
+    assert seen == sorted(seen)
+    assert 1_000_160 < seen[3] < seen[-1] == 1_234_567
+    page.pose(parts(table, {"player_personal": 1_000_000}))  # it was won
+    assert page.browser.read(shown) == 1_000_000
+    page.browser.moving(False)
+    page.load()
+
+
 # Hits.
 
 _LATER = "window.setTimeout = (next) => { window.later = next; return 1; }"

@@ -238,7 +238,7 @@ function drawSeats() {
   }));
 }
 
-// Meters roll to their new level.
+// Meters roll up to their new level. One that has fallen is at its new level at once: nobody is shown more than is paid.
 
 const rolled = new Map();
 
@@ -249,7 +249,7 @@ function ems(text) {
 function roll(where, meter, to) {
   const from = rolled.has(meter) ? rolled.get(meter) : to;
   rolled.set(meter, to);
-  if (STILL || from === to) { where.textContent = money(to); return; }
+  if (STILL || to <= from) { where.textContent = money(to); return; }
   const began = performance.now();
   const step = (now) => {
     const part = Math.min(1, (now - began) / ROLL_MS);
