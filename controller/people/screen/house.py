@@ -40,7 +40,7 @@ class Face(Struct, frozen=True):
     async def _style(self, _request: Request) -> Response:
         own = dict(self.colours)
         if own:  # lines between what stands there, and no lamp over the felt
-            own |= {"light": own["felt"], "line": f"color-mix(in srgb, {own['accent']} 45%, {own['panel']})"}
+            own |= {"light": "var(--felt)", "line": "color-mix(in srgb, var(--accent) 45%, var(--panel))"}
         css = ":root { " + " ".join(f"--{name}: {colour};" for name, colour in own.items()) + " }\n"
         return Response(css, media_type="text/css")
 
