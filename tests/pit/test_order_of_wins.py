@@ -17,6 +17,7 @@ from controller.pit.reference.clock import now_in_ms
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
+from tests.pit.postgresql import over_both
 from tests.pit.test_meters import balanced, code_of, give, opened
 from tests.support.ledgers import meet, unheard_steps
 
@@ -70,6 +71,7 @@ def of(ledger: Ledger, table: str) -> Award:
     return next(award for award in reversed(ledger.awards()) if award.table == table)
 
 
+@over_both
 def test_a_table_that_was_cut_off_has_the_level_of_its_lock_and_both_awards_are_told_anew(ledger: Ledger) -> None:
     early, late = two(ledger)
     kept = [early.locked(ledger, 0), *early.won()]
@@ -124,6 +126,7 @@ def test_an_award_waits_until_each_other_table_has_told_of_the_win_or_two_people
     assert ledger.take_step("t-1.1", "verified", "Ann").step == "verified"
 
 
+@over_both
 def test_an_award_waits_for_the_end_of_a_round_that_was_locked_before(ledger: Ledger) -> None:
     early, late = two(ledger)
     give(ledger, early, early.locked(ledger, 0, 1, 2))
