@@ -253,8 +253,8 @@ class Table:
     def start(self, await_ready: bool = True, **environment: str) -> None:
         """Start the daemon, and wait until it answers on its control socket.
 
-        A daemon that ran before was away for longer than the numbers of reports need to come round: a report may have
-        been missed, so a table with an open shoe stops for a count.
+        A daemon that ran before was away for so long that the reports' numbers may have come round. It may have missed
+        a report, so a table with an open shoe stops for a count.
         """
         assert not self.runs, "the table runs already"
         stay_unheard(self._ended_ms)
@@ -301,7 +301,7 @@ class Table:
 
     def count(self, left: int | None = None) -> None:
         """Wait until the table has stopped because the shoe was not heard and is heard again. Then a supervisor counts
-        the cards: `left`, or without it the number that the table counts."""
+        the cards: `left`, or the number that the table counts where `left` is absent."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status().shoe.up, _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
         self.supervisor("count", left=self.cards_left if left is None else left)
@@ -382,8 +382,8 @@ class Table:
         """Do a supervisor's act over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
         The act answers the standing fault. Returns None once the act is done. An act that waits for a second person is
-        not done yet: then what waits is returned, with the `button` for `pins.confirm`. Raises TableError with the code
-        of a refusal, and LookupError where `act` is not the name of an act.
+        not done yet: the method then returns what waits, with the `button` for `pins.confirm`. Raises TableError with
+        the code of a refusal, and LookupError where `act` is not the name of an act.
         """
         _refuse_unknown_act(act, {*arguments, "by"})
         fault = self.face.fault if act in _LEAVE_A_FAULT else None

@@ -76,8 +76,8 @@ class FarEnd:
 
     @property
     def heard(self) -> bool:
-        """Whether a program has the table's end of the line open: what is said before is lost. A real cable cannot
-        tell, and counts as heard."""
+        """Whether a program has the table's end of the line open. Whatever the shoe says before that is lost. A real
+        cable cannot tell this, and counts as open."""
         return getattr(self.line, "heard", True)
 
     def deal(self, cards: str, **lies: Any) -> None:

@@ -80,7 +80,7 @@ def bench_page() -> Iterator[str]:
     yield from ("", _AFTER_A_PLUG)
     yield from ("## The verbs of each shoe", "")
     yield "`tablectl sim shoe --verbs` prints them, and follows them on a line that `--pty` or `--port` names."
-    yield "In a test they are the methods of `bench_shoe`, and each verb also is `bench_shoe.verbs()[verb].do(…)`."
+    yield "In a test they are the methods of `bench_shoe`. Each verb is also `bench_shoe.verbs()[verb].do(…)`."
     for driver in NAMES:
         yield from ("", f"### `{driver}`", "", *_verbs(verbs_of(driver)))
     for made, fixture in _CLASSES.items():

@@ -91,7 +91,7 @@ _WHY_THESE_PINS = """\
 
 ## Lamps: a driver stage each
 
-A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs on a pin itself:
+A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp is joined to a pin directly:
 
 ```
                         +12 V or +24 V, its own supply
@@ -112,8 +112,8 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs o
 - The 10 kΩ resistor keeps the lamp dark while nothing drives the pin: during the boot, and with the cable out.
 - A relay or any other coil in a lamp's place needs a diode across it, cathode to plus. A ULN2803A has these diodes:
   join its pin COM to the supply's plus.
-- A relay board does as well. It has to switch at 3.3 V; many a 5 V board does not let go, as 3.3 V is no high level for
-  it. Where the board lights its lamp at a low level, write `active = "low"` for that lamp.
+- A relay board does as well. The board has to switch at 3.3 V. Many boards for 5 V do not release the relay, as 3.3 V
+  is no high level for them. Where the board lights its lamp at a low level, write `active = "low"` for that lamp.
 - The supplies' grounds are joined at one point, at the driver board. The lamps' current does not flow through the
   header's ground pins.
 
@@ -128,14 +128,14 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs o
     ground ---+-----------------------+--- ground
 ```
 
-- The 1 kΩ resistor limits what a static discharge or a wrong cable drives into the pin. It also keeps 3.3 mA the most
-  that flows where a wrong setting makes the pin an output.
+- The 1 kΩ resistor limits what a static discharge or a wrong cable drives into the pin. Where a wrong setting makes the
+  pin an output, at most 3.3 mA flow through the resistor.
 - The capacitor takes the contact's bounce together with `debounce_ms`. With the Pi's own pull-up it also delays the
   release by about 5 ms.
 - A cable beyond 1 m takes the outside resistor, twisted pairs with one ground each, and a diode array to 3.3 V and
   ground at the pin (such as a BAT54S): cloth and carpet of a table charge people up.
-- A sensor with an output of its own has an open collector (NPN), which works like a contact. One with a 5 V or 24 V
-  output goes through an optocoupler: no pin bears more than 3.3 V.
+- A sensor with an output of its own has an open collector (NPN), which works like a contact. A sensor with a 5 V or 24
+  V output goes through an optocoupler: no pin bears more than 3.3 V.
 - A broken wire reads as a button that is not pressed, a key that is not turned, and a seat without a wager."""
 
 

@@ -7,7 +7,7 @@ A_PLUG_PULLED = """## A plug pulled at the shoe
 A plug that is pulled at the shoe leaves the adapter and its port as they were. Whole rounds can then be dealt that the
 table does not hear. So the table finds out in one of three ways whether the shoe is there:
 
-- **The table asks the shoe** twice a second, and the shoe answers. An Angel Eye is asked without your doing anything.
+- **The table asks the shoe** twice a second, and the shoe answers. The table asks an Angel Eye by itself.
   `[shoe] ask` names another command, or `"off"`.
 - **A loop leads RTS back on a modem line.** For any shoe, on an adapter with modem lines. Write
   `[shoe] present = "cts"`.
@@ -30,7 +30,7 @@ Do not join the wires inside the plug. Such a join stays closed when the plug is
 ```
 
 A serial server (`socket://`) and many small adapters have no modem lines that can be read. The table does not start
-then, and `sudo tablectl doctor` says so: it never runs as if it saw a plug.
+then, and `sudo tablectl doctor` says so: the table never runs as if it saw a plug.
 
 ### The input
 
@@ -47,7 +47,7 @@ shoe_present = { bcm = 14, active = "low", pull = "up" }
 
 The table looks at the line or the input every 30 ms. A BeeTek numbers nothing, so a single look without a plug counts:
 in that time a whole card can be lost. An Angel Eye numbers its reports, so an absence counts from the time in which its
-numbers can come round: 312 ms at 4800 baud. An interruption that is shorter than 30 ms may be seen by no look.
+numbers can come round: 312 ms at 4800 baud. An interruption that is shorter than 30 ms may fall between two looks.
 
 `tablectl setup` has you pull the plug and put it back, and the report says that the table saw both.
 """

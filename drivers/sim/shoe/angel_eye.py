@@ -243,7 +243,7 @@ class SimulatedAngelEye:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """What an Angel Eye can be told to do, its faults included."""
+        """The verbs of an Angel Eye, its faults included."""
 
         def only(copies: str, card: str) -> None:
             going_out = number_word(copies, 0, 3)

@@ -82,7 +82,7 @@ class SimulatedBeeTek:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """What a BeeTek can be told to do, its faults included."""
+        """The verbs of a BeeTek, its faults included."""
         return {
             "draw": Verb("CARD…", "draw one card or several", self._draw_each),
             "lose": Verb("CARD", "draw a card whose line is lost", lambda card: self.lose(rules.a_card(card))),
