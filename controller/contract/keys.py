@@ -138,7 +138,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def for_owner(path: Path, folder: Path) -> None:
-    """Give a file that root has written to whom the folder belongs. Raises OSError."""
+    """Give a file that root has written to the owner of its folder. Raises OSError."""
     if os.geteuid() == 0:
         of = folder.stat()
         os.chown(path, of.st_uid, of.st_gid)

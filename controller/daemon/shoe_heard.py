@@ -47,7 +47,8 @@ class Mark:
         self._file: int | None = None
 
     def read(self, now_ms: int) -> int | None:
-        """The moment that the run before wrote; None where there is none, or the machine was started anew since."""
+        """The moment that the run before wrote; None where there is none, or where the machine was started anew
+        since."""
         try:
             boot_id, heard_ms = self._path.read_text("ascii").split()
             heard = int(heard_ms)

@@ -466,7 +466,7 @@ def _rejected_of_a_shared_level(kit: PitKit) -> None:
 
 
 def _rejected_before_a_later_level(kit: PitKit) -> None:
-    """The seed of a rejected hit stays on the meter as long as a later hit stands, which has won of it."""
+    """The seed of a rejected hit stays on the meter as long as a later hit stands that has won a part of it."""
     table, before_cents, (first,) = hits(kit, [("", "1:1")])
     begun_cents = level(table, a_meter(table))
     table, later_cents, (second,) = hits(kit, [("", "1:1")])

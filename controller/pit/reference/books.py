@@ -517,7 +517,7 @@ class Books:
         return known
 
     def _read_meters_anew(self) -> None:
-        """Somebody has just changed what runs of a meter."""
+        """Read the meters anew, since somebody has just changed the terms of one."""
         if self._gathered is not None:
             self._gathered.meters.clear()
 

@@ -173,7 +173,8 @@ class Desk:
         return Answer(ok=True, told=told)
 
     def _keep_refused(self, who: str, asked: str, refusal: TableError) -> None:
-        """Keep what was refused. Of an account without room left, the disk gets a number once a minute."""
+        """Keep what was refused. Where an account has no room left, the disk gets the number of its refusals once a
+        minute."""
         request = "".join(each if each.isprintable() else "?" for each in asked[:_LONGEST_TOLD])
         self._uncounted[who] += 1
         now_s = time.monotonic()

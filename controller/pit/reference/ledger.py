@@ -404,7 +404,7 @@ class Ledger:
         return changed
 
     def begin_day_if_due(self) -> None:
-        """Note where the gaming day begins, with every meter's reading, where the hour has come."""
+        """Note where the gaming day begins, with every meter's reading, once the hour has come."""
         with nonsense_explained(self._db):
             self._days.keep_up()
 

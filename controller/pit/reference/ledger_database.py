@@ -163,9 +163,8 @@ class LedgerDatabase:
         return self._connection.execute(_placed(statement), values or None)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one statement for each of these rows of values.
-
-        Not as a pipeline: within a pipeline no timeout of the server runs, and a leader that froze would keep its lock.
+        """Run one statement for each of these rows of values. They are not a pipeline: within a pipeline no timeout of
+        the server runs, and a leader that froze would keep its lock.
         """
         for row in values:
             self.execute(statement, row)

@@ -22,7 +22,7 @@ PROGRAM = Program(
     ),
     notes=(
         "Without --ledger: the ledger in the variable LEDGER, or /var/lib/table-pit/ledger, the package's.",
-        "Commands that only read the ledger run as the account table-pit, whose the ledger is: sudo pitctl COMMAND.",
+        "Commands that only read the ledger run as the account table-pit, which owns the ledger: sudo pitctl COMMAND.",
         "Commands that decide ask the running pit, at the socket in the variable CONTROL, or /run/table-pit/control,",
         "the package's: from your own account, without sudo. The account's groups give its roles.",
     ),
