@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 _FENCE = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 _WIDE_TABLE = re.compile(r"^\|(?:---\|){8,}$", re.M)
+_KEY = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?=[^<]*</code></td>)")
 _NAME_IN_CODE = re.compile(r"<code>(?=[^<\s]{1,30}</code>)")
 _NODE = re.compile(r'(\w+)(?:\["([^"]+)"\])?')
 _PARTICIPANT = re.compile(r"participant (\w+) as (.+)")
@@ -55,7 +56,9 @@ def on_page_markdown(markdown: str, page: Any = None, **_: object) -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Keep each name in code in one line: browsers break `--json` behind its first hyphen. mkdocs calls this."""
+    """Keep a name in code in one line: browsers break `--json` behind its first hyphen. A key of 64 digits may break:
+    else it takes a table's whole width. mkdocs calls this."""
+    html = _KEY.sub(lambda found: "<wbr>".join(re.findall(".{16}", found[0])), html)
     return _NAME_IN_CODE.sub('<code class="name">', html)
 
 

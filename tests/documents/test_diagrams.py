@@ -49,6 +49,8 @@ def test_a_page_gets_the_picture_in_the_place_of_the_diagram_and_keeps_the_rest(
 def test_a_name_in_code_is_not_broken_at_a_hyphen_and_a_line_of_code_is() -> None:
     told = on_page_content("<p><code>--json</code> <code>tablectl status --json</code></p>")
     assert told == '<p><code class="name">--json</code> <code>tablectl status --json</code></p>'
+    key = on_page_content(f"<td><code>--trust {'1f0c' * 16} --by Smith</code></td>")
+    assert key == f"<td><code>--trust {'<wbr>'.join(['1f0c' * 4] * 4)} --by Smith</code></td>"
 
 
 @pytest.mark.parametrize(
