@@ -358,6 +358,7 @@ def test_verify_something_else(tmp_path: Path) -> None:
         done = tablectl("verify", tmp_path / "file")
         assert done.returncode == 1
         assert done.stderr.startswith("journal_damaged: ")
+        assert "Check the path first." in done.stderr, "a mistyped path must not lead to a new journal"
 
 
 # A table that runs.

@@ -205,6 +205,11 @@ def test_a_level_of_no_meter_is_refused(level: str, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err.startswith("no_such_meter: ")
 
 
+def test_a_mistyped_meter_is_told_the_near_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["par", str(TABLES / "royal9.toml"), "--meter", "bankr_personal=1"]) == 1
+    assert "the meter bankr_personal, is banker_personal meant?\n" in capsys.readouterr().err
+
+
 def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["par", str(GAMES / "royal9.toml"), "--html", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("page_unwritable: ")

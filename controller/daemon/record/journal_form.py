@@ -166,16 +166,17 @@ def _about_content(error: sqlite3.OperationalError) -> bool:
 
 
 def row_damaged(path: Path, row: int, why: str) -> TableError:
-    return _journal_damaged(f"The journal {path} is damaged at row {row}: {why}.")
+    return _journal_damaged(f"The journal {path} is damaged at row {row}: {why}.", "Stop")
 
 
 def _unsound(path: Path, why: str) -> TableError:
-    return _journal_damaged(f"The journal {path} is not a sound journal: {why}.")
+    first = "Check the path first. If this is the table's journal, stop"
+    return _journal_damaged(f"The journal {path} is not a sound journal: {why}.", first)
 
 
-def _journal_damaged(what: str) -> TableError:
+def _journal_damaged(what: str, stop: str) -> TableError:
     do = (
-        f"Stop the table and {BEGIN_ANEW} Do not put an older copy in its place: the pit knows later events than "
+        f"{stop} the table and {BEGIN_ANEW} Do not put an older copy in its place: the pit knows later events than "
         "such a copy, and the table would stop."
     )
     return TableError("journal_damaged", what, do)

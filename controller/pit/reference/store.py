@@ -146,8 +146,9 @@ def damaged(at: object, why: str) -> TableError:
     return TableError(
         "ledger_damaged",
         f"The ledger {at} is not sound: {why}.",
-        "Keep the ledger for the audit and restore the last good copy. The tables send again what the copy lacks, and"
-        " people recall what was decided on awards since (`award list`, `award recall`).",
+        "Check the path first. If this is the pit's ledger, keep it for the audit and restore the last good copy. The"
+        " tables send again what the copy lacks, and people recall what was decided on awards since (`award list`,"
+        " `award recall`).",
     )
 
 
