@@ -796,6 +796,10 @@ SELDOM_MEANT: dict[str, tuple[Change, str]] = {
         lambda v: _row(v, "royal9", 6).update(cents=30_000),
         "royal9: suited_royal pays more than royal_vs_royal above it",
     ),
+    "an award below the price": (
+        lambda v: _row(v, "royal9", 7).update(cents=250),
+        "royal9: any_royal pays $2.50, less than a wager costs, $5.00",
+    ),
     "a lesser share above a greater": (
         lambda v: (
             _row(v, "royal9", 1).update(meter="personal_vs_personal", share="1:10")

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from controller.daemon.config.problems import ConfigError
 from controller.people.cli.main import main
@@ -23,7 +24,7 @@ from controller.people.par.odds import Odds, outcomes
 from controller.people.par.sheet import Par, par, subject
 from controller.pit.reference.meters import Terms, reseed
 from controller.pit.reference.settings import load
-from controller.rules.game.bets import Bet, Row, When
+from controller.rules.game.bets import Bet, CardsAre, Row, When
 from tests.documents.reports_page import PAR_REPORTS, held
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -163,6 +164,24 @@ def test_terms_that_give_money_away_are_a_mistake(was: str, slip: str, told: str
     with pytest.raises(ConfigError) as caught:
         meter_lines(sheet("tables/royal9.toml"), tmp_path / "pit.toml")
     assert all(told in problem.what for problem in caught.value.problems[-1:]), caught.value
+
+
+def test_a_meter_that_begins_below_an_award_which_falls_more_often_is_a_warning(tmp_path: Path) -> None:
+    """No cards win both, so nothing is a mistake. But four of a kind on a new meter would pay less than three."""
+    four, three = (When(first_four=CardsAre(of_one_rank=(many,))) for many in (4, 3))
+    rows = Row(four, award="four", meter="kinds", share=Fraction(1, 2)), Row(three, award="three", cents=5000)
+    bet = Bet("kinds", price_cents=500, rows=rows)
+    counted = par(replace(subject(CONFIG / "games" / "ez_baccarat.toml"), bets=(bet,)))
+    terms = '[meters.kinds]\nseed_cents = {}\ncontribution = "1:10"\n[tables]\nmost_voids_in_a_shoe = 2\n'
+    for seed, told in ((9999, 1), (10000, 0)):
+        (tmp_path / "pit.toml").write_text(terms.format(seed), "utf-8")
+        lines = meter_lines(counted, tmp_path / "pit.toml")
+        assert len(lines) == told
+    (tmp_path / "pit.toml").write_text(terms.format(9000), "utf-8")
+    (line,) = meter_lines(counted, tmp_path / "pit.toml")
+    assert line == (
+        "warning: kinds: while kinds is new, four pays $45.00, less than an award that falls more often, $50.00"
+    )
 
 
 def test_check_refuses_terms_that_give_money_away(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

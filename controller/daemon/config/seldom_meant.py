@@ -35,6 +35,7 @@ def seldom_meant(game: GameFile) -> Iterator[str]:
     for bet in game.bets:
         yield from _most_paid_is_never_reached(game.wagers, bet)
         yield from _awards_out_of_order(bet)
+        yield from _awards_below_the_price(bet)
         yield from _ties_that_lose(bet)
         yield from _commissions(bet)
 
@@ -147,6 +148,14 @@ def _awards_out_of_order(bet: Bet) -> Iterator[str]:
             if more or (row.meter is not None and row.meter == above.meter and row.share > above.share):
                 yield f"{bet.spot}: {row.award} pays more than {above.award} above it: the first row that holds decides"
                 break
+
+
+def _awards_below_the_price(bet: Bet) -> Iterator[str]:
+    """An award that wins less than the wager costs was likely written in dollars."""
+    price = 0 if bet.awards_return_stake else bet.price_cents or 0
+    for row in bet.rows:
+        if row.cents is not None and _A_DOLLAR_CENTS <= row.cents < price:
+            yield f"{bet.spot}: {row.award} pays {amount(row.cents)}, less than a wager costs, {amount(price)}"
 
 
 def _ties_that_lose(bet: Bet) -> Iterator[str]:

@@ -21,7 +21,8 @@ from controller.rules.game.bets import Bet, bet_on
 
 def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
     """Where no `settings` of the pit are given, a line with the least amount of each meter that has one. With them, a
-    warning for each progressive bet whose edge cannot be counted.
+    warning for each progressive bet whose edge cannot be counted, and for each meter that begins below an award which
+    falls more often.
 
     Raises ConfigError where the settings lack a meter, begin one too low, or leave a bet less than the house's least
     edge; TableError where they cannot be read.
@@ -39,7 +40,8 @@ def meter_lines(sheet: Par, settings: Path | None) -> list[str]:
         raise ConfigError(Problem(str(settings), *each) for each in wrong)
     counted = {run.spot for run in runs}
     not_counted = [bet.spot for bet in of.bets if bet.progressive and bet.spot not in counted]
-    return [f"warning: the long-run edge of {spot} is not counted, since people choose" for spot in not_counted]
+    uncounted = [f"warning: the long-run edge of {spot} is not counted, since people choose" for spot in not_counted]
+    return [*uncounted, *dict.fromkeys(_low_seeds(sheet, pit))]
 
 
 def long_runs(sheet: Par, pit: Settings) -> list[LongRun]:
@@ -60,6 +62,21 @@ def _wrong_seeds(least_cents: dict[str, int], pit: Settings) -> Iterator[tuple[s
             less = "the meter pays less than a fixed award that the same cards can win"
             what = f"with {pit.meters[meter].seed_cents} cents {less}"
             yield f"meters.{meter}.seed_cents", what, f"Write {least} or more."
+
+
+def _low_seeds(sheet: Par, pit: Settings) -> Iterator[str]:
+    """A warning for each meter that begins below an award which falls more often."""
+    for odds in sheet.bets:
+        bet = bet_on(sheet.subject.bets, odds.spot)
+        each = [*zip(bet.rows if bet is not None else (), odds.outcomes, strict=False)]  # the last is the lost wager's
+        for row, outcome in each:
+            if row.meter is None or row.meter not in pit.meters:
+                continue
+            begins = pit.meters[row.meter].seed_cents * row.share
+            most = max(other.cents or 0 for other, falls in each if falls.ways >= outcome.ways)
+            if begins < most:
+                less = f"less than an award that falls more often, {amount(most)}"
+                yield f"warning: {odds.spot}: while {row.meter} is new, {row.award} pays {amount(begins)}, {less}"
 
 
 def _wrong_prices(bets: Iterable[Bet], pit: Settings) -> Iterator[tuple[str, str, str]]:
