@@ -71,7 +71,7 @@ def main() -> None:
             else:
                 people.wait()
                 browser.until(f"document.getElementById('hit').hidden === {str(name != 'screen-hit').lower()}")
-                browser.run("document.documentElement.dataset.turn = 'en'")
+                browser.run("document.documentElement.dataset.turn = 0")
             browser.small_picture(name, _LAST_PART if technicians else None)
             people.send_signal(signal.SIGCONT)
     faces()
