@@ -93,6 +93,16 @@ class FarPit:
         """The committed events of one type, after event number `after`."""
         return [event for event in self.taken[after:] if event.get("type") == type_]
 
+    def bodies(self, numbers: range) -> list[bytes]:
+        """The bytes of these committed events."""
+        return self._bodies[numbers.start - 1 : numbers.stop - 1]
+
+    def forget(self, count: int) -> list[bytes]:
+        """Lose the last events, as a pit does whose books were put back. Returns their bytes."""
+        lost = self._bodies[-count:]
+        del self.taken[-count:], self._bodies[-count:]
+        return lost
+
     # What the pit says.
 
     def ack(self, seq: int | None = None) -> AckWord:
