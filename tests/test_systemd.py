@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import tomllib
 from argparse import ArgumentParser, Namespace
@@ -23,12 +25,14 @@ from controller.pit.reference.commands.options import OF_THE_PACKAGE_CONTROL, OF
 from controller.pit.reference.machines import write_files
 from controller.pit.reference.roles import ROLES
 from tests.support.unit_filter import read_unit
+from tests.support.waiting import eventually_now
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
 SCREEN = ROOT / "systemd" / "table-screen.service"
 KIOSK = ROOT / "systemd" / "table-kiosk.service"
 PIT = ROOT / "systemd" / "table-pit.service"
+LOGINS = ROOT / "systemd" / "table-logins.service"
 PIT_PAGE = ROOT / "systemd" / "table-pit-page.service"
 HA = ROOT / "config" / "ha"
 PITCTL = ROOT / "debian" / "pitctl.sh"
@@ -110,6 +114,32 @@ def test_the_screen_can_reach_the_feed_and_nothing_else_of_the_table(unit: Confi
     assert {"User", "Group", "SupplementaryGroups"}.isdisjoint(screen)
     assert screen["InaccessiblePaths"] == f"-/var/lib/{unit['Service']['StateDirectory']}"
     assert unit["Service"]["RuntimeDirectoryMode"] == "0751", "others pass through, and see no names"
+
+
+def test_logins_and_sudo_are_kept_on_the_disk_each_line_before_the_next(
+    unit: ConfigParser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Play journald to the unit's own command, and cut its power: whoever became root hopes that it is forgotten.
+
+    A made-up `journalctl` says two lines, and then hangs as a quiet system does.
+    """
+    logins = read_unit(LOGINS)["Service"]
+    assert Path(logins["StateDirectory"]).parent == Path(unit["Service"]["StateDirectory"])
+    assert "User" not in logins, "the table's account cannot change it"
+    said, kept = tmp_path / "said", tmp_path / "logins"
+    kept.write_text("of the boot before\n", "utf-8")
+    fake = tmp_path / "journalctl"
+    fake.write_text(f'#!/bin/sh\necho "$@" > {said}\necho sudo: Ann\necho login: Bob\nexec sleep 60\n', "utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    with subprocess.Popen(shlex.split(logins["ExecStart"]), start_new_session=True) as runs:
+        eventually_now(lambda: "Bob" in kept.read_text("utf-8"))
+        os.killpg(runs.pid, signal.SIGKILL)
+    assert kept.read_text("utf-8") == "of the boot before\nsudo: Ann\nlogin: Bob\n"
+    assert "dsync" in logins["ExecStart"], "a line is on the disk before the next is read"
+    asked = said.read_text("utf-8").split()
+    assert {"--facility=auth,authpriv", "--follow", "--boot"} <= {*asked}
 
 
 def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(unit: ConfigParser) -> None:

@@ -24,6 +24,17 @@ def program_digest(folder: Path = Path(__file__).parents[2]) -> str:
     return _sha256("".join(f"{_sha256_of(path)}  {name}\n" for name, path in _files(str(folder))))
 
 
+def proof(nonce: str, folder: Path = Path(__file__).parents[2]) -> str:
+    """SHA-256 of the nonce's line and then the bytes of every file of the program in `folder`, in hex.
+
+    Whoever knows only the program's digest cannot make this: it takes the files' bytes, after the nonce is known.
+    """
+    whole = hashlib.sha256(f"{nonce}\n".encode())
+    for _, path in _files(str(folder)):
+        whole.update(Path(path).read_bytes())
+    return whole.hexdigest()
+
+
 def digest(program: str, configuration: str) -> str:
     """The one digest over the program's and the configuration's, in hex."""
     return _sha256(f"{program}\n{configuration}\n")

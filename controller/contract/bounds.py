@@ -39,6 +39,7 @@ MOST_PAYLOAD_BYTES = {
     "wager": 1_000,
     "checkpoint": 16_000,
     "cosigned": 1_000,
+    "measure": 1_000,
     "meters": 20_000,
     "pit-key": 40_000,
 }

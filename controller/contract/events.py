@@ -473,6 +473,28 @@ class ShoeClosed(Event, frozen=True):
     commission_owed: tuple[SeatCents, ...]
 
 
+class ShoeReconciled(Event, frozen=True):
+    """Somebody read the cards that an ended shoe still held. `cards` is how many its decks have, `gone` how many left
+    the shoe, `burned` of them before the first round and `unnamed` without a name; `rest` is how many it still held.
+
+    `missing` are the cards, by rank and suit, that neither left the shoe under their name nor were in it at the end,
+    and `extra` those of which there were more than its decks have. `complete`: none is extra, and just `unnamed` are
+    missing.
+    """
+
+    TYPE = "shoe_reconciled"
+
+    cards: int
+    gone: int
+    burned: int
+    unnamed: int
+    rest: int
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    complete: bool
+    by: str
+
+
 class ShoeInspected(Event, frozen=True):
     """Somebody inspected the card-reading shoe at the table, and read its serial number and its firmware's version."""
 

@@ -134,6 +134,38 @@ class CosignedWord(Word, frozen=True):
                 return None
 
 
+class MeasureWord(Word, frozen=True):
+    """The pit asks what runs at this table: the table measures its program's files now. `nonce` is 64 random
+    hexadecimal digits, which no question had before."""
+
+    table: str
+    epoch: str
+    nonce: str
+    at: str
+
+    @classmethod
+    def read(cls, message: Mapping[str, object]) -> Self | None:
+        """The word in the message; None where the message is no such word."""
+        match message:
+            case {
+                "table": str(table),
+                "epoch": str(epoch),
+                "nonce": str(nonce),
+                "at": str(at),
+                "signature": str(),
+                **others,
+            } if (
+                not others
+                and TABLE.fullmatch(table)
+                and EPOCH.fullmatch(epoch)
+                and HASH.fullmatch(nonce)
+                and moment_ms(at) is not None
+            ):
+                return cls(table, epoch, nonce, at)
+            case _:
+                return None
+
+
 class AwardStep(Word, frozen=True):
     """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
 

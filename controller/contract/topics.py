@@ -52,6 +52,11 @@ class Topics(Struct, frozen=True):
         return f"{self.root}/{self.table}/cosigned"
 
     @property
+    def measure(self) -> str:
+        """The pit's question what runs at this table; never retained."""
+        return f"{self.root}/{self.table}/measure"
+
+    @property
     def meters(self) -> str:
         """The levels of all progressive meters, from the pit; retained, and one topic for all tables."""
         return f"{self.root}/meters"

@@ -112,7 +112,7 @@ def _broker(file: TableFile, journal: Journal) -> MqttBroker:
         *(pit.brokers, pit.port, f"table-{own}", pit.keepalive_s),
         Will(topics.state, offline_state(own, journal.epoch, journal.boot)),
         # The key first: it judges the others.
-        [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters, topics.cosigned],
+        [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters, topics.cosigned, topics.measure],
         tls=None if pit.tls is None else partial(client_context, pit.tls, own),
     )
 

@@ -157,6 +157,8 @@ class Runtime:
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
             recognition=RecognitionTrust(own, table.recognition_key),
+            measure=lambda question: self._measuring.ask(question),
+            link_lost=table.pit_link_lost,
         )
 
     def _new_presses(self) -> Presses:
@@ -173,7 +175,8 @@ class Runtime:
     def _note_start(self, program: str, differs: int | None) -> None:
         """Journal this start, and what it found: another program than before, and a replay that differed."""
         self._put(ProgramStarted(self._journal.boot))
-        self._measuring = Measuring(self._config.file.program, self._config.digest, program, self._put)
+        own, digest_of_config = self._config.file.program, self._config.digest
+        self._measuring = Measuring(own, digest_of_config, program, self._put, self._table.measure_asked_at)
         if self._measuring.measured != self._table.measured:
             self._put(self._measuring.measured)
         if differs is not None:

@@ -15,6 +15,7 @@ from controller.contract.events import Win
 from controller.rules.game.cards import Card
 from controller.rules.game.seating import Actives
 from controller.rules.game.wagers import RefusedWager, Wager
+from controller.table.journalled import ClientIdTaken, Journalled, MeasureAnswered, PitLinkBack, PitLinkLost
 from controller.table.rules import TableRules
 
 
@@ -46,10 +47,6 @@ class ShoeError(Enum):
     REVERSE_MIDWAY = "reverse_midway"
     CARD_CODE = "card_code"
     DRAW_TIMEOUT = "draw_timeout"
-
-
-class Journalled(Struct, frozen=True, forbid_unknown_fields=True, tag_field="fact", tag=True):
-    """What every fact is. The journal names a fact by its class."""
 
 
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
@@ -234,6 +231,8 @@ class ShoeOpened(Journalled, frozen=True):
     recognition_key: str | None = None
     wager_seq: int = 0
     win_seq: int = 0
+    measure_asked_at: str = ""
+    pit_link_lost: bool = False
 
 
 class ProgressiveWagers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -417,10 +416,6 @@ class HitUnheard(Journalled, frozen=True):
     seq: int
 
 
-class ClientIdTaken(Journalled, frozen=True):
-    """Another client connected to the broker with this table's id, and the broker gave it this table's place."""
-
-
 class JournalForked(Journalled, frozen=True):
     """Of this journal the pit has cosigned a tree of `size` rows that is not this journal's, which has `rows` rows."""
 
@@ -578,6 +573,9 @@ OwnFact = (
     | CabinetOpeningNoted
     | ProgramStarted
     | ProgramMeasured
+    | MeasureAnswered
+    | PitLinkLost
+    | PitLinkBack
     | ReplayDiffered
     | StepFailed
 )

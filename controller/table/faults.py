@@ -171,5 +171,8 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "program_changed": ("version_before", "version", "before", "now"),
     "configuration_changed": ("before", "now"),
     "program_not_approved": ("now",),
+    "program_measured": ("nonce", "version", "now", "configuration", "proof"),
+    "pit_link_lost": ("standing",),
+    "pit_link_back": ("lost_s",),
 }
 """Every alarm, and what it tells beside its code, by name. The table goes on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -35,6 +36,14 @@ def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[
     for card in are:
         shoe = without(shoe, rules, card)
     return shoe
+
+
+def reconciled(shoe: Shoe, rules: ShoeRules, rest: Iterable[Card]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The cards that are missing and those that are extra, once the shoe's `rest` was read: each as often as it is."""
+    counts = Counter(rest)
+    over = {card: gone + counts[card] - rules.decks for card, gone in zip(DECK, shoe.gone, strict=True)}
+    missing = (str(card) for card, more in over.items() for _ in range(-more))
+    return tuple(missing), tuple(str(card) for card, more in over.items() for _ in range(more))
 
 
 def worth_in_burn(first_card: Card) -> int:

@@ -245,6 +245,8 @@ class Table(Struct, frozen=True):
     - `recognition_key`: bet recognition's public key in hex; None until two people have adopted a key. `wager_seq`: the
       highest number that a word of that key had.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
+    - `measure_asked_at`: when the pit asked last what runs, by the pit's clock. `pit_link_lost`: people were told that
+      the pit is not heard, and not yet that it is heard again.
     """
 
     rules: TableRules
@@ -279,6 +281,8 @@ class Table(Struct, frozen=True):
     recognition_key: str | None = None
     wager_seq: int = 0
     win_seq: int = 0
+    measure_asked_at: str = ""
+    pit_link_lost: bool = False
 
     @property
     def round_number(self) -> int | None:

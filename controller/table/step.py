@@ -12,17 +12,18 @@ from msgspec.structs import replace
 from controller.contract import events
 from controller.contract.events import Event
 from controller.contract.fingerprint import fingerprint
+from controller.rules.game.cards import Card
 from controller.rules.game.play import Call
 from controller.rules.game.seating import Seating
 from controller.rules.game.wagers import place
-from controller.table import doubts, paying
+from controller.table import doubts, paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.itself import HitTested, InputsTested, LampsTested, TablePaused, TableResumed
 from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.recognition import RecognitionKeyPinned
 from controller.table.acts.rounds import Called, OddCardTold, RoundVoided
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
-from controller.table.acts.shoe import ShoeClosed, ShoeInspected
+from controller.table.acts.shoe import ShoeClosed, ShoeInspected, ShoeReconciled
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.awards import accept_award, refuse_award, step_award
 from controller.table.believing import it_came, release, release_kept_results
@@ -37,7 +38,6 @@ from controller.table.facts import (
     ByPerson,
     CabinetOpeningNoted,
     ChipsNoted,
-    ClientIdTaken,
     Fact,
     HitUnheard,
     JournalForked,
@@ -61,6 +61,7 @@ from controller.table.facts import (
 )
 from controller.table.faults import Exit
 from controller.table.going_on import change_odd_card, clear, go_on_with_count, name_card, note_count, void_round
+from controller.table.journalled import ClientIdTaken, MeasureAnswered, PitLinkBack, PitLinkLost
 from controller.table.states import (
     FirstCardDue,
     Locked,
@@ -145,6 +146,8 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return replace(table, phase=Paused()), ()
         case TableResumed():
             return replace(table, phase=WagersOpen()), ()
+        case ShoeReconciled(rest, by):
+            return table, (_reconciled(table, rest, by),)
         case ShoeInspected(serial, firmware, by):
             return table, (events.ShoeInspected(shoe_number(table), None, serial, firmware, by),)
         case LampsTested() | InputsTested():
@@ -157,6 +160,12 @@ def _step(table: Table, fact: Fact) -> Stepped:
             return table, ()  # it parts the events of this run from those of every other
         case ProgramMeasured():
             return replace(table, measured=fact), _changes(table, fact)
+        case MeasureAnswered():
+            return replace(table, measure_asked_at=fact.at), (alarm(table, "program_measured", _measured(fact)),)
+        case PitLinkLost(standing):
+            return replace(table, pit_link_lost=True), (alarm(table, "pit_link_lost", {"standing": standing}),)
+        case PitLinkBack(lost_s):
+            return replace(table, pit_link_lost=False), (alarm(table, "pit_link_back", {"lost_s": lost_s}),)
         case LevelsNoted(levels):
             return _note_levels(table, levels), ()
         case ByPerson():
@@ -196,6 +205,22 @@ def _only_told(fact: Fact) -> tuple[str, dict[str, str | int]] | None:
             return "wager_word_unfit", {"why": why}
         case _:
             return None
+
+
+def _reconciled(table: Table, rest: tuple[Card, ...], by: str) -> Event:
+    """The cards that left the ended shoe and those that it held still, beside those of its decks."""
+    shoe, rules = open_shoe(table), table.rules.shoe
+    missing, extra = shoe_life.reconciled(shoe, rules, rest)
+    gone = sum(shoe.gone) + shoe.unnamed
+    complete = not extra and len(missing) == shoe.unnamed
+    cards = 52 * rules.decks, gone, shoe.burned, shoe.unnamed, len(rest)
+    return events.ShoeReconciled(shoe.number, None, *cards, missing, extra, complete, by)
+
+
+def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
+    """What the pit is told that the table runs."""
+    runs = {"version": fact.version, "now": fact.program, "configuration": fact.configuration}
+    return {"nonce": fact.nonce, **runs, "proof": fact.proof}
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
@@ -266,6 +291,8 @@ def _opened(fact: ShoeOpened) -> Table:
         recognition_key=fact.recognition_key,
         wager_seq=fact.wager_seq,
         win_seq=fact.win_seq,
+        measure_asked_at=fact.measure_asked_at,
+        pit_link_lost=fact.pit_link_lost,
     )
 
 

@@ -47,8 +47,8 @@ def event_sentence(event: Mapping[str, Any]) -> str:
             return alarm_sentence(it)
         case events.TestHit() as it:
             return f"seat {it.seat}, a test by {it.by}: nothing was won"
-        case events.ShoeInspected() as it:
-            return f"serial number {it.serial}, firmware {it.firmware}, inspected by {it.by}"
+        case events.ShoeReconciled() | events.ShoeInspected() as it:
+            return _looked_at(it)
         case events.Award() as it:
             return f"seat {it.seat} {it.spot}, {it.tier}: {amount(it.cents)} {it.step}, by {it.by}"
         case events.Commission() as it:
@@ -75,6 +75,15 @@ def _pays(hit: events.Hit) -> str:
         return short(hit.fixed.cents)
     won = hit.progressive
     return "" if won is None else of_meter(won.meter, won.share)
+
+
+def _looked_at(it: events.ShoeReconciled | events.ShoeInspected) -> str:
+    if isinstance(it, events.ShoeInspected):
+        return f"serial number {it.serial}, firmware {it.firmware}, inspected by {it.by}"
+    lists = (("missing", it.missing), ("extra", it.extra))
+    amiss = [f"{what} {' '.join(cards)}" for what, cards in lists if cards]
+    told = ["complete" if it.complete else "NOT complete", *amiss]
+    return f"{it.gone} cards gone, {it.rest} left of {it.cards}, read by {it.by}: {', '.join(told)}"
 
 
 def _void(it: events.Void) -> str:

@@ -17,6 +17,8 @@ from controller.people.cli.programs import EXAMPLE_TABLE
 
 NOW = Stamp(1_790_000_000_000, synchronised=True)
 PORT = "/dev/serial/by-id/usb-FTDI-if00-port0"
+ROOT = Path(__file__).resolve().parents[2]
+_EEPROM = "[all]\nBOOT_UART=0\nBOOT_ORDER=0xf1\n"
 _UNIT = "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nNRestarts=0\n"
 
 FILES = {
@@ -26,6 +28,7 @@ FILES = {
         "21 1 179:2 / / rw,noatime shared:1 - ext4 /dev/root rw\n"
         "28 21 0:24 / /run rw,nosuid shared:5 - tmpfs tmpfs rw,size=1000k\n"
     ),
+    "/usr/lib/modprobe.d/table-controller.conf": (ROOT / "systemd" / "modprobe.conf").read_text("utf-8"),
     "/etc/passwd": "root:x:0:0:root:/root:/bin/bash\ntable-controller:x:999:999::/:/usr/sbin/nologin\n",
     "/etc/group": "root:x:0:\ndialout:x:20:\n",
     "/boot/firmware/config.txt": "dtparam=audio=on\n[all]\n",
@@ -51,7 +54,7 @@ class Pi:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.says = {"systemctl": _UNIT}
+        self.says = {"systemctl": _UNIT, "rpi-eeprom-config": _EEPROM}
         self.machine = Machine(root, self._run, lambda: NOW, lambda: 21)
         for path, text in FILES.items():
             self.write(path, text)

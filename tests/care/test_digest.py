@@ -17,7 +17,9 @@ import pytest
 from msgspec.structs import replace
 
 from controller import __version__
-from controller.basics.digest import check_approved, digest, program_digest
+from controller.basics.digest import check_approved, digest, program_digest, proof
+from controller.contract.keys import SigningKey
+from controller.contract.pit_words import MeasureWord
 from controller.daemon.config import load
 from controller.people.care import libraries, program
 from controller.people.care.keeping import noted
@@ -25,10 +27,11 @@ from controller.people.care.machine import Machine
 from controller.people.care.row import Verdict
 from controller.people.cli.main import EXIT_STAYS_WRONG, main
 from controller.people.cli.programs import EXAMPLE_TABLE, simulated_table
+from controller.pit.reference.clock import now_text
 from controller.table.facts import ProgramMeasured
 from controller.table.public import public
 from controller.table.states import Table
-from tests.daemon.daemon_world import running
+from tests.daemon.daemon_world import PIT_KEY, World, running
 from tests.support.errors import raising
 from tests.support.told import healthy
 from tests.support.waiting import eventually
@@ -55,6 +58,20 @@ def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -
     )
     made = subprocess.run(["bash", "-c", command], cwd=copy, capture_output=True, text=True, check=True)
     assert program_digest(copy) == made.stdout.split()[0] == program_digest()
+    assert command in (ROOT / "docs" / "care.md").read_text("utf-8")
+
+
+def test_the_proof_is_what_the_shells_own_tools_make_of_nonce_and_files(copy: Path) -> None:
+    """Run the command that docs/care.md gives to an inspector, and compare it; a byte or another nonce changes it."""
+    command = (
+        "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort"
+        " | xargs cat | cat nonce.txt - | sha256sum"
+    )
+    (copy / "nonce.txt").write_text(f"{'ab' * 32}\n", "utf-8")
+    made = subprocess.run(["bash", "-c", command], cwd=copy, capture_output=True, text=True, check=True)
+    assert proof("ab" * 32, copy) == made.stdout.split()[0] == proof("ab" * 32) != proof("ba" * 32)
+    SPOILED["a byte"](copy)
+    assert proof("ab" * 32, copy) != proof("ab" * 32)
     assert command in (ROOT / "docs" / "care.md").read_text("utf-8")
 
 
@@ -145,6 +162,59 @@ def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
             return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
 
     assert asyncio.run(play()) == ["program_changed", "program_not_approved"]
+
+
+def test_a_table_that_is_asked_reads_its_files_now_and_answers_each_question_once(
+    tmp_path: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody changes a file of the running program. Others repeat the question, ask another table, or forge it."""
+    monkeypatch.setattr("controller.daemon.measuring.program_digest", lambda: program_digest(copy))
+    monkeypatch.setattr("controller.daemon.measuring.proof", lambda nonce: proof(nonce, copy))
+    asked: dict[str, Any] = {"table": "royal9-01", "at": now_text()}
+
+    def told(world: World) -> list[dict[str, Any]]:
+        return [each["details"] for each in world.pit.ledger if each.get("code") == "program_measured"]
+
+    async def play() -> None:
+        async with running(tmp_path) as world:
+            asked["epoch"] = world.journal.epoch
+
+            def ask(nonce: str, key: SigningKey = PIT_KEY, retained: bool = False, **other: Any) -> None:
+                word = MeasureWord(**{**asked, "nonce": nonce * 32, **other})
+                world.broker.say(word.payload(key), "pit/v1/royal9-01/measure", retained)
+
+            ask("00", table="royal9-02")
+            ask("01", epoch="another")
+            ask("02", SigningKey(bytes(32)))
+            ask("04", retained=True)
+            world.broker.say(b"{}", "pit/v1/royal9-01/measure")
+            SPOILED["a byte"](copy)
+            ask("aa")
+            ask("aa")
+            await eventually(lambda: told(world))
+            ask("aa")
+            ask("bb", at=now_text())
+            await eventually(lambda: len(told(world)) > 1)
+            for details, nonce in zip(told(world), ("aa" * 32, "bb" * 32), strict=True):
+                assert details == {
+                    "nonce": nonce,
+                    "version": __version__,
+                    "now": program_digest(copy),
+                    "configuration": world.config.digest,
+                    "proof": proof(nonce, copy),
+                }
+                assert details["now"] != program_digest()
+        async with running(tmp_path) as world:  # after a restart too
+            asked["epoch"] = world.journal.epoch
+            word = MeasureWord(nonce="aa" * 32, **asked)
+            world.broker.say(word.payload(PIT_KEY), "pit/v1/royal9-01/measure")
+            word = MeasureWord(nonce="cc" * 32, **{**asked, "at": now_text()})
+            world.broker.say(word.payload(PIT_KEY), "pit/v1/royal9-01/measure")
+            await eventually(lambda: told(world))
+            assert [details["nonce"] for details in told(world)][-1] == "cc" * 32
+            assert "aa" * 32 not in [details["nonce"] for details in told(world)][2:]
+
+    asyncio.run(play())
 
 
 def test_a_program_that_is_not_approved_does_not_start_and_touches_nothing(

@@ -52,6 +52,7 @@ def _rows(pi: Pi) -> list[Row]:
         *keeping.clock(pi.machine),
         *board.power(pi.machine),
         *board.heat(pi.machine),
+        *board.media(pi.machine),
         *program.units(pi.machine),
     ]
 
@@ -65,7 +66,7 @@ def test_a_sound_machine_has_neither_fault_nor_warning(pi: Pi) -> None:
     rows = _rows(pi)
     assert _bad(rows) == {}
     assert {row.part for row in rows if row.verdict is Verdict.OK} == {
-        *("shoe's port", "shoe's plug", "pins", "disk", "clock", "power", "temperature", "units")
+        *("shoe's port", "shoe's plug", "pins", "disk", "clock", "power", "temperature", "media", "units")
     }
 
 
@@ -141,6 +142,8 @@ def _unit(**changed: str) -> str:
     return "\n".join(f"{name}={value}" for name, value in is_.items())
 
 
+MODPROBE = "/usr/lib/modprobe.d/table-controller.conf"
+
 TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
     "port_missing": (Verdict.FAULT, _unplugged),
     "port_refused": (Verdict.FAULT, lambda pi: pi.machine.at("/dev/ttyUSB0").chmod(0o600)),
@@ -171,6 +174,8 @@ TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
     "throttled": (Verdict.WARNING, lambda pi: pi.write(THROTTLED, "80000\n")),
     "warm": (Verdict.WARNING, lambda pi: pi.write("/sys/class/thermal/thermal_zone0/temp", "72000\n")),
     "too_hot": (Verdict.FAULT, lambda pi: pi.write("/sys/class/thermal/thermal_zone0/temp", "81000\n")),
+    "usb_storage_open": (Verdict.WARNING, lambda pi: pi.write(MODPROBE, "#install uas /bin/false\n")),
+    "boots_elsewhere": (Verdict.WARNING, lambda pi: pi.says.update({"rpi-eeprom-config": "[all]\nBOOT_ORDER=0xf41\n"})),
     "unit_failed": (Verdict.FAULT, lambda pi: pi.says.update(systemctl=_unit(ActiveState="failed"))),
     "unit_not_enabled": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(UnitFileState="disabled"))),
     "unit_restarts": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(NRestarts="4"))),
@@ -243,10 +248,10 @@ def test_on_a_bench_it_is_this_user_who_may_open_the_port(pi: Pi) -> None:
 
 
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
-    """Only the table's own unit must run. Here every unit is disabled and stopped."""
+    """Only the table's own unit and the record of logins must run. Here every unit is disabled and stopped."""
     pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")
     rows = [*program.units(pi.machine)]
-    assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT]
+    assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT, Verdict.WARNING]
 
 
 def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
@@ -258,10 +263,10 @@ def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
 def test_a_bench_and_an_empty_machine_tell_what_is_not_there(tmp_path: Path) -> None:
     pi = Pi(tmp_path / "pi")
     bare = replace(pi.machine, root=tmp_path / "bare", run=lambda _command: None)
-    rows = [*of_table(bare, pi.config), *board.power(bare), *board.heat(bare), *program.units(bare)]
+    rows = [*of_table(bare, pi.config), *board.power(bare), *board.heat(bare), *board.media(bare), *program.units(bare)]
     assert "check_failed" not in {row.code for row in rows}
     absent = {row.part for row in rows if row.verdict is Verdict.ABSENT}
-    assert {"power", "temperature", "units", "disk", "journal"} <= absent
+    assert {"power", "temperature", "media", "units", "disk", "journal"} <= absent
 
 
 def test_a_check_that_breaks_is_told_and_the_others_are_made(pi: Pi) -> None:

@@ -769,5 +769,48 @@ PIT_DEFECTS = (
         "return int(lacks) <= 0 and any",
         "return False and any",
     ),
+    Defect(
+        "other terms run at once while people play",
+        "P45",
+        "controller/pit/reference/terms.py",
+        "waits = self._was_played_for(name) and not",
+        "waits = False and not",
+    ),
+    Defect(
+        "a hit of a part ends the former terms",
+        "P45",
+        _BOOKS,
+        "        if share == 1:\n            self._begin_again(",
+        "        if share < 1:\n            self.meter_terms.begin_waiting(meter, event, lock)\n"
+        "        if share == 1:\n            self._begin_again(",
+    ),
+    Defect(
+        "a meter shows more than its limit",
+        "P46",
+        "controller/pit/reference/meters.py",
+        "return cents if self.limit_cents is None else min(cents, self.limit_cents)",
+        "return cents",
+    ),
+    Defect(
+        "a wager at any price feeds a meter",
+        "P47",
+        _INTAKE,
+        "if prices and price_cents not in prices:",
+        "if not prices and price_cents in prices:",
+    ),
+    Defect(
+        "a tenth of a closed meter is nowhere",
+        "P48",
+        "controller/pit/reference/closing.py",
+        'given = {f"meter:{into}": on_meter + over,',
+        'given = {f"meter:{into}": on_meter * 9 / 10 + over,',
+    ),
+    Defect(
+        "a meter is closed while its award waits",
+        "P48",
+        "controller/pit/reference/closing.py",
+        "if open_awards := sorted({*self._open_awards(meter)}):",
+        "if open_awards := [str(each) for each in ()]:",
+    ),
 )
 """Every clause has a defect of its own at least."""

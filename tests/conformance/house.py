@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -82,8 +83,25 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
     people = {"verify": "Ann", "pay": "Bob", "reject": "Ann --with Bob"}
     awards = {deed: f"{act} award {deed} {{award}} {desk} {who}" for deed, who in people.items()}
     adopt = f"{act} adopt {{table}} {{epoch}} {{key}} {desk} Ann --with Bob"
-    run = [program[-1], "run", "--practice", "--broker", "{broker}", "--ledger", ledger]
-    return try_program(run, {"adopt": adopt, **awards}, folder, home, only)
+    settings = folder / "pit.toml"
+    settings.write_text(re.sub("(?m)^prices_cents.*", "", (ROOT / "config/pit.toml").read_text("utf-8")), "utf-8")
+    run = [program[-1], "run", "--practice", "--broker", "{broker}", "--ledger", ledger, "--settings", str(settings)]
+    return try_program(run, {"adopt": adopt, **awards, **_terms(act, desk, settings)}, folder, home, only)
+
+
+def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
+    """How two people change a meter's terms: one writes a key into the settings, in the place of that key elsewhere."""
+
+    def write(key: str, value: str) -> str:
+        edits = f"-e '/^{key}/d' -e 's/^.meters.{{meter}}.$/&\\n{key} = {value}/'"
+        return f"sed -i {edits} {shlex.quote(str(settings))} && {act} terms propose --reason kit {desk} Ann --with Bob"
+
+    close = f"{act} meter close {{meter}} --into {{into}} --document kit --reason kit {desk} Ann --with Bob"
+    return {
+        "limit": write("limit_cents", "{limit_cents}"),
+        "price": write("prices_cents", "[{price_cents}]"),
+        "close": close,
+    }
 
 
 def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:

@@ -252,8 +252,11 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(
 @pytest.mark.proof
 @needs_mosquitto
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    """Its one meter has terms that nobody changes, and nobody closes it."""
     report = try_second_pit(tmp_path)
-    assert not _told(report)
+    not_tried = [line.clause.number for line in report.lines if line.result is Result.NOT_TRIED]
+    assert not_tried == ["P45", "P46", "P47", "P48"]
+    assert len(_told(report)) == len(not_tried)
     figure(f"{report.summary} of {len(PIT_CHECKS)} clauses")
 
 

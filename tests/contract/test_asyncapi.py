@@ -31,6 +31,7 @@ from controller.contract.pit_words import (
     AckWord,
     AwardStep,
     CosignedWord,
+    MeasureWord,
     MetersWord,
     PitKeyWord,
     Word,
@@ -186,6 +187,7 @@ def test_who_says_what_and_what_is_retained() -> None:
             ("{root}/{table}/wager-refused", "table", "send", False),
             ("{root}/{table}/checkpoint", "table", "send", False),
             ("{root}/{table}/cosigned", "pit", "receive", True),
+            ("{root}/{table}/measure", "pit", "receive", False),
             ("{root}/meters", "pit", "receive", True),
             ("{root}/pit-key", "pit", "receive", True),
         )
@@ -421,6 +423,7 @@ def test_the_table_takes_for_the_pits_key_just_what_the_schema_does(change: dict
 
 
 COSIGNED: dict[str, Any] = MESSAGES["cosigned"]["examples"][0]["payload"]
+MEASURE: dict[str, Any] = MESSAGES["measure"]["examples"][0]["payload"]
 CHECKPOINT: dict[str, Any] = MESSAGES["checkpoint"]["examples"][0]["payload"]
 
 
@@ -450,6 +453,14 @@ def test_the_table_takes_for_what_the_pit_cosigned_just_what_the_schema_does(cha
 
 @each(
     "change",
+    [{"nonce": "A" * 64}, {"nonce": "a" * 63}, {"nonce": None}, {"epoch": "A"}, {"at": "now"}, {"more": 1}],
+)
+def test_the_table_takes_for_a_question_what_runs_just_what_the_schema_does(change: dict[str, object]) -> None:
+    assert (MeasureWord.read(MEASURE | change) is not None) == kept("measure", MEASURE | change)
+
+
+@pytest.mark.parametrize(
+    "change",
     [
         {},
         {"old": 0},
@@ -477,6 +488,7 @@ def test_the_pit_takes_for_a_checkpoint_just_what_the_schema_does(change: dict[s
         ("ack", AckWord.read),
         ("award_step", AwardStep.read),
         ("cosigned", CosignedWord.read),
+        ("measure", MeasureWord.read),
         ("meters", MetersWord.read),
         ("pit_key", PitKeyWord.read),
     ],
@@ -549,6 +561,9 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     assert codes == {
         "journal_behind_pit",
         "journal_forked",
+        "pit_link_back",
+        "pit_link_lost",
+        "program_measured",
         "publish_refused",
         "hit_unheard",
         "pit_word_forged",

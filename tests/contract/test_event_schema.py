@@ -18,7 +18,7 @@ from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
-from controller.table.acts.shoe import CloseShoe, InspectShoe
+from controller.table.acts.shoe import CloseShoe, InspectShoe, ReconcileShoe
 from controller.table.facts import AwardStepped, HitUnheard
 from tests.support import samples
 from tests.support.contract import EVENT_SCHEMA, check_event, whole_validator
@@ -67,8 +67,9 @@ _HIT.do(
 )
 _HIT.do(ResetHits(2, "Smith")).do(HitTest(3, "Smith")).do(InspectShoe("AE-22314", "4.17", "Smith"))
 _HIT.do(SeeWin(Win(1, "2026-01-01T20:00:00.000Z", "t", "t.1", "royal9", _OWN, _OWN, 250_000, 100_000), True, 2))
+_HIT.do(CloseShoe("Smith"), ReconcileShoe(tuple(cards("KS 9H")), "Smith"))
 _PROGRESSIVE = _HIT.of_type("wagers_locked")[0]["progressive"][0]
-_OF_HITS = ("hit", "award", "hit_reset", "test_hit", "win_told", "shoe_inspected")
+_OF_HITS = ("hit", "award", "hit_reset", "test_hit", "win_told", "shoe_inspected", "shoe_reconciled")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]

@@ -47,6 +47,10 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
     table.install(package)
     table.machine.run("systemctl", "restart", "systemd-journald")
     assert _kept_on_disk(table, "said after") == "", "the package has the log kept in memory, from the next start on"
+    assert table.machine.run("systemctl", "is-enabled", "table-logins").stdout == "enabled\n"
+    table.machine.run("logger", "--priority", "authpriv.notice", "--tag", "sudo", "Ann became root")
+    logins = "/var/lib/table-controller/logins/logins"
+    eventually_now(lambda: "Ann became root" in table.machine.run("cat", logins, check=False).stdout)
     assert table.machine.run("tablectl", "--version").stdout.split() == ["tablectl", __version__]
     assert table.machine.run("dpkg", "--verify", "table-controller").stdout == ""
     assert table.machine.run("systemctl", "is-enabled", "table-controller", check=False).stdout == "disabled\n"

@@ -60,8 +60,9 @@ _HOUSE = """
 
 - It has the shoes, the boards and the flash cards tried, and files their makers' papers (clauses 1, 80 and 111).
 - It gives each person an account, and sets passwords, lockouts and time-outs of its machines (99).
-- It closes USB ports, the boot order and the card, and keeps a table's cabinet locked and wired (72, 86 and 105).
-- It sends the log of each machine away, logins and privileged commands too, and keeps it ([logs](logs.md)) (44 and 90).
+- It seals the card and the ports that a table does not need, has the board start from its card alone, and keeps a
+  table's cabinet locked and wired (72, 86 and 105).
+- It reads the record of logins and privileged commands, and sends it out of root's hands ([logs](logs.md)) (44 and 90).
 - It keeps records for as long as its regulator asks, in two places (95).
 - It makes the field test with a plan, and files the report (112).
 - It has a lawyer read each clause that it files under. We are engineers.

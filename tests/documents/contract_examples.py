@@ -22,7 +22,7 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.keys import SigningKey
-from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
+from controller.contract.pit_words import MeasureWord, MetersWord, PitKeyWord, Rotation
 from controller.contract.state import offline_state
 from controller.contract.wager_words import WagerWord, refused_wager
 from controller.daemon.record.fact_json import fact_to_json
@@ -36,7 +36,7 @@ from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward, SeeWin
 from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
-from controller.table.acts.shoe import CloseShoe, InspectShoe
+from controller.table.acts.shoe import CloseShoe, InspectShoe, ReconcileShoe
 from controller.table.facts import AwardStepped, Fact, HitUnheard, ToldMeters
 from controller.table.rules import TableRules
 from tests.support.contract import check_event
@@ -53,6 +53,7 @@ _BEGAN_AT = "2025-12-31T18:00:00.000Z"
 _PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
 _SEEN = Stamp(_BEGAN_MS + 21_000, synchronised=True)
 _EPOCH = "7c0f19a2be"
+_NONCE = "9f3c1a7e5b2d4086" * 4
 _BOOT = 3
 _VERSION = "1.0.0"
 _PROGRAM = hashlib.sha256(b"the program").hexdigest()
@@ -142,13 +143,14 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         table.lock().draw("4S ??").name("TH").draw("5D 9C").draw("7C").do(TellOddCard(OddCardFate.BURN, "dealer"))
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
         table.believe(HitUnheard(4)).do(InspectShoe("AE-22314", "4.17", "Smith"))
-        table.do(CloseShoe("Smith"))
+        table.do(CloseShoe("Smith"), ReconcileShoe(tuple(cards("KS 9H")), "Smith"))
         rotation = Rotation.by(_FORMER_PIT_KEY.public.hex(), _FORMER_PIT_KEY, PIT_KEY.public.hex())
         pit = {
             "ack": (_commit(ledger, table),),
             "award_step": (of_award[0], of_award[-1]),
             "meters": (json.loads(MetersWord(_PIT_SEQ, _PIT_AT, ledger.levels(), win).payload(PIT_KEY)),),
             **_witnessed(ledger, table),
+            "measure": (json.loads(MeasureWord(ROYAL9.table, _EPOCH, _NONCE, _PIT_AT).payload(PIT_KEY)),),
             "pit_key": (json.loads(PitKeyWord(PIT_KEY.public.hex(), _PIT_AT, (rotation,)).payload(PIT_KEY)),),
         }
     return table, state, pit

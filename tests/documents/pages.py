@@ -182,7 +182,9 @@ def _legality() -> str:
     return _text(
         "# What may happen when",
         "",
-        "Made from `controller/table/legality.py` and the acts in `controller/table/acts` by `make pages`.",
+        "Made from `controller/table/legality.py` and the acts in `controller/table/acts` by `make pages`. Which",
+        "regulators' clauses the program keeps, and what a house still has to do itself, stands on",
+        "[another page](regulators.md).",
         "",
         "A standing fault comes before these tables. While a fault stands, reports of the shoe are held, and people",
         "can do only two things: the acts by which the fault is left ([faults](faults.md)), and the acts marked",

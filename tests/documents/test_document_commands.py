@@ -52,6 +52,7 @@ _ORDINARY = {
     "gpg",
     "install",
     "journalctl",
+    "modprobe",
     "keepalived",
     "kill",
     "ls",

@@ -28,8 +28,9 @@ from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
 _EXPECTED_FAULTS = {"shoe_unheard", "shoe_unplugged"}
-_EXPECTED_ALARMS = {"hit_unheard", "award_impossible"}
-"""Nobody listens while the pit is down; a table that starts after a hit has not heard all its meter showed."""
+_EXPECTED_ALARMS = {"hit_unheard", "award_impossible", "pit_link_lost", "pit_link_back"}
+"""Nobody listens while the pit is down, which the table tells afterwards; a table that starts after a hit has not heard
+all its meter showed."""
 _MAY_TELL = ("award_disputed", "wins_put_in_order", "win_came_late")
 """Alarms of the pit about tables that were cut off, and of which the house must know."""
 _DO = "Compare the amount|Read the amounts anew|Find out why the table's events"

@@ -284,6 +284,7 @@ _SINCE_FORM_6 = (
 )
 TO_FORM_6 = (
     *(f"DROP TABLE {name}" for name in _SINCE_FORM_6),
+    "ALTER TABLE terms DROP COLUMN prices_cents",
     "ALTER TABLE terms DROP COLUMN limit_cents",
     "ALTER TABLE terms DROP COLUMN withdrawn",
     "ALTER TABLE meter DROP COLUMN closed",

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from controller.pit.head_office.audit import House, audit
 from controller.pit.reference.meters import Terms
@@ -100,3 +101,22 @@ def test_terms_that_were_taken_back_by_one_person_are_found(tmp_path: Path) -> N
         decisions[-1].update(witness=None)
 
     assert any("takes two" in each for each in audited(lied(lines, forge), tmp_path).findings)
+
+
+def test_other_prices_run_at_once_and_a_wager_at_none_of_them_is_found(tmp_path: Path) -> None:
+    """A pit lets a friend's table feed the meter tenfold. A wager at the right price has no finding."""
+    priced = {"big": replace(BIG["big"], prices_cents=(500,))}
+    told = {}
+    for price_cents in (500, 5_000):
+        path = tmp_path / f"{price_cents}"
+        with closing(pits_ledger(path, BIG)) as ledger:
+            ledger._intake.refuse_strange_price = lambda *_: None  # type: ignore[method-assign]
+            table = TableEvening("t-0", ["big"])
+            give(ledger, table, table.lock(1, price_cents=7), table.finish())
+            ledger.set_terms(priced, "ann", "bob", "the sheet")
+            give(ledger, table, table.lock(1, price_cents=price_cents), table.finish())
+        house = audited(lines_of(path), tmp_path)
+        assert "big got other terms, which run at once" in house.alarms[0]
+        told[price_cents] = house.findings
+    place = "table t-0, shoe 1, round 2"
+    assert told == {500: [], 5_000: [f"{place}: a wager of 50.00 feeds big, whose terms have no such price"]}

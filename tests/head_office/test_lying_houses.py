@@ -26,7 +26,7 @@ from controller.pit.head_office import decided
 from controller.pit.head_office.audit import audit
 from controller.pit.head_office.main import main as head_office
 from controller.pit.head_office.replay import Replay
-from controller.pit.head_office.replay import Terms as Approved
+from controller.pit.head_office.terms import Terms as Approved
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
 from tests.head_office.evenings import PIT, Evening, Lines, as_form_6, chained, pits_ledger, signed_by_the_pit, written

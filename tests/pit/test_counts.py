@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ledger
@@ -18,7 +19,7 @@ from controller.pit.reference.opening import Place
 from controller.pit.reference.settings import default
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both
-from tests.pit.test_meters import give, opened
+from tests.pit.test_meters import TERMS, give, opened
 
 
 @pytest.fixture
@@ -94,29 +95,58 @@ def test_a_wager_that_somebody_takes_out_of_the_books_is_found(path: Path, capsy
         assert "2 wagers count, and the events have 3" in ledger.account().findings
 
 
+def _digest(ledger: Ledger) -> str:
+    with ledger.meter_terms() as terms:
+        return terms.digest()
+
+
+def _price(ledger: Ledger, *prices_cents: int) -> None:
+    """Two people approve these prices of the meter `big`."""
+    ledger.set_terms(TERMS | {"big": replace(TERMS["big"], prices_cents=prices_cents)}, "Ann", "Bob", "the sheet")
+
+
 @pytest.mark.parametrize("price_cents", [5_000, 499, 501, 1, 0])
 def test_a_table_that_wagers_at_another_price_feeds_no_meter(ledger: Ledger, price_cents: int) -> None:
     """Who gains: a friend of the house's technician, whose game file feeds the meter tenfold before the friend plays;
     or a house that lets wagers of $5 count as wagers of one cent."""
-    ledger.allow_prices({"big": (500, 1_000)})
+    _price(ledger, 500, 1_000)
     table, levels = TableEvening("t-0"), ledger.levels()
     received = ledger.receive([("t-0", table.lock(1, price_cents=price_cents)), ("t-0", table.finish())])
     assert [refusal.code for _, refusal in received.refused] == ["price_unreasonable"]
     assert "5.00 or 10.00" in received.refused[0][1].what
     assert (received.acks["t-0"].seq, ledger.levels()) == (0, levels), "and nothing after it"
-    ledger.allow_prices({"big": (500, 1_000, price_cents)})  # people decided that the price is right
+    _price(ledger, 500, 1_000, price_cents)  # people decided that the price is right
     assert ledger.receive([("t-0", body) for body in table.sent]).acks["t-0"].seq == 2
 
 
 def test_the_games_own_price_and_a_meter_without_prices_are_taken(ledger: Ledger) -> None:
-    ledger.allow_prices({"big": (500,)})
+    _price(ledger, 500)
     first, second = TableEvening("t-0"), TableEvening("t-1", ["small"])
     assert give(ledger, first, first.lock(1)) == give(ledger, second, second.lock(1, price_cents=7)) == []
     assert give(ledger, first, first.lock_on(("royal9", (), 9_999, ["big"]))) == [], "nobody wagered"
 
 
 def test_the_shipped_prices_are_those_of_the_games() -> None:
-    assert dict(default().prices_cents) == dict.fromkeys(default().meters, (500,)) | {"fortune": (200,)}
+    prices = {name: terms.prices_cents for name, terms in default().meters.items()}
+    assert prices == dict.fromkeys(default().meters, (500,)) | {"fortune": (200,)}
+
+
+def test_prices_are_terms_that_two_people_approve_and_run_at_once(ledger: Ledger, path: Path) -> None:
+    """Who gains: whoever changes the price in the file, and no second person sees it. Other terms wait all the same."""
+    table, digest = TableEvening("t-0"), _digest(ledger)
+    give(ledger, table, table.lock(1))
+    priced = TERMS | {"big": replace(TERMS["big"], prices_cents=(500,))}
+    ledger.set_terms(priced, "Ann", "Bob", "the sheet")
+    assert _digest(ledger) != digest
+    assert ledger.terms() == priced
+    (decided,) = [each["terms"] for each in ledger.decided()[-1:]]
+    assert isinstance(decided, dict)
+    assert decided["prices_cents"] == [500]
+    both = TERMS | {"big": replace(TERMS["big"], seed_cents=2_000, reseed_at_most_cents=2_000, prices_cents=(600,))}
+    ledger.set_terms(both, "Ann", "Bob", "another game")
+    assert ledger.terms() == priced, "other terms wait until the meter is won, and their prices with them"
+    received = ledger.receive([("t-0", table.lock(1, price_cents=600))])
+    assert [refusal.code for _, refusal in received.refused] == ["price_unreasonable"]
 
 
 def test_check_names_a_price_that_the_pit_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from controller.contract.keys import SigningKey
 from controller.pit.reference import alarms
@@ -310,7 +311,10 @@ def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(h
 
     settings.write_text(SETTINGS)
     assert told_at_start("--settings", str(settings)) == [
-        "pit: meter royal: new, contribution 20:100, seed 500.00, reserve 0:100, reseed at most 500.00, limit none"
+        (
+            "pit: meter royal: new, contribution 20:100, seed 500.00, reserve 0:100, reseed at most 500.00, limit none,"
+            " prices any"
+        )
     ]
     assert told_at_start() == []
     assert terms(house.ledger) == {"royal": Terms(50_000, Fraction(1, 5), Fraction(0), 50_000)}
@@ -344,7 +348,7 @@ def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House
     pit = house.pit()
     told = until(pit.err, "connected")
     assert sum(line.startswith("pit: meter ") and ": new, " in line for line in told) == len(default().meters)
-    assert terms(house.ledger) == default().meters
+    assert terms(house.ledger) == {name: replace(each, prices_cents=()) for name, each in default().meters.items()}
 
 
 @pytest.mark.parametrize("most", [0, 2])

@@ -27,7 +27,7 @@ def test_the_example_is_what_holds_without_a_settings_file() -> None:
     there = tomllib.loads(EXAMPLE.read_text("utf-8"))["meters"]
     seeds = {name: terms.seed_cents for name, terms in default().meters.items()}
     assert seeds == {name: meter["seed_cents"] for name, meter in there.items()}
-    assert default() == Settings(default().meters, house=default().house, prices_cents=default().prices_cents)
+    assert default() == Settings(default().meters, house=default().house)
 
 
 def test_every_meter_of_the_example_games_has_its_terms() -> None:

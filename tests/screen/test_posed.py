@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
+from time import strftime
 from typing import Any
 
 import pytest
@@ -341,6 +342,17 @@ def test_each_target_on_the_technicians_page_is_large_enough_for_a_finger(page: 
     small = f"{_TARGETS}.filter(([, box]) => box.width < 40 || box.height < 40).map(([name]) => name)"
     assert page.browser.read(f"{_TARGETS}.length") == 5
     assert page.browser.read(small) == []
+
+
+def test_players_and_technician_read_the_time_of_day(page: Page) -> None:
+    """Compare with the time of this machine, whose minute may end meanwhile; then the clock goes on by itself."""
+    for path, there in (("", "known.link"), ("technician", "typeof drawRounds === 'function'")):
+        before = strftime("%H:%M")
+        page.load(path, there)
+        assert page.browser.read("clock.textContent") in (before, strftime("%H:%M"))
+        assert page.browser.read("clock.dateTime === clock.textContent && clock.getBoundingClientRect().width > 0")
+        page.browser.run("Date.prototype.getMinutes = () => 7; Date.prototype.getHours = () => 3;")
+        page.browser.until("clock.textContent === '03:07'")
 
 
 # Money.

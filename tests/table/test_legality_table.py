@@ -21,7 +21,7 @@ from controller.table.acts.pit import AcceptAward, AwardAccepted, PinPitKey, Pit
 from controller.table.acts.recognition import PinRecognitionKey
 from controller.table.acts.rounds import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidRound
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
-from controller.table.acts.shoe import CloseShoe, InspectShoe, NewShoe, SeeCutCard
+from controller.table.acts.shoe import CloseShoe, InspectShoe, NewShoe, ReconcileShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     BurnCountReported,
@@ -74,6 +74,7 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !new-shoe               opened             opened             opened             opened             opened             already_locked     round_in_play       opened
 !cut-card               no_shoe            cut_card_in_burn   cut_card_in_burn   noted              paused             noted              noted              no_shoe
 !close-shoe             no_shoe            closed             closed             closed             closed             already_locked     round_in_play       no_shoe
+!reconcile-shoe         no_shoe            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          shoe_open           reconciled
 !inspect-shoe           inspected          inspected          inspected          inspected          inspected          already_locked     round_in_play       inspected
 !deal                   no_shoe            burn_unfinished    burn_unfinished    locked             paused             already_locked     round_in_play       no_shoe
 !hit                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
@@ -120,6 +121,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!new-shoe": NewShoe("Smith"),
     "!cut-card": SeeCutCard(),
     "!close-shoe": CloseShoe("Smith"),
+    "!reconcile-shoe": ReconcileShoe((), "Smith"),
     "!inspect-shoe": InspectShoe("AE-22314", "4.17", "Smith"),
     "!deal": LockWagers(),
     **{f"!{call.value}": MakeCall(call, "dealer") for call in Call},
@@ -235,6 +237,7 @@ def _on_the_layout(table: TableUnderTest) -> list[str]:
 # What must be seen, besides the events (`EVENTS`), when the table was as before and is as after.
 SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "told": lambda before, after: after.table == before.table,
+    "reconciled": lambda before, after: after.table == before.table,
     "inspected": lambda before, after: after.table == before.table,
     "nothing": lambda before, after: after.table == before.table,
     "adopted": lambda before, after: after.table == replace(before.table, recognition_key="ab" * 32),
@@ -265,6 +268,7 @@ EVENTS = {
     "opened": "shoe_opened",
     "simulated": "odd_card",
     "told": "test_hit",
+    "reconciled": "shoe_reconciled",
     "inspected": "shoe_inspected",
     "locked": "wagers_locked",
     "void": "void",

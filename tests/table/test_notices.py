@@ -8,12 +8,12 @@ from controller.table.face_down import comes_face_down, hides_cards
 from controller.table.facts import (
     CardDrawn,
     CardKept,
-    ClientIdTaken,
     JournalFoundBehindPit,
     PitKeyRotated,
     Target,
 )
 from controller.table.faults import raised_by
+from controller.table.journalled import ClientIdTaken
 from controller.table.legality import Row
 from controller.table.stops import behind_pit_at
 from tests.support.tables import MIDI, TableUnderTest, between

@@ -14,7 +14,7 @@ from controller.contract.events import Hit, Win
 from controller.contract.face.status import Standing
 from controller.contract.fingerprint import shown
 from controller.contract.old_events import as_now
-from controller.contract.pit_words import AckWord, AwardStep, MetersWord, moment_ms
+from controller.contract.pit_words import AckWord, AwardStep, MeasureWord, MetersWord, moment_ms
 from controller.contract.topics import Topics
 from controller.daemon import clock
 from controller.daemon.answer import Answer
@@ -242,6 +242,20 @@ class PitSaid:
             by=said.by,
         )
         self._ask(SeeAward(step, *self._possible_cents(won, told.seq)))
+
+    def question(self, payload: bytes) -> MeasureWord | None:
+        """The pit's question what runs at this table; None where the message is none, or not the pit's."""
+        message = parse_object(payload)
+        asked = MeasureWord.read(message)
+        if asked is None or (asked.table, asked.epoch) != (self._table_id, self._delivery.epoch):
+            _log.warning("a message on %s is refused: it is no question to this table", self._topics.measure)
+            return None
+        if not self.is_the_pits(self._topics.measure, message):
+            return None
+        if (why := leaps(asked, self.clock.now(stamp_now(), clock.monotonic_s()))) is not None:
+            _log.warning("a message on %s is refused: %s", self._topics.measure, why)
+            return None
+        return asked
 
     def _possible_cents(self, hit: Hit, seq: int) -> tuple[int, int]:
         """The least and the most cents that the award of this hit, event `seq`, can be."""

@@ -18,7 +18,7 @@ from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.keys import signature_holds
-from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, moment_ms
+from controller.contract.pit_words import AckWord, AwardStep, MeasureWord, MetersWord, PitKeyWord, Rotation, moment_ms
 from controller.contract.wager_words import WagerWord
 
 _MOST_OFFERS = 16
@@ -130,7 +130,7 @@ class PitClock:
         return Stamp(min(self._ahead_ms + round(1000 * now_s), _LAST_MOMENT_MS - MOST_AHEAD_MS), synchronised=True)
 
 
-def leaps(word: AckWord | AwardStep | MetersWord | WagerWord, now: Stamp) -> str | None:
+def leaps(word: AckWord | AwardStep | MeasureWord | MetersWord | WagerWord, now: Stamp) -> str | None:
     """Why nobody can have said this message by now; None where somebody can.
 
     The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
@@ -138,7 +138,7 @@ def leaps(word: AckWord | AwardStep | MetersWord | WagerWord, now: Stamp) -> str
     """
     at_ms = moment_ms(word.at)
     assert at_ms is not None, "a word that was read has a moment"
-    if not isinstance(word, AckWord) and word.seq > at_ms + MOST_LEAP_MS:
+    if not isinstance(word, AckWord | MeasureWord) and word.seq > at_ms + MOST_LEAP_MS:
         return f"its number {word.seq} is a time after its own, {word.at}"
     if at_ms > latest_ms(now):
         return f"its time {word.at} is more than a day ahead of {now.text()}"

@@ -22,6 +22,7 @@ from controller.contract.face.state import State, TableState
 from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing, WinShown
 from controller.contract.fingerprint import fingerprint, shown
 from controller.contract.note import Note
+from controller.contract.pit_words import MeasureWord
 from controller.contract.state import online_state
 from controller.contract.topics import Topics
 from controller.daemon import clock
@@ -35,6 +36,7 @@ from controller.daemon.delivery.guarantee import (
     Phase,
 )
 from controller.daemon.delivery.levels import Levels
+from controller.daemon.delivery.link_told import LinkTold
 from controller.daemon.delivery.pit_said import WIN_SHOWN_S, PitSaid
 from controller.daemon.delivery.pit_trust import PitTrust, latest_ms
 from controller.daemon.delivery.recognition_said import RecognitionSaid
@@ -44,10 +46,8 @@ from controller.daemon.delivery.witness import Witness
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_rows import Message, OnJournal
 from controller.table.acts.entry import Request
-from controller.table.facts import (
-    ClientIdTaken,
-    OwnFact,
-)
+from controller.table.facts import OwnFact
+from controller.table.journalled import ClientIdTaken
 from drivers.devices import Broker
 
 _log = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class PitStream:
     `stale_after_s`, `most_unacknowledged` and `trust_first_key` are as in the table file's `[pit]`, and `game_file` is
     the path of the game's file in `[table]`. `pit_key` is the
     pit's pinned key in hex, `recognition` what is known of bet recognition's; `behind_at` is as in `Delivery`.
+    `measure` takes the pit's question what runs. `link_lost`: people were told that the pit is not heard.
     """
 
     def __init__(
@@ -83,16 +84,14 @@ class PitStream:
         pit_key: str | None,
         recognition: RecognitionTrust,
         behind_at: str | None,
+        measure: Callable[[MeasureWord], None],
+        link_lost: bool,
     ) -> None:
-        self._topics, self._table_id = topics, table_id
+        self._topics, self._table_id, self._game_file = topics, table_id, game_file
         self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
         self._journalled_key = pit_key
-        self._journal = journal
-        self._broker = broker
-        self.levels = levels
-        self._game_file = game_file
-        self._most_unacknowledged = most_unacknowledged
-        self._stale_after_s = stale_after_s
+        self._journal, self._broker, self.levels = journal, broker, levels
+        self._most_unacknowledged, self._stale_after_s = most_unacknowledged, stale_after_s
         alarms = self._alarms = Alarms(tell)
         delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, stale_after_s, behind_at)
         sending = Sending(topics.event, journal, broker, on_journal, tell, delivery, most_unacknowledged)
@@ -104,6 +103,7 @@ class PitStream:
             topics, journal.epoch, recognition, broker, lambda: self._connected, ask, alarms
         )
         self._heard = self._said.heard
+        self._measure, self._link = measure, LinkTold(link_lost, stale_after_s, tell)
         self._witness = Witness(topics, journal, broker, on_journal, self._trust, self._said.is_the_pits, alarms)
         self._begin()
 
@@ -346,8 +346,11 @@ class PitStream:
                 self._something_happened.set()
         elif topic == topics.cosigned:
             self._witness.heard(payload)
-        elif topic == topics.wager and retained:
+        elif topic in (topics.wager, topics.measure) and retained:
             _log.warning("a message on %s is refused: the broker retained it, so it may be of long ago", topic)
+        elif topic == topics.measure:
+            if (question := self._said.question(payload)) is not None:
+                self._measure(question)
         elif topic == topics.wager:
             self._recognition.see(payload)
         else:
@@ -399,6 +402,7 @@ class PitStream:
         while True:
             await next_beat()
             self._seek_pit()
+            self._link.look(self.standing().code, clock.monotonic_s())
             state = self._whole_state()
             if self._connected and state != self._state_sent:
                 self._state_token = self._broker.publish(self._topics.state, state, retain=True)

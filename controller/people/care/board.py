@@ -15,6 +15,9 @@ _THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
 _UNDER_VOLTAGE, _SLOWED = 0x1, 0x2 | 0x4 | 0x8
 _HAPPENED = 16  # the same bits, 16 places higher, say what happened since the Pi was started
 _WARM_C, _HOT_C = 70, 80  # a Pi slows down from 80 to 85
+_MODPROBE = ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d")
+_STORAGE = ("usb-storage", "uas")
+_FROM_THE_CARD = frozenset("1ef")  # SD card; stop; start over (Raspberry Pi's documentation of BOOT_ORDER)
 _HEADER_UART = ("serial0", "ttyAMA0", "ttyS0")
 _PERSIST = "/sys/module/pinctrl_*/parameters/persist_gpio_outputs"
 
@@ -54,6 +57,25 @@ def heat(machine: Machine) -> Iterator[Row]:
         yield warning("temperature", "warm", f"The processor is at {degrees} °C. At {_HOT_C} °C it slows down.", do)
     else:
         yield ok("temperature", f"The processor is at {degrees} °C.")
+
+
+def media(machine: Machine) -> Iterator[Row]:
+    """Whether somebody else's medium is read, or even starts the machine."""
+    files = (path for folder in _MODPROBE for path in sorted(machine.at(folder).glob("*.conf")))
+    told = [line.split() for path in files for line in path.read_text("utf-8", "replace").splitlines()]
+    if all(["install", module, "/bin/false"] in told for module in _STORAGE):
+        yield ok("media", "No driver is loaded for a memory stick.")
+    else:
+        do = "Install the package, which closes it; or write `install usb-storage /bin/false` into /etc/modprobe.d."
+        yield warning("media", "usb_storage_open", "A memory stick that somebody plugs in is read.", do)
+    order = re.search(r"^BOOT_ORDER=0x([0-9a-f]{1,8})$", machine.run(["rpi-eeprom-config"]) or "", re.MULTILINE)
+    if order is None:
+        yield absent("media", "This machine does not say from which media it starts.", "Seal its card and its ports.")
+    elif {*order[1]} <= _FROM_THE_CARD:
+        yield ok("media", "The board starts from its own card alone.")
+    else:
+        says = f"The board also starts from other media than its card (BOOT_ORDER=0x{order[1]})."
+        yield warning("media", "boots_elsewhere", says, "Write BOOT_ORDER=0xf1: sudo rpi-eeprom-config --edit")
 
 
 def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[Row]:

@@ -15,7 +15,13 @@ from controller.people.care.row import Row, absent, fault, ok, warning
 from controller.table.facts import ProgramMeasured
 
 _TABLE = "table-controller.service"
-_UNITS = {_TABLE: "the table", "table-screen.service": "the screen", "table-kiosk.service": "the monitor"}
+_LOGINS = "table-logins.service"
+_UNITS = {
+    _TABLE: "the table",
+    "table-screen.service": "the screen",
+    "table-kiosk.service": "the monitor",
+    _LOGINS: "the record of logins and sudo",
+}
 _LOG = "journalctl --unit {unit} --lines 30"
 
 
@@ -115,7 +121,7 @@ def units(machine: Machine) -> Iterator[Row]:
             yield warning("units", "unit_restarts", says, log)
         elif is_["ActiveState"] == "active":
             yield ok("units", f"{what.capitalize()} runs, and starts at power-up ({unit}).")
-        elif is_.get("UnitFileState") == "disabled" and unit != _TABLE:
+        elif is_.get("UnitFileState") == "disabled" and unit not in (_TABLE, _LOGINS):
             yield absent("units", f"{what.capitalize()} was never switched on ({unit}).")
         else:
             says = f"{what.capitalize()} does not run ({unit})."

@@ -82,7 +82,7 @@ def _low_seeds(sheet: Par, pit: Settings) -> Iterator[str]:
 def _wrong_prices(bets: Iterable[Bet], pit: Settings) -> Iterator[tuple[str, str, str]]:
     for bet in bets:
         for meter in bet.meters if bet.progressive else ():
-            prices = pit.prices_cents.get(meter, ())
+            prices = pit.meters[meter].prices_cents if meter in pit.meters else ()
             if prices and bet.price_cents not in prices:
                 what = f"the pit would refuse each wager on {bet.spot}, which costs {bet.price_cents}"
                 yield f"meters.{meter}.prices_cents", what, f"Add {bet.price_cents}, or correct the game's file."

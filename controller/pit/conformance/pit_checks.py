@@ -5,10 +5,16 @@
 
 from __future__ import annotations
 
-from controller.pit.conformance import pit_money_checks, pit_stream_checks, pit_win_checks, pit_witness_checks
+from controller.pit.conformance import (
+    pit_money_checks,
+    pit_stream_checks,
+    pit_terms_checks,
+    pit_win_checks,
+    pit_witness_checks,
+)
 from controller.pit.conformance.checking import Checks
 from controller.pit.conformance.pit_kit import PitKit
 
-CHECKS: Checks[PitKit] = Checks(
-    {**pit_stream_checks.CHECKS, **pit_money_checks.CHECKS, **pit_win_checks.CHECKS, **pit_witness_checks.CHECKS}
-)
+_ROOMS = (pit_stream_checks, pit_money_checks, pit_win_checks, pit_witness_checks, pit_terms_checks)
+
+CHECKS: Checks[PitKit] = Checks({number: check for room in _ROOMS for number, check in room.CHECKS.items()})

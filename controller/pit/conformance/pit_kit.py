@@ -36,6 +36,7 @@ class PitKit:
         self._name = f"{name}-{os.urandom(2).hex()}"
         self._tables: list[FarTable] = []
         self._share: Fraction | None = None
+        self.limited: tuple[FarTable, str, int, Fraction] | None = None  # a meter that people gave a limit
 
     def close(self) -> None:
         """Leave the broker."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from controller.basics.errors import TableError
-from controller.contract.bounds import MOST_CENTS, NAME, is_count
-from controller.pit.head_office.replay import Terms
+from controller.contract.bounds import MOST_CENTS, MOST_WAGER_CENTS, NAME, is_count
+from controller.pit.head_office.terms import Terms
 
 _SHARE = re.compile("([0-9]{1,9}):([1-9][0-9]{0,8})")
 
@@ -46,7 +46,16 @@ def _terms(name: str, section: dict[str, Any]) -> Terms:
     if not (NAME.fullmatch(name) and all(is_count(cents, 0, MOST_CENTS) for cents in amounts)):
         raise ValueError(f"the seed or the limit of {name!r:.70} is no amount in whole cents")
     shares = _share(section["contribution"]), _share(section.get("reserve", "0:1"))
-    return Terms(seed_cents, *shares, most_cents, limit_cents)
+    return Terms(seed_cents, *shares, most_cents, limit_cents, prices(section.get("prices_cents")))
+
+
+def prices(cents: Any) -> tuple[int, ...] | None:
+    """The prices at which a wager may feed a meter; None where each may. Raises ValueError."""
+    if cents is None:
+        return None
+    if not (isinstance(cents, list) and cents and all(is_count(each, 1, MOST_WAGER_CENTS) for each in cents)):
+        raise ValueError(f"{cents!r:.60} are no prices in whole cents")
+    return tuple(cents)
 
 
 def _share(text: str) -> Fraction:

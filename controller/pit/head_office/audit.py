@@ -25,7 +25,8 @@ from controller.contract.keys import signature_holds
 from controller.pit.head_office import decided, signed_decisions
 from controller.pit.head_office.decided import Decision
 from controller.pit.head_office.remembered import Seen
-from controller.pit.head_office.replay import Award, Replay, Terms, standing, whole
+from controller.pit.head_office.replay import Award, Replay, standing, whole
+from controller.pit.head_office.terms import Terms
 
 STATEMENT_FORM = 3
 _MOST_FINDINGS = 100

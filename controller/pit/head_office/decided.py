@@ -13,7 +13,9 @@ from functools import partial
 from typing import Any
 
 from controller.contract.bounds import MOST_CENTS, MOST_SEQ
-from controller.pit.head_office.replay import Approval, Replay, Terms, whole
+from controller.pit.head_office.approved import prices
+from controller.pit.head_office.replay import Approval, Replay, whole
+from controller.pit.head_office.terms import Terms
 
 _MOST_TERMS = 100  # of a meter: more of them, in a forged statement, would take hours
 _SHARE = re.compile("[0-9]{1,9}(/[1-9][0-9]{0,8})?")
@@ -58,7 +60,7 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
             return partial(Replay.set_aside, table=table, stream=stream)
         case {"house_rules": {}} | {"slip": int()}:
             return _nothing  # it moves no money, and may not change once it was stated
-        case {"adopted": str()} | {"retired": str()} | {"dismissed": str()}:
+        case {"adopted": str()} | {"retired": str()} | {"dismissed": str()} | {"measure": str()}:
             return _nothing
         case _:
             raise ValueError(f"{decision!r:.100} is no decision")
@@ -79,7 +81,8 @@ class _TermsSaid:
         seed, most = (whole(said[key], 0, MOST_CENTS) for key in ("seed_cents", "reseed_at_most_cents"))
         limit = said.get("limit_cents")
         limit = None if limit is None else whole(limit, 0, MOST_CENTS)
-        terms = stated_as = Terms(seed, _share(said["contribution"]), _share(said["reserve"]), most, limit)
+        shares = _share(said["contribution"]), _share(said["reserve"])
+        terms = stated_as = Terms(seed, *shares, most, limit, prices(said.get("prices_cents")))
         self._counted[meter] += 1
         if self._counted[meter] > _MOST_TERMS:
             raise ValueError(f"{meter!r:.70} had other terms more than {_MOST_TERMS} times")

@@ -24,7 +24,6 @@ import re
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from hashlib import sha256
 from math import floor, prod
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -33,32 +32,12 @@ from msgspec import Struct, field
 
 from controller.basics.money import figures
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
-from controller.contract.canonical import canonical
 from controller.contract.keys import signature_holds
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import MetersWord, moment_ms
+from controller.pit.head_office.terms import Terms, digest_of
 
 _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
-
-
-class Terms(NamedTuple):
-    """How a meter begins, and the parts of a wager that it and its reserve get. Amounts are in cents."""
-
-    seed_cents: int
-    contribution: Fraction
-    reserve: Fraction
-    reseed_at_most_cents: int
-    limit_cents: int | None = None
-
-    def __str__(self) -> str:
-        limit = "" if self.limit_cents is None else f", limit {figures(self.limit_cents)}"
-        parts = f"seed {figures(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
-        return f"{parts}, at most {figures(self.reseed_at_most_cents)} to begin again{limit}"
-
-    def told(self) -> dict[str, object]:
-        """The terms as the digest has them."""
-        told = {**self._asdict(), "contribution": str(self.contribution), "reserve": str(self.reserve)}
-        return {name: value for name, value in told.items() if value is not None}
 
 
 class Place(NamedTuple):
@@ -168,6 +147,10 @@ class Meter(Struct, eq=False):
         """The number of the terms that wait until the meter is won."""
         later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
         return max(later, default=None)
+
+    def is_priced_otherwise(self, terms: Terms) -> bool:
+        """Whether these terms differ from those that run in their prices alone."""
+        return terms._replace(prices_cents=None) == self.terms[self.runs]._replace(prices_cents=None)
 
     def approve(self, terms: Terms, waits: bool) -> None:
         """People approved these terms: they wait, or run from now on."""
@@ -296,7 +279,8 @@ class Replay:
             self.findings.append(f"the terms of {meter}, {approval.stated}, have not the digest {approval.digest}")
         if known.terms:
             self._tell(f"{meter} got other terms, {how}: {approval.terms} ({approval.people})")
-        if known.was_played_for and not known.closed and not approval.waits and approval.is_signed:
+        at_once = not approval.waits and not (known.terms and known.is_priced_otherwise(approval.stated))
+        if known.was_played_for and not known.closed and at_once and approval.is_signed:
             self.findings.append(
                 f"{meter} got other terms at once ({approval.people}), and people had played for it:"
                 " they wait until it is won"
@@ -425,12 +409,21 @@ class Replay:
             self._show(place, told, meters.keys())
             if (place, bet["spot"]) in self._wagers:
                 continue  # a round's wagers are locked once
+            self._judge_price(place, bet["price_cents"], meters)
             fed = {name: (meter.runs, len(meter.won)) for name, meter in meters.items()}
             self._wagers[place, bet["spot"]] = _Wagers(bet["price_cents"], {*bet["seats"]}, fed)
             for meter in meters.values():
                 meter.place = place
                 meter.was_played_for = True
                 meter.wagered[meter.runs] += bet["price_cents"] * len(bet["seats"])
+
+    def _judge_price(self, place: Place, price_cents: int, meters: Mapping[str, Meter]) -> None:
+        """Find a wager at a price that the terms of a meter that it feeds do not have."""
+        for name, meter in meters.items():
+            may = meter.terms[meter.runs].prices_cents
+            if may is not None and price_cents not in may:
+                what = f"a wager of {figures(price_cents)} feeds {name}, whose terms have no such price"
+                self.findings.append(f"{place}: {what}")
 
     def _show(self, place: Place, told: object, fed: AbstractSet[str]) -> None:
         """Note what the table showed of these meters at the lock, where the pit signed that it had told so."""
@@ -550,11 +543,6 @@ class Replay:
             if last.is_closing or (last.stands and any(other.step != "rejected" for other in last.awards)):
                 return
             meter.never_won(last)
-
-
-def digest_of(meters: Mapping[str, Terms]) -> str:
-    """SHA-256 over the terms of these meters, in hex."""
-    return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()
 
 
 def _divide(cents: int, awards: list[Award]) -> None:

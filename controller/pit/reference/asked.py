@@ -259,6 +259,26 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
         return f"{figures(cents)} moved from the house's reserve to the meter {self.into}"
 
 
+class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
+    """A table is to measure its program's files now. The answer is the question's nonce."""
+
+    may = ROLES
+    table: str
+
+    @property
+    def needs_two(self) -> bool:
+        return False
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        return ledger.ask_measure(self.table, by)
+
+
+class Measured(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="measured"):
+    """The caller asks what the table answered to the question with this nonce."""
+
+    nonce: str
+
+
 class Confirm(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag="confirm"):
     """A second person confirms what waits under this number, with the digest of what that person was shown."""
 
@@ -272,8 +292,8 @@ class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=
 
 Asked = (
     Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ProposeTerms | WithdrawTerms
-    | CloseMeter | MoveReserve
-    | Confirm | Look
+    | CloseMeter | MoveReserve | Measure
+    | Confirm | Look | Measured
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ signed decision holds the digest of all of that.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -22,7 +23,7 @@ SCHEMA = """
 CREATE TABLE decision (
     number INTEGER PRIMARY KEY,
     after_event INTEGER NOT NULL, -- the last event that was committed by then
-    what TEXT NOT NULL, -- a step of an award, terms, set_aside, adopted, retired, dismissed, house_rules, slip and more
+    what TEXT NOT NULL, -- a step of an award, terms, set_aside, adopted, retired, house_rules, slip, measure and more
     subject INTEGER NOT NULL, -- the number of what was decided on, 0 for none
     cents INTEGER NOT NULL -- the amount with which an award was verified or paid, or of a slip, else 0
 ) STRICT;
@@ -72,7 +73,9 @@ CREATE TABLE decided ( -- a decision as the pit signed it
 ) STRICT;
 """
 
-_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents", "reseed_at_most_cents", "limit_cents")
+_AMOUNTS = ("seed_cents", "reseed_at_most_cents", "limit_cents", "prices_cents")
+_AMOUNTS = ("seed_cents", "reseed_at_most_cents", "limit_cents", "prices_cents")
+_TERMS = ("meter", "since", "contribution", "reserve", *_AMOUNTS)
 
 
 class Decisions:
@@ -134,8 +137,10 @@ class Decisions:
 def terms_told(db: Store, number: int) -> dict[str, object]:
     """A meter's terms by their number, as a decision tells them."""
     row = db.execute(f"SELECT {', '.join(_TERMS)} FROM terms WHERE number = ?", (number,)).fetchone()
-    told = zip(_TERMS, row, strict=True)  # what an earlier form of a ledger lacks is not told: digests stay as they are
-    return {"terms": {name: value for name, value in told if value is not None}}
+    *others, prices = row
+    told = dict(zip(_TERMS, (*others, prices and json.loads(prices)), strict=True))
+    # What an earlier form of a ledger lacks is not told: digests stay as they are.
+    return {"terms": {name: value for name, value in told.items() if value is not None}}
 
 
 def every(db: Store) -> list[dict[str, object]]:

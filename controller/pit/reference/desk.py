@@ -27,7 +27,17 @@ from controller.basics.errors import TableError
 from controller.contract.signing import Signer
 from controller.contract.wire.callers import Peer
 from controller.pit.reference import proposals
-from controller.pit.reference.asked import Asked, Confirm, Decision, Look, award_lines, may_look, parse, written
+from controller.pit.reference.asked import (
+    Asked,
+    Confirm,
+    Decision,
+    Look,
+    Measured,
+    award_lines,
+    may_look,
+    parse,
+    written,
+)
 from controller.pit.reference.clock import now_ms
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
@@ -129,6 +139,8 @@ class Desk:
             match asked:
                 case Look():
                     return self._look(ledger, who, roles)
+                case Measured(nonce):
+                    return _measured(ledger, roles, nonce)
                 case Confirm(number, digest):
                     return self._confirm(ledger, who, roles, number, digest)
                 case decision:
@@ -184,6 +196,26 @@ class Desk:
         with suppress(TableError), closing(Ledger(self._at, begin=False)) as ledger:
             if not ledger.keep_refused(who, request, refusal.code, refusal.what, count):
                 self._counted_s[who] = now_s
+
+
+def _measured(ledger: Ledger, roles: tuple[Role, ...], nonce: str) -> Answer:
+    """What the table answered, judged; nothing told where no answer came yet."""
+    if not may_look(roles):
+        raise _not_allowed(roles, "see what a table answered", ())
+    question, answer = ledger.measures.answer(nonce)
+    if answer is None:
+        return Answer(ok=True)
+    if (amiss := question.amiss(answer)) is not None:
+        return Answer(ok=False, code=amiss.code, what=amiss.what, do=amiss.do)
+    lines = (
+        f"table {question.table} has just read its files: they are this pit's own program",
+        f"version        {answer.get('version')}",
+        f"program        {answer.get('now')}",
+        f"configuration  {answer.get('configuration')}",
+        f"nonce          {nonce}",
+        f"proof          {answer.get('proof')}",
+    )
+    return Answer(ok=True, told="\n".join(lines))
 
 
 def _named_in(line: bytes, otherwise: str) -> tuple[str, bytes]:

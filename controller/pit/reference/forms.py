@@ -23,7 +23,7 @@ from controller.pit.reference import (
     witness,
 )
 
-FORM = 17
+FORM = 18
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -65,5 +65,6 @@ FROM_FORM = {
     14: (witness.SCHEMA,),
     15: (shown.SCHEMA,),
     16: (order.SCHEMA,),
+    17: (terms.FROM_FORM_17,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

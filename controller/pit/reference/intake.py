@@ -9,7 +9,7 @@ no money is lost. Nor do more players wager on that meter: a table without acks 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from controller.pit.reference.awards import Awards, Booked
 from controller.pit.reference.books import Books
 from controller.pit.reference.doubts import OF_THE_SHOE
 from controller.pit.reference.incoming import RefusedError, TableEvent
+from controller.pit.reference.measures import ANSWER, Measures
 from controller.pit.reference.meters import share_of
 from controller.pit.reference.settings import MOST_VOIDS_IN_A_SHOE
 from controller.pit.reference.store import Store
@@ -66,14 +67,14 @@ class _NotUnderstoodError(Exception):
 class Intake:
     """The reader of committed events. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: Store, books: Books, awards: Awards, witness: Witness) -> None:
+    def __init__(self, db: Store, books: Books, awards: Awards, witness: Witness, measures: Measures) -> None:
         self._db = db
         self._witness = witness
+        self._measures = measures
         self._books = books
         self._awards = awards
         self.most_voids_in_a_shoe = MOST_VOIDS_IN_A_SHOE
         self.settings = "the file that `pitctl run --settings FILE` names"
-        self.prices_cents: Mapping[str, Collection[int]] = {}
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
         """Refuse an event, before it is committed, whose meter the pit lacks or has closed.
@@ -100,18 +101,18 @@ class Intake:
             )
 
     def refuse_strange_price(self, table: str, event: TableEvent) -> None:
-        """Refuse a wager at a price at which no wager feeds the meter, by the house's settings.
+        """Refuse a wager at a price at which no wager feeds the meter, by its terms.
 
-        Raises RefusedError `price_unreasonable`, before the event is committed. A meter of which the settings say no
-        price takes each price.
+        Raises RefusedError `price_unreasonable`, before the event is committed.
         """
         match self._as_now(event).message:
             case {"type": "wagers_locked", "progressive": list(bets)}:
                 fed = [each for bet in bets for each in _fed(bet)]
             case _:
                 return
+        terms = self._books.terms() if fed else {}
         for price_cents, meter in fed:
-            prices = self.prices_cents.get(meter, ())
+            prices = terms[meter].prices_cents if meter in terms else ()
             if prices and price_cents not in prices:
                 may = " or ".join(map(figures, sorted(prices)))
                 raise RefusedError(
@@ -120,8 +121,9 @@ class Intake:
                     f" {table}/{event.epoch}/{event.seq}, {_named(event)}). This event and all later events of the"
                     " table wait there.",
                     "Compare the table's game file with the game that the house was allowed. If the price is right,"
-                    f" write it into meters.{meter}.prices_cents in {self.settings}, and start the pit again. If not,"
-                    f" let the table play no more, and settle its wagers by hand. {_UNTIL_THEN}",
+                    f" write it into meters.{meter}.prices_cents in {self.settings}, and let two people approve it"
+                    " (`pitctl terms propose`). If not, let the table play no more, and settle its wagers by hand."
+                    f" {_UNTIL_THEN}",
                 )
 
     def unknown_feeds(self, table: str, meters: Iterable[object]) -> list[RefusedError]:
@@ -204,11 +206,21 @@ class Intake:
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
                 yield from self._award(number, table, event)
+            case "shoe_reconciled" if message.get("complete") is not True:
+                yield None, _incomplete(table, message)
             case "alarm" if message.get("code") in OF_THE_SHOE:
                 shoe = _whole(message.get("shoe"), 1, MOST_CENTS, "shoe")
                 self._awards.doubt_shoe(table, event.epoch, shoe, number, _word(message, "code"))
             case "alarm" if message.get("code") == "award_impossible":
                 yield from self._disputed_award(table, event)
+            case "alarm" if message.get("code") == ANSWER:
+                yield from self._answered(number, table, event)
+
+    def _answered(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[None, TableError]]:
+        details = event.message.get("details")
+        amiss = self._measures.heard(number, table, event.epoch, details if isinstance(details, dict) else {})
+        if amiss is not None:
+            yield None, amiss
 
     def _lock(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         message = event.message
@@ -378,6 +390,16 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
     if len(set(seats)) != len(seats):
         raise _NotUnderstoodError("seats names a seat twice")
     return seats
+
+
+def _incomplete(table: str, message: dict[str, object]) -> TableError:
+    """What people are told of a shoe whose cards are not those of its decks."""
+    lists = [(what, message.get(what)) for what in ("missing", "extra")]
+    told = [f"{what} {' '.join(map(str, cards[:20]))}" for what, cards in lists if isinstance(cards, list) and cards]
+    why = "; ".join(told) or "the numbers do not fit"
+    what = f"Shoe {message.get('shoe')!s:.20} of table {table} is not complete: {why}."
+    do = "Keep its cards. Look at the film of that shoe, and at its rounds, before its awards are paid."
+    return TableError("shoe_incomplete", what, do)
 
 
 def _doubts(message: dict[str, object]) -> list[str]:

@@ -35,6 +35,7 @@ from controller.pit.reference.decisions import Decisions, every
 from controller.pit.reference.house_rules import HouseRules
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.intake import Intake
+from controller.pit.reference.measures import Measures
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.opening import Place, open_store
 from controller.pit.reference.proposals import Proposal, Proposals
@@ -74,7 +75,8 @@ class Ledger:
         self._inside = False  # a block that is one transaction
         self._desk_of: str | None = None  # the session whose decisions come through this ledger, where it is a desk's
         self.witness = Witness(self._db, self._adoptions, self._awards)
-        self._intake = Intake(self._db, self._books, self._awards, self.witness)
+        self.measures = Measures(self._db, self._adoptions, self._decisions)
+        self._intake = Intake(self._db, self._books, self._awards, self.witness, self.measures)
         self._events = Events(self._db, self._adoptions)
         self._strangers = Strangers(self._db, self._adoptions)
         self._taking = Taking(self._db, self._events, self._strangers, self._intake, self._books)
@@ -352,10 +354,6 @@ class Ledger:
         """Raise an alarm from now on about a shoe with more voided rounds than this."""
         self._intake.most_voids_in_a_shoe = most_in_a_shoe
 
-    def allow_prices(self, prices_cents: Mapping[str, Collection[int]]) -> None:
-        """From now on a wager feeds a meter at these prices alone; a meter without prices takes each price."""
-        self._intake.prices_cents = prices_cents
-
     def name_settings(self, file: Path) -> None:
         """Note the file into which people write the meters. The alarm about a missing meter names it."""
         self._intake.settings = str(file)
@@ -494,6 +492,11 @@ class Ledger:
         """A person prints the slip of an award. Raises TableError as `Slips.print_one` does."""
         with self._asked():
             return self._slips.print_one(award, by)
+
+    def ask_measure(self, table: str, by: str) -> str:
+        """A person asks what runs at a table. Returns the question's nonce. Raises TableError `table_unknown`."""
+        with self._asked():
+            return self.measures.ask(table, by)
 
     def slips(self) -> list[Slip]:
         """Every slip with its prints, in the order of their numbers."""

@@ -12,6 +12,7 @@ from hashlib import sha256
 from math import floor, prod
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.basics.money import figures
 from controller.contract.canonical import canonical
@@ -38,19 +39,28 @@ class Terms(Struct, frozen=True):
     """The highest level of the meter. What comes then goes into the meter's overflow, which is shown apart, and from
     there on the next level. None: the meter has no limit."""
 
+    prices_cents: tuple[int, ...] = ()
+    """The prices at which a wager may feed the meter. None: a wager at each price may."""
+
+    def is_priced_otherwise(self, before: Terms) -> bool:
+        """Whether these terms differ from those before in their prices alone."""
+        return self != before and replace(self, prices_cents=before.prices_cents) == before
+
     def level(self, cents: int) -> int:
         """What a meter that holds so much shows and a hit can win. The rest is in its overflow."""
         return cents if self.limit_cents is None else min(cents, self.limit_cents)
 
     def told(self) -> dict[str, object]:
         """These terms as decisions and the digest have them. What a meter does not have is left out."""
-        limit = {} if self.limit_cents is None else {"limit_cents": self.limit_cents}
+        limit: dict[str, object] = {} if self.limit_cents is None else {"limit_cents": self.limit_cents}
+        prices: dict[str, object] = {"prices_cents": [*self.prices_cents]} if self.prices_cents else {}
         return {
             "contribution": str(self.contribution),
             "reserve": str(self.reserve),
             "seed_cents": self.seed_cents,
             "reseed_at_most_cents": self.reseed_at_most_cents,
             **limit,
+            **prices,
         }
 
     def __str__(self) -> str:
@@ -70,6 +80,7 @@ class Terms(Struct, frozen=True):
             "reserve": _share(self.reserve),
             "reseed at most": figures(self.reseed_at_most_cents),
             "limit": "none" if self.limit_cents is None else figures(self.limit_cents),
+            "prices": " or ".join(map(figures, self.prices_cents)) or "any",
         }
 
 

@@ -126,6 +126,7 @@ class Pit:
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
         self._steps_said: dict[str, tuple[int, float]] = {}  # by table: the last published step's number, and when
         self._meters_seqs = iter(range(0))
+        self._asked: int | None = None  # the last decision of which tables were asked what it asks
         self._win: Win | None = None  # the last win that was said
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what people were told when the connection ended, until a connection stands again
@@ -360,6 +361,7 @@ class Pit:
         key = PitKeyWord(self._key.public.hex(), self._moments.next(), self._rotations).payload(self._key)
         self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
         self._say_meters(link)
+        self._ask_tables(link)
         for table, ack in self._ledger.acks().items():
             self._acknowledge(table, ack)
             self._steps_due.add(table)
@@ -376,6 +378,14 @@ class Pit:
             if ack != self._acked.get(table):
                 self._acknowledge(table, ack)
         self._say_meters(link, at_most_every_s=0)
+        self._ask_tables(link)
+
+    def _ask_tables(self, link: Link) -> None:
+        """Ask tables what runs there, where people asked so since the pit looked last. Each question is said once."""
+        questions, self._asked = self._ledger.measures.since(self._asked)
+        for each in questions:
+            payload = each.word(self._moments.next()).payload(self._key)
+            self._publish(link, Topics(self._root, each.table).measure, payload)
 
     def _look_whether_awards_wait(self) -> None:
         """Tell people once that decisions on awards have to wait, and once that the wait is over.

@@ -37,7 +37,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -67,9 +66,6 @@ class Settings(Struct, frozen=True):
 
     house: HouseRules = HouseRules()
     roles: Groups = field(default_factory=lambda: OF_THE_PACKAGE)
-
-    prices_cents: Mapping[str, tuple[int, ...]] = MappingProxyType({})
-    """By meter the prices at which a wager may feed the meter. A meter that is not here takes each price."""
 
     approved: tuple[str, ...] = ()
     """The digests of the programs that may be the pit's, as `tablectl digest` prints them. Empty: each may."""
@@ -103,9 +99,6 @@ def load(path: Path) -> Settings:
         share_of(watched.get("least_edge", "0:1")),
         house=convert({**values.get("house", {}), "tax": values.get("tax", ())}, HouseRules),
         roles=OF_THE_PACKAGE | {role: tuple(groups) for role, groups in values.get("roles", {}).items()},
-        prices_cents={
-            name: tuple(meter["prices_cents"]) for name, meter in values["meters"].items() if "prices_cents" in meter
-        },
         approved=tuple(values.get("program", {}).get("approved", ())),
     )
 
@@ -126,6 +119,7 @@ def _terms(meter: dict[str, Any]) -> Terms:
         share_of(meter.get("reserve", "0:1")),
         meter.get("reseed_at_most_cents", meter["seed_cents"]),
         meter.get("limit_cents"),
+        tuple(meter.get("prices_cents", ())),
     )
 
 

@@ -3,12 +3,14 @@
 A new meter's terms run at once, and so do other terms of a meter for which nobody has ever played. Of any other meter
 they wait: players feed the meter on the terms that run, and no change touches what they play for. So other terms run
 from the hit that wins all of the meter, which begins its next level by them. A hit of a part leaves the meter in play.
+Other prices alone run at once: they change nothing of what players play for, and a table whose price is right may wait.
 
 Where every award of that hit is rejected, the meter was never won: the former terms run again, and the others wait.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -45,7 +47,8 @@ CREATE TABLE terms ( -- every set of terms that people approved for a meter, als
     reserve TEXT NOT NULL,
     reseed_at_most_cents INTEGER NOT NULL,
     limit_cents INTEGER, -- NULL: no limit
-    withdrawn INTEGER NOT NULL DEFAULT 0 -- 1: people took it back before it ran
+    withdrawn INTEGER NOT NULL DEFAULT 0, -- 1: people took it back before it ran
+    prices_cents TEXT -- a JSON list of the prices at which a wager may feed the meter
 ) STRICT;
 CREATE TABLE meter (
     name TEXT PRIMARY KEY,
@@ -60,7 +63,9 @@ FROM_FORM_11 = f"ALTER TABLE terms ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT
 
 FROM_FORM_13 = "ALTER TABLE meter ADD COLUMN closed INTEGER NOT NULL DEFAULT 0"
 
-_COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents"
+FROM_FORM_17 = "ALTER TABLE terms ADD COLUMN prices_cents TEXT"
+
+_COLUMNS = "seed_cents, contribution, reserve, reseed_at_most_cents, limit_cents, prices_cents"
 
 
 class Running(Struct, frozen=True):
@@ -201,7 +206,8 @@ class MeterTerms:
             if known is None:
                 changes.append(Change(name, terms, None, waits=False))
             elif terms not in (known.terms, waiting[name][1] if name in waiting else None):
-                changes.append(Change(name, terms, known.terms, waits=self._was_played_for(name)))
+                waits = self._was_played_for(name) and not terms.is_priced_otherwise(known.terms)
+                changes.append(Change(name, terms, known.terms, waits))
         return changes
 
     def changes(self, meters: Mapping[str, Terms], open_again: Collection[str] = ()) -> list[Change]:
@@ -223,9 +229,10 @@ class MeterTerms:
         for change in changes:
             terms = change.terms
             (number,) = self._db.execute(
-                f"INSERT INTO terms (meter, since, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
+                f"INSERT INTO terms (meter, since, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
                 (change.meter, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
-                 terms.reseed_at_most_cents, terms.limit_cents),
+                 terms.reseed_at_most_cents, terms.limit_cents,
+                 json.dumps(terms.prices_cents) if terms.prices_cents else None),
             ).fetchone()  # fmt: skip
             if not change.waits:
                 self._db.execute(
@@ -328,5 +335,8 @@ class MeterTerms:
             )
 
 
-def _terms(seed_cents: int, contribution: str, reserve: str, most_cents: int, limit_cents: int | None) -> Terms:
-    return Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents, limit_cents)
+def _terms(
+    seed_cents: int, contribution: str, reserve: str, most_cents: int, limit_cents: int | None, prices: str | None
+) -> Terms:
+    prices_cents = tuple(json.loads(prices or "[]"))
+    return Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents, limit_cents, prices_cents)

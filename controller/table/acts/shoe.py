@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.rules.game.cards import Card
 from controller.table.acts.entry import (
     IN_A_ROUND,
     KEY,
@@ -17,11 +18,14 @@ from controller.table.acts.entry import (
     Press,
     Request,
     Who,
+    cards_of_text,
+    everywhere,
+    read_cards,
 )
 from controller.table.facts import ByPerson, CutCardDrawn, Fact, ShoeOpened
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FirstCardDue, Paused, ShoeEnded, Table, WagersOpen
+from controller.table.states import Burning, FirstCardDue, NoShoe, Paused, ShoeEnded, Table, WagersOpen
 from controller.table.stops import carried_into_new_shoe
 
 GROUP = "The shoe"
@@ -129,6 +133,42 @@ CLOSE_SHOE = Act(
 )
 
 
+class ShoeReconciled(ByPerson, frozen=True):
+    """A supervisor read the cards that the ended shoe still held, without the cut card."""
+
+    rest: tuple[Card, ...]
+    by: str
+
+
+class ReconcileShoe(Request, frozen=True):
+    """Compare all cards of the ended shoe with what its decks hold."""
+
+    rest: tuple[Card, ...]
+    supervisor: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The reading, which changes nothing of the table."""
+        return ShoeReconciled(self.rest, self.supervisor)
+
+
+RECONCILE_SHOE = Act(
+    name="reconcile-shoe",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="name the cards that the ended shoe still holds: with those that left it they are compared with its decks",
+    example='"KS 9H TD" --by Smith',
+    forms=(
+        Form(
+            ReconcileShoe,
+            ReconcileShoe,
+            (Argument("rest", "CARDS", "the cards left in the shoe, read one by one", read_cards, cards_of_text),),
+        ),
+    ),
+    becomes=(ShoeReconciled,),
+    refused={**everywhere("shoe_open", but=(ShoeEnded,)), NoShoe: "no_shoe"},
+)
+
+
 class ShoeInspected(ByPerson, frozen=True):
     """A supervisor inspected the card-reading shoe at the table: its serial number and the version of its firmware, as
     they stand on it or its screen tells them."""
@@ -208,7 +248,9 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         recognition_key=table.recognition_key,
         wager_seq=table.wager_seq,
         win_seq=table.win_seq,
+        measure_asked_at=table.measure_asked_at,
+        pit_link_lost=table.pit_link_lost,
     )
 
 
-ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE, INSPECT_SHOE)
+ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE, RECONCILE_SHOE, INSPECT_SHOE)

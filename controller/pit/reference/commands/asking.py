@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from controller.basics.errors import TableError
 from controller.pit.reference.commands.options import add_control, add_json, print_json
 from controller.pit.reference.desk import Answer, Waits
 
+_MEASURED_WITHIN_S = 30.0  # reading all files takes a table a second or two
+_ASKED_EVERY_S = 0.5
 _ANSWERS_WITHIN_S = 60.0  # a decision waits for the ledger's disk, in a database for its replica too
 
 
@@ -111,6 +114,30 @@ def _print_waits(waits: Waits) -> None:
     print(f"{waits.number}: proposed by {who}, waits for {waits.left_s} s")
     for line in waits.shown.splitlines():
         print(f"    {line}")
+
+
+def add_measure(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl measure`."""
+    add_control(parser)
+    parser.add_argument("table", metavar="TABLE", help="an adopted table")
+
+
+def measure(options: Namespace) -> int:
+    """Let a table measure its program, wait for the answer, and print what it says. Raises TableError where the program
+    differs, and `measure_unanswered`."""
+    nonce = ask(options.control, said_by(options.practised_by, {"do": "measure", "table": options.table})).told
+    until_s = time.monotonic() + _MEASURED_WITHIN_S
+    while time.monotonic() < until_s:
+        told = ask(options.control, said_by(options.practised_by, {"do": "measured", "nonce": nonce})).told
+        if told:
+            print(told)
+            return 0
+        time.sleep(_ASKED_EVERY_S)
+    raise TableError(
+        "measure_unanswered",
+        f"Table {options.table} has not answered within {_MEASURED_WITHIN_S:.0f} s. The question stands in the record.",
+        "See whether the pit hears the table. Then ask again.",
+    )
 
 
 def _confirmation(waits: Waits) -> dict[str, Any]:

@@ -72,6 +72,14 @@ COMMANDS: tuple[Command, ...] = (
         tables.add_alarms,
     ),
     Command(
+        "measure",
+        _TABLES,
+        "let a table measure its program now, and compare it with this pit's; exit code 1 where it differs",
+        "royal9-01",
+        asking.measure,
+        asking.add_measure,
+    ),
+    Command(
         "forks",
         _TABLES,
         "print both signed notes of each journal of which a table has shown two histories: they are the proof",

@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
+from msgspec.structs import replace
+
 from controller.basics.digest import check_approved, program_digest
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind
@@ -117,7 +119,6 @@ def _lead(
     """Serve the tables from a ledger that this pit alone may write."""
     say(f"the digest of the program is {program}")
     ledger.watch_voids((settings or default()).most_voids_in_a_shoe)
-    ledger.allow_prices((settings or Settings({})).prices_cents)
     if options.settings is not None:
         ledger.name_settings(options.settings)
     key = load_or_make_key(key_at)
@@ -143,7 +144,9 @@ def _lead(
 def _set_terms(ledger: Ledger, settings: Settings | None) -> None:
     """Begin the meters that are new. Other terms of known meters wait until two people have approved them."""
     known = ledger.terms()
-    wanted = (settings and settings.meters) or known or default().meters
+    # Without settings nobody said at which prices wagers may come.
+    priceless = {name: replace(terms, prices_cents=()) for name, terms in default().meters.items()}
+    wanted = (settings and settings.meters) or known or priceless
     for change in ledger.set_terms({**wanted, **{name: terms for name, terms in known.items() if name in wanted}}):
         say(change)
     with ledger.meter_terms() as terms:

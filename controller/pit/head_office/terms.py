@@ -1,0 +1,39 @@
+"""The terms of a meter as head office reads them, and their digest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from hashlib import sha256
+from typing import NamedTuple
+
+from controller.basics.money import figures
+from controller.contract.canonical import canonical
+
+
+class Terms(NamedTuple):
+    """How a meter begins, and the parts of a wager that it and its reserve get. Amounts are in cents."""
+
+    seed_cents: int
+    contribution: Fraction
+    reserve: Fraction
+    reseed_at_most_cents: int
+    limit_cents: int | None = None
+    prices_cents: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        prices = f", at {' or '.join(map(figures, self.prices_cents))}" if self.prices_cents else ""
+        limit = "" if self.limit_cents is None else f", limit {figures(self.limit_cents)}"
+        parts = f"seed {figures(self.seed_cents)}, {self.contribution} of a wager and {self.reserve} into the reserve"
+        return f"{parts}, at most {figures(self.reseed_at_most_cents)} to begin again{limit}{prices}"
+
+    def told(self) -> dict[str, object]:
+        """The terms as the digest has them."""
+        told = {**self._asdict(), "contribution": str(self.contribution), "reserve": str(self.reserve)}
+        told |= {} if self.prices_cents is None else {"prices_cents": [*self.prices_cents]}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def digest_of(meters: Mapping[str, Terms]) -> str:
+    """SHA-256 over the terms of these meters, in hex."""
+    return sha256(canonical({name: terms.told() for name, terms in meters.items()})).hexdigest()

@@ -1,0 +1,132 @@
+"""What runs at a table, measured when somebody asks at the pit.
+
+The question is a decision that the pit signs: it has a nonce, and what the pit's own files give for that nonce. The
+answer is an event that the table signs. Both are in the ledger, and are compared here.
+
+An answer whose digest is the pit's, and whose proof is not, was made without the files: the digest was remembered. None
+of this proves that the machine runs the files that it shows: whoever is root there can keep a true copy to show.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from controller.basics.digest import program_digest, proof
+from controller.basics.errors import TableError
+from controller.contract.canonical import parse_object
+from controller.contract.pit_words import MeasureWord
+from controller.pit.reference.adoptions import Adoptions
+from controller.pit.reference.decisions import Decisions
+from controller.pit.reference.store import Store, nonsense_explained
+
+ANSWER = "program_measured"
+"""The code of the alarm by which a table answers."""
+
+_LATEST = 100  # questions that an answer may be to
+
+
+class Question(Struct, frozen=True):
+    """What was asked, by the number of its decision. `program` and `proof` are what the pit's own files give."""
+
+    number: int
+    after: int
+    table: str
+    epoch: str
+    nonce: str
+    program: str
+    proof: str
+
+    def word(self, at: str) -> MeasureWord:
+        """The word by which the table is asked."""
+        return MeasureWord(self.table, self.epoch, self.nonce, at)
+
+    def amiss(self, answer: Mapping[str, Any]) -> TableError | None:
+        """What is wrong with the details of the answer; None where the table runs the pit's own program."""
+        if answer.get("now") != self.program:
+            version = f"{answer.get('version')!s:.20}"
+            what = f"Table {self.table} runs version {version}, whose program's digest is {answer.get('now')!s:.64}."
+            do = (
+                f"This pit's own program has the digest {self.program}. Compare the table's with the approved digest of"
+                " that version. If it is none, let the table stand, and find out who changed its program."
+            )
+            return TableError("program_differs", what, do)
+        if answer.get("proof") != self.proof:
+            what = f"Table {self.table} names this pit's program, and did not read its files for the answer."
+            do = "Let the table stand. Compare its files by hand (docs/care.md), and find out who changed its program."
+            return TableError("measure_not_proven", what, do)
+        return None
+
+
+class Measures:
+    """The questions and answers of a ledger. `ask` and `heard` work inside the ledger's transaction."""
+
+    def __init__(self, db: Store, adoptions: Adoptions, decisions: Decisions) -> None:
+        self._db = db
+        self._adoptions = adoptions
+        self._decisions = decisions
+
+    def ask(self, table: str, by: str) -> str:
+        """Ask an adopted table. Returns the question's nonce. Raises TableError `table_unknown`."""
+        adoption = self._adoptions.of(table)
+        if adoption is None:
+            raise TableError("table_unknown", f"No table {table!r} is adopted.", "Check the table's name.")
+        nonce = secrets.token_hex(32)
+        asked = {"measure": table, "epoch": adoption.epoch, "nonce": nonce}
+        self._decisions.note("measure", 0, by, None, {**asked, "program": program_digest(), "proof": proof(nonce)})
+        return nonce
+
+    def since(self, number: int | None) -> tuple[list[Question], int]:
+        """What to ask tables since this decision, and the last decision by now. Without a decision, nothing."""
+        with nonsense_explained(self._db), self._db.reading():
+            (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM decision").fetchone()
+            return [] if number is None else self._after(number), int(last)
+
+    def answer(self, nonce: str) -> tuple[Question, Mapping[Any, Any] | None]:
+        """The question with this nonce, and the details of the answer; None where none came. Raises TableError
+        `measure_unknown`."""
+        with nonsense_explained(self._db), self._db.reading():
+            question = next((each for each in self._after(0) if each.nonce == nonce), None)
+            if question is not None:
+                return question, next((details for _, details in self._answers(question)), None)
+        raise TableError("measure_unknown", "Nobody asked with this nonce lately.", "Ask again: pitctl measure.")
+
+    def _after(self, number: int) -> list[Question]:
+        """The questions with a higher number, the latest of them, in order."""
+        rows = self._db.execute(
+            "SELECT decision.number, after_event, body FROM decision JOIN decided ON decided.number = decision.number"
+            " WHERE what = 'measure' AND decision.number > ? ORDER BY decision.number DESC LIMIT ?",
+            (number, _LATEST),
+        ).fetchall()
+        return [_question(*row) for row in reversed(rows)]
+
+    def heard(self, number: int, table: str, epoch: str, details: Mapping[str, Any]) -> TableError | None:
+        """A table answered by event `number`: what is wrong with the answer, for people; None where nothing is."""
+        asked = table, epoch, details.get("nonce")
+        question = next((each for each in self._after(0) if (each.table, each.epoch, each.nonce) == asked), None)
+        if question is not None and [event for event, _ in self._answers(question)] == [number]:
+            return question.amiss(details)
+        what = f"Table {table} tells what it runs, and this pit asked nothing that this answers."
+        do = "Ask again: pitctl measure. If it comes again, find out who speaks to the table in the pit's name."
+        return TableError("measure_unasked", what, do)
+
+    def _answers(self, question: Question) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+        """The events that answer the question, in order, each with its details."""
+        rows = self._db.execute(
+            "SELECT number, body FROM event WHERE number > ? AND table_id = ? AND epoch = ? ORDER BY number",
+            (question.after, question.table, question.epoch),
+        )
+        for number, body in rows.fetchall():
+            if question.nonce.encode() in bytes(body):
+                match parse_object(bytes(body)):
+                    case {"code": code, "details": {"nonce": question.nonce, **others}} if code == ANSWER:
+                        yield number, others
+
+
+def _question(number: int, after: int, body: bytes) -> Question:
+    asked = parse_object(bytes(body))
+    told = (str(asked[name]) for name in ("measure", "epoch", "nonce", "program", "proof"))
+    return Question(number, after, *told)

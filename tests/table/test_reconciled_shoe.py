@@ -1,0 +1,85 @@
+"""An ended shoe's cards, burned, dealt and remaining ones, against what its decks hold, by rank and suit.
+
+Who gains: a cheat who took a card out, put one in, or exchanged one. The test keeps the shoe's 416 cards itself, as a
+pack of its own, and takes from it what is dealt.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.rules.game.cards import DECK, Card
+from controller.table.acts.shoe import CloseShoe, ReconcileShoe
+from tests.support.tables import TableUnderTest
+
+
+def _shoe(seed: int) -> tuple[TableUnderTest, list[Card]]:
+    """A table that has dealt and closed a shoe, and the cards that are left in it."""
+    pack = [*DECK] * 8
+    random.Random(seed).shuffle(pack)
+    first = next(place for place, card in enumerate(pack) if str(card)[0] == "3")  # three more are burned
+    pack = [pack[first], *pack[:first], *pack[first + 1 :]]
+    table = TableUnderTest().open_shoe(" ".join(map(str, pack[:4])))
+    used = 4
+    for _ in range(3):
+        table.lock()
+        while table.face.phase != "wagers_open":
+            table.draw(str(pack[used]))
+            used += 1
+    table.do(CloseShoe("Smith"))
+    table.told()
+    return table, pack[used:]
+
+
+def _reconciled(table: TableUnderTest, rest: list[Card]) -> dict[str, Any]:
+    (event,) = table.do(ReconcileShoe(tuple(rest), "Jones")).told()
+    return event
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_whole_shoe_is_complete_and_its_burned_cards_are_not_told(seed: int) -> None:
+    table, rest = _shoe(seed)
+    event = _reconciled(table, rest)
+    assert (event["type"], event["complete"], event["missing"], event["extra"]) == ("shoe_reconciled", True, [], [])
+    numbers = (event["cards"], event["gone"], event["burned"], event["unnamed"], event["rest"])
+    assert numbers == (416, 416 - len(rest), 4, 0, len(rest))
+    assert event["by"] == "Jones"
+
+
+def test_a_card_taken_one_put_in_and_one_exchanged_are_named() -> None:
+    table, rest = _shoe(7)
+    (nine,) = {card for card in rest if str(card) == "9H"}
+    others = [*rest]
+    others.remove(nine)
+    for cards, missing, extra in (
+        (others, ["9H"], []),
+        ([*rest, nine], [], ["9H"]),
+        ([*others, Card.parse("2C")], ["9H"], ["2C"]),
+        ([], sorted(map(str, rest)), []),
+    ):
+        event = _reconciled(table, cards)
+        assert not event["complete"]
+        assert (Counter(event["missing"]), Counter(event["extra"])) == (Counter(missing), Counter(extra))
+
+
+def test_a_card_that_nobody_could_name_is_missing_and_no_more() -> None:
+    """A burned card could not be read and was named by nobody: just one card may be missing, whichever it is."""
+    table, rest = _shoe(1)
+    shoe = table.table.shoe
+    assert shoe is not None
+    taken = next(card for card in DECK if shoe.gone[DECK.index(card)])
+    gone = tuple(each - (card == taken) for card, each in zip(DECK, shoe.gone, strict=True))
+    table.table = replace(table.table, shoe=replace(shoe, gone=gone, unnamed=1))
+    event = _reconciled(table, rest)
+    assert (event["complete"], event["unnamed"], event["missing"]) == (True, 1, [str(taken)])
+    assert not _reconciled(table, rest[1:])["complete"]
+
+
+def test_an_open_shoe_is_not_reconciled() -> None:
+    """Whoever heard which cards are missing from an open shoe would know which were burned."""
+    assert TableUnderTest().open_shoe().ask(ReconcileShoe((), "Smith")) == "shoe_open"
