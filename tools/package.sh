@@ -62,7 +62,8 @@ rm -rf build/lib build/bdist.*
 step "Fetching the pin libraries"
 for each in pi:rpi-gpio pi5:lgpio; do
     locked "${each%:*}" "${each#*:}" > "$work/sources/lock"
-    pip download --no-deps --no-binary :all: --require-hashes --dest "$work/sources" -r "$work/sources/lock"
+    # Their build tools are those of .venv, which the lock holds: without them pip would fetch others, unchecked.
+    pip download --no-deps --no-build-isolation --no-binary :all: --require-hashes --dest "$work/sources" -r "$work/sources/lock"
 done
 locked pi5 rpi-lgpio > "$work/sources/lock"
 pip download --no-deps --only-binary :all: --require-hashes --dest "$work/sources" -r "$work/sources/lock"

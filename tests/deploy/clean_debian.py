@@ -46,7 +46,8 @@ def build_root(release: str) -> Path:
 
 def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
     """The package of this working copy for this release of Debian. The first caller makes it, in `folder`."""
-    environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder)}
+    cache = str(ROOT / "build" / "cache")  # the tools keep what they fetch; the tests' own cache cannot be written to
+    environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder), "XDG_CACHE_HOME": cache}
     with alone(folder / "lock"):
         if not (made := list(folder.glob("*.deb"))):
             subprocess.run([str(ROOT / "tools" / "package.sh"), release], env=environment, check=True)
