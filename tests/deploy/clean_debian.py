@@ -12,12 +12,13 @@ import shutil
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CLEAN = "systemd,systemd-sysv,dbus,python3,udev"
+CLEAN = "systemd,systemd-sysv,dbus,python3,udev,tzdata"
 """The packages of a clean Debian, as mmdebstrap takes them."""
 _BOOTS_WITHIN_S = 120.0
 _POLL_S = 0.2
@@ -25,7 +26,9 @@ _POLL_S = 0.2
 
 def lacking() -> str:
     """What this machine lacks for such a container; empty where it lacks nothing."""
-    programs = [name for name in ("mmdebstrap", "systemd-nspawn", "nsenter") if shutil.which(name) is None]
+    programs = [
+        name for name in ("mmdebstrap", "systemd-nspawn", "nsenter", "apt-ftparchive") if shutil.which(name) is None
+    ]
     return ", ".join(programs + (["root"] if os.geteuid() else []))
 
 
@@ -57,7 +60,7 @@ def make_package(folder: Path, architecture: str = "amd64", release: str = "book
 
 def clean_root(release: str) -> Path:
     """The folder of a clean Debian of this release. The first caller makes it."""
-    root = ROOT / "build" / "roots" / f"clean-{release}"
+    root = ROOT / "build" / "roots" / f"clean-{release}-{zlib.crc32(CLEAN.encode()):08x}"  # other packages, another one
     with alone(root.with_name(f"{root.name}.lock")):
         if not root.is_dir():
             new = root.with_name(f"{root.name}.new")

@@ -62,18 +62,20 @@ class Table:
         self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
         eventually_now(lambda: (self.state / "shoe").is_symlink())
 
-    def draw(self, *cards: str) -> None:
+    def says(self, *verbs: str) -> None:
+        """Have the shoe do what these verbs say, as `tablectl sim shoe --verbs` takes them."""
         assert self.shoe is not None
         assert self.shoe.stdin is not None
-        self.shoe.stdin.write("".join(f"draw {card}\n" for card in cards))
+        self.shoe.stdin.write("".join(f"{verb}\n" for verb in verbs))
         self.shoe.stdin.flush()
 
+    def draw(self, *cards: str) -> None:
+        self.says(*(f"draw {card}" for card in cards))
+
     def open_a_shoe(self) -> None:
-        assert self.shoe is not None
-        assert self.shoe.stdin is not None
         eventually_now(lambda: '"up":true' in self.status().replace(" ", ""))
         self.machine.run("tablectl", "new-shoe", "--by", "Smith")
-        self.shoe.stdin.write("new-shoe\n")
+        self.says("new-shoe")
         self.draw(*_OPENS_A_SHOE)
         eventually_now(lambda: '"wagers_open"' in self.status())
 
@@ -114,7 +116,7 @@ def another(package: Path, version: str, folder: Path, change: Callable[[Path], 
         file = tree / "DEBIAN" / name
         file.write_text(file.read_text("utf-8").replace(__version__, version), "utf-8")
     (program,) = versions.glob("*/lib/*/site-packages/controller")
-    for bytecode in (program / "__pycache__").glob("*.pyc"):
+    for bytecode in program.rglob("*.pyc"):
         bytecode.unlink()
     (program / "__init__.py").write_text(f'__version__ = "{version}"\n', "utf-8")
     change(program)

@@ -78,11 +78,14 @@ def test_a_technician_commissions_a_table_over_tls_and_it_plays(table: Table, pa
         "File of the commissioning report ": "/root/report.html",
     }
     setup = table.machine.command("tablectl", "setup")
+    plugs = (lambda: table.says("unplug-at-shoe"), lambda: table.says("plug-at-shoe"))
     with _house(table, tmp_path):
         broken = Technician(table.state, says, _LAMPS, _INPUTS, ("KS", "9H"), breaks_off="Port of the broker")
-        assert broken.at_terminal(setup, table.draw) is None
+        assert broken.at_terminal(setup, table.draw, plugs) is None
         again = Technician(table.state, says, _LAMPS, _INPUTS)
-        assert again.at_terminal(setup, table.draw) in (0, 1), again.seen  # 1: not ready, before the pit adopts it
+        assert again.at_terminal(setup, table.draw, plugs) in (0, 1), (
+            again.seen
+        )  # 1: not ready, before the pit adopts it
         assert "The report is" in again.seen
         asked = {prompt.partition("[")[0] for prompt in again.asked}
         assert asked.isdisjoint(prompt.partition("[")[0] for prompt in broken.asked[:-1]), "nothing is asked twice"

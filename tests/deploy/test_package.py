@@ -28,7 +28,7 @@ NEXT, BROKEN = "9.1.0", "9.2.0"
 
 
 def _cannot_start(program: Path) -> None:
-    (program / "app.py").write_text("raise SystemExit(3)\n", "utf-8")
+    (program / "daemon" / "app.py").write_text("raise SystemExit(3)\n", "utf-8")
 
 
 def _kept_on_disk(table: Table, words: str) -> str:

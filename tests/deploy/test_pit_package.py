@@ -29,9 +29,7 @@ install -m 600 /root/tls/pit.key /root/tls/pit-page.key /etc/table-pit/tls/
 
 
 def _without_its_pit(program: Path) -> None:
-    for bytecode in (program / "pit" / "__pycache__").glob("service.*.pyc"):
-        bytecode.unlink()
-    (program / "pit" / "service.py").write_text("raise SystemExit(3)\n", "utf-8")
+    (program / "pit" / "reference" / "service.py").write_text("raise SystemExit(3)\n", "utf-8")
 
 
 def _running(pit: Table) -> tuple[str, str, str]:

@@ -6,6 +6,9 @@ import tomllib
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
+from controller.pit.reference import settings
 from controller.pit.reference.meters import Terms
 from controller.pit.reference.settings import Settings, default, load
 from tests.support.each import each
@@ -96,6 +99,13 @@ def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told
     with raising("settings_invalid") as caught:
         load(written(tmp_path, text))
     assert told in caught.value.what
+
+
+def test_a_machine_without_time_zones_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "_zones", frozenset)
+    with raising("settings_invalid") as caught:
+        load(written(tmp_path, SOUND + "[house]\nzone = 'America/Los_Angeles'\n"))
+    assert "sudo apt-get install -y tzdata" in caught.value.what
 
 
 def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:

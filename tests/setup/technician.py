@@ -47,17 +47,20 @@ class Technician:
 
     def runs(self, *words: str) -> int | None:
         """Run `tablectl` with these words to its end, and return its exit code; None where the terminal was closed."""
-        line = self._line = PtyLine(self._folder / "shoe")
+        line = PtyLine(self._folder / "shoe")
         try:
-            return self.at_terminal(
-                [sys.executable, "-m", "controller.people.cli.main", *words], maker(self._shoe)(line).draw
-            )
+            command = [sys.executable, "-m", "controller.people.cli.main", *words]
+            plugs = (line.unplug_at_shoe, line.plug_at_shoe)
+            return self.at_terminal(command, maker(self._shoe)(line).draw, plugs)
         finally:
             line.unplug()
 
-    def at_terminal(self, command: Sequence[str], draw: Callable[[str], None]) -> int | None:
-        """Run this command to its end, as `runs` does. `draw` has the shoe draw a card."""
-        self._draw, self._drawn = draw, 0
+    def at_terminal(
+        self, command: Sequence[str], draw: Callable[[str], None], plugs: tuple[Callable[[], None], Callable[[], None]]
+    ) -> int | None:
+        """Run this command to its end, as `runs` does. `draw` has the shoe draw a card; `plugs` pull the plug at the
+        shoe's end, and put it in again."""
+        self._draw, self._drawn, (self._pull, self._put) = draw, 0, plugs
         self._at, end = pty.openpty()
         modes = termios.tcgetattr(end)
         modes[3] &= ~termios.ECHO  # an echo may come after what the program says next
@@ -89,7 +92,7 @@ class Technician:
                 answered = len(self.seen)
             elif found := re.search(r"(Pull|Put) the plug .*\n$", new):
                 answered = len(self.seen)
-                (self._line.unplug_at_shoe if found[1] == "Pull" else self._line.plug_at_shoe)()
+                (self._pull if found[1] == "Pull" else self._put)()
             elif found := re.search(r"(?:Press the button|Cover the sensor|Turn the|Open the) (\w+): $", new):
                 answered = len(self.seen)
                 self._press("cabinet_open" if found[1] == "cabinet" else found[1])

@@ -166,7 +166,9 @@ def _wrong_house(house: Any) -> Iterator[str]:
     for key in sorted(house.keys() - {"zone", "day_begins", "shifts"}):
         yield f"house.{key!r}: is no key of [house]; the keys are zone, day_begins, shifts"
     zone = house.get("zone", "UTC")
-    if not isinstance(zone, str) or zone not in _zones():
+    if not _zones():
+        yield "house.zone: this machine knows no time zone; install them: sudo apt-get install -y tzdata"
+    elif not isinstance(zone, str) or zone not in _zones():
         yield f'house.zone: {_shown(zone)} is no time zone; write it as "America/Los_Angeles"'
     if not _is_time(begins := house.get("day_begins", "06:00")):
         yield f'house.day_begins: {_shown(begins)} is no time; write it as "06:00"'
