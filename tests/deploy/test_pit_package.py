@@ -73,7 +73,8 @@ def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> Non
         server.begin()
         server.start()
         pit.machine.run("systemctl", "start", "table-pit")
-        assert f"the pit's key has the fingerprint {made}" in pit.machine.log()
+        logged = ("journalctl", "--unit", "table-pit", "--no-pager")
+        eventually_now(lambda: f"the pit's key has the fingerprint {made}" in pit.machine.run(*logged).stdout)
         assert server.query("SELECT count(*) FROM leadership WHERE until > clock_timestamp()") == [(1,)]
         assert "the account balances" in pit.machine.run("pitctl", "account").stdout
         pit.machine.run("systemctl", "start", "table-pit-page")
