@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller import __version__
-from tests.deploy.clean_debian import ROOT, lacking
+from tests.deploy.clean_debian import lacking
 from tests.deploy.packaged import Table, another
 from tests.pit.postgresql import Server, needs_postgresql, new_folder
 from tests.support.waiting import eventually_now
@@ -62,13 +62,12 @@ def test_an_update_restarts_the_pit_and_goes_back_where_the_pit_is_not_ready(
 
 @needs_postgresql
 def test_a_ledger_in_postgresql_needs_nothing_but_the_package(pit: Table) -> None:
-    both = (ROOT / "config" / "ha" / "environment").read_text("utf-8")
-    here = both.replace("OPTIONS=--replicated\n", "").replace("@10.20.0.1,10.20.0.2/", "@127.0.0.1/")
+    folder = new_folder()
+    server = Server(folder / "one", pit.machine.on_its_network, "127.0.0.1")
+    here = "BROKER=broker.pit:8883\nLEDGER=postgresql://postgres@127.0.0.1/postgres\n"
     (pit.machine.root / "etc" / "table-pit" / "environment").write_text(here, "utf-8")
     pit.machine.run(*["install", "-d", "-o", "table-pit", "-g", "table-pit", "-m", "700", "/var/lib/table-pit"])
     made = pit.machine.run("pitctl", "key").stdout.strip()
-    folder = new_folder()
-    server = Server(folder / "one", pit.machine.on_its_network, "127.0.0.1")
     try:
         server.begin()
         server.start()
