@@ -16,3 +16,8 @@ def meant(name: object, known: Iterable[object]) -> str:
     """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
     close = nearest(name, known)
     return "" if close is None else f", is {close} meant?"
+
+
+def ended(name: object, known: Iterable[object]) -> str:
+    """The end of a whole sentence about an unknown name, with its question mark or its full stop."""
+    return meant(name, known) or "."

@@ -22,12 +22,12 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from controller.basics.errors import TableError
-from controller.basics.near import meant
+from controller.basics.near import ended
 from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.far_shoe import stay_unheard
 from controller.bench.jumpers import Jumpers
 from controller.contract.face.status import Status, Waits
-from controller.contract.face.table import Public, PublicFault
+from controller.contract.face.table import BETWEEN_SHOES, Public, PublicFault
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal_reading import Verified, verify
@@ -167,9 +167,7 @@ class TableFiles:
         self.header_is_real = jumpers is not None
         _refuse_unknown("table's file", sections, [*TableFile.__struct_fields__, "game"])
         if (driver := sections.get("shoe", {}).get("driver", SHOES[0])) not in SHOES:
-            raise LookupError(
-                f"No shoe is called {driver!r}{meant(driver, SHOES) or '.'} There are: {', '.join(SHOES)}."
-            )
+            raise LookupError(f"No shoe is called {driver!r}{ended(driver, SHOES)} There are: {', '.join(SHOES)}.")
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, example, game))
@@ -196,7 +194,7 @@ def _refuse_unknown_act(name: str, said: Set[str]) -> None:
     """Raise LookupError where the control socket has no act of this name with these arguments."""
     acts = {act.do: act for act in ACTS if act.on_socket}
     if name not in acts:
-        likely = meant(name, acts) or "."
+        likely = ended(name, acts)
         raise LookupError(f'No act is called {name!r}{likely} Write for example: supervisor("card", card="8S")')
     forms = [form.said for form in acts[name].forms]
     if said not in forms and said - {"by"} not in forms:
@@ -213,7 +211,7 @@ def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
         raise TypeError(f"{changed!r} is not what changes in a {file}. Write its sections and their keys: {ways}.")
     for name, section in changed.items():
         if name not in known:
-            raise LookupError(f"A {file} has no section {name}{meant(name, known) or '.'} It has: {', '.join(known)}.")
+            raise LookupError(f"A {file} has no section {name}{ended(name, known)} It has: {', '.join(known)}.")
         if name != "game" and not isinstance(section, Mapping | list):
             raise TypeError(f"{section!r} is not what changes in the section {name}. Write its keys and their values.")
 
@@ -290,7 +288,7 @@ class Table:
         face = self.face
         self.kill()
         self.start()
-        if face.fault is None and face.phase not in ("no_shoe", "shoe_ended"):
+        if face.fault is None and face.phase not in BETWEEN_SHOES:
             self.count()
 
     def clear_and_count(self) -> None:

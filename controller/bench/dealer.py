@@ -9,6 +9,7 @@ from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
+from controller.contract.face.table import BETWEEN_SHOES
 from controller.people.cli.wire import say_again
 from controller.table.facts import CardDrawn, ShoeFact
 
@@ -93,7 +94,7 @@ class Dealer:
 
     def _make_ready(self, in_time: bool) -> None:
         phase = self._table.phase
-        if phase in ("no_shoe", "shoe_ended"):
+        if phase in BETWEEN_SHOES:
             self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
         elif phase == "wagers_open" and in_time:
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")

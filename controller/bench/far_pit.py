@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
-from controller.basics.near import meant
+from controller.basics.near import ended
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 from controller.bench.daemon import comes_true
 from controller.contract.wire.mqtt_link import await_thread
@@ -74,7 +74,7 @@ class FarPit:
     def told(self, type_: str) -> list[Event]:
         """The events of one type, in order. Raises LookupError for a type that the contract does not have."""
         if type_ not in EVENT_TYPES:
-            raise LookupError(f"No event has the type {type_!r}{meant(type_, EVENT_TYPES) or '.'}")
+            raise LookupError(f"No event has the type {type_!r}{ended(type_, EVENT_TYPES)}")
         return [event for event in self.events if event["type"] == type_]
 
     @property

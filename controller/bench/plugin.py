@@ -29,7 +29,7 @@ import pytest
 
 from controller import __version__
 from controller.basics.errors import TableError
-from controller.basics.near import meant
+from controller.basics.near import ended
 from controller.bench.broker_address import Address, broker_address
 from controller.bench.broker_certs import TABLE, BrokerCerts
 from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, pit_section
@@ -110,7 +110,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """A mark that is only nearly the bench's would leave the table as it is, and the test green."""
     for mark in item.iter_markers():
         if mark.name.startswith("bench_") and mark.name not in _MARKERS:
-            raise LookupError(f"The bench has no mark {mark.name}{meant(mark.name, _MARKERS) or '.'}")
+            raise LookupError(f"The bench has no mark {mark.name}{ended(mark.name, _MARKERS)}")
 
 
 def _named_jumpers(config: pytest.Config) -> Jumpers | None:
@@ -272,9 +272,7 @@ def _example(name: str) -> Path:
     file = example_table(name)
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.toml"))
-        raise LookupError(
-            f"No example table is called {name!r}{meant(name, known) or '.'} There are: {', '.join(known)}."
-        )
+        raise LookupError(f"No example table is called {name!r}{ended(name, known)} There are: {', '.join(known)}.")
     return file
 
 

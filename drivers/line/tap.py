@@ -39,7 +39,7 @@ class Tap:
     def tell(self, way: Way, data: bytes = b"") -> None:
         """Tell what passed, if somebody listens. This neither waits nor raises."""
         self._number += 1
-        if not os.path.exists(self._path):  # noqa: PTH110 - a Path takes five times as long, three times a card
+        if not os.path.exists(self._path):  # noqa: PTH110  # a Path takes five times as long, three times a card
             self._note(False)
             return
         if self._socket is None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
+BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+"""The phases without an open shoe."""
+
 
 class PublicHand(msgspec.Struct, frozen=True):
     """A hand on the layout: its cards as text, and their total, which is None while a card lies face down."""

@@ -60,7 +60,7 @@ _READ_ON = (
 )
 """What is read on what."""
 
-LEAST_CONTRAST = 4.5
+_LEAST_CONTRAST = 4.5
 """WCAG 2.2, 1.4.3, for text of any size."""
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -106,13 +106,15 @@ def _colours(screen: ScreenSection) -> Iterator[Mistake]:
     wrong = [name for name, colour in own.items() if not _COLOUR.fullmatch(colour)]
     for name in wrong:
         yield f"screen.{name}", f"{own[name]!r} is not a colour", 'Write six digits, such as "#06261c".'
+    seen, shipped = _FIXED | own, _FIXED | SHIPPED
     for words, behind in _READ_ON:
-        if {words, behind} & {*wrong} or (SHIPPED.get(words) == own.get(words) and SHIPPED[behind] == own[behind]):
+        if {words, behind} & {*wrong} or (seen[words], seen[behind]) == (shipped[words], shipped[behind]):
             continue
-        if (ratio := contrast(own.get(words) or _FIXED[words], own[behind])) < LEAST_CONTRAST:
-            key = words if words in own and own[words] != SHIPPED[words] else behind
-            what = f"{words} on {behind} {own[behind]} have a contrast of {ratio:.1f}:1, and the least is 4.5:1"
-            nearest = _nearest(own[key], own[behind] if key == words else own.get(words) or _FIXED[words])
+        if (ratio := contrast(seen[words], seen[behind])) < _LEAST_CONTRAST:
+            key, other = (words, behind) if seen[words] != shipped[words] else (behind, words)
+            least = f"and the least is {_LEAST_CONTRAST}:1"
+            what = f"{words} on {behind} {seen[behind]} have a contrast of {ratio:.1f}:1, {least}"
+            nearest = _nearest(seen[key], seen[other])
             yield f"screen.{key}", what, f'Nobody reads that from afar. The nearest that is read is "{nearest}".'
 
 
@@ -133,12 +135,12 @@ def _light(colour: str) -> float:
 
 def _nearest(colour: str, other: str) -> str:
     """The colour made lighter or darker, as little as makes it stand out from the other one."""
-    for step in range(1, 101):
-        for end in (0, 255):
-            mixed = "#" + "".join(f"{round(part + (end - part) * step / 100):02x}" for part in _parts(colour))
-            if contrast(mixed, other) >= LEAST_CONTRAST:
-                return mixed
-    return "#ffffff"
+    mixes = (
+        "#" + "".join(f"{round(part + (end - part) * step / 100):02x}" for part in _parts(colour))
+        for step in range(1, 101)
+        for end in (0, 255)
+    )
+    return next(mix for mix in mixes if contrast(mix, other) >= _LEAST_CONTRAST)  # black or white always is
 
 
 # Files.

@@ -66,7 +66,8 @@ def media(machine: Machine) -> Iterator[Row]:
     if all(["install", module, "/bin/false"] in told for module in _STORAGE):
         yield ok("media", "No driver is loaded for a memory stick.")
     else:
-        do = "Install the package, which closes it; or write `install usb-storage /bin/false` into /etc/modprobe.d."
+        lines = " and ".join(f"`install {module} /bin/false`" for module in _STORAGE)
+        do = f"Install the package, which closes it; or write {lines}, a line each, into /etc/modprobe.d/NAME.conf."
         yield warning("media", "usb_storage_open", "A memory stick that somebody plugs in is read.", do)
     order = re.search(r"^BOOT_ORDER=0x([0-9a-f]{1,8})$", machine.run(["rpi-eeprom-config"]) or "", re.MULTILINE)
     if order is None:

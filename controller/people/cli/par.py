@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
-from controller.basics.near import meant
+from controller.basics.near import ended
 from controller.basics.waited import waited_for
 from controller.daemon.config import load
 from controller.people.cli.counted import counted, counted_together
@@ -45,7 +45,7 @@ def par_sheet(
         return _composition(file, levels, as_json)
     sheet, on_terms = counted_of(file), OnTerms(rounds_an_hour=rounds_an_hour)
     if unknown := sorted(levels.keys() - _meters(sheet)):
-        what = f"No bet of {file} awards the meter {unknown[0]}{meant(unknown[0], _meters(sheet)) or '.'}"
+        what = f"No bet of {file} awards the meter {unknown[0]}{ended(unknown[0], _meters(sheet))}"
         raise TableError("no_such_meter", what, f"The meters are: {', '.join(sorted(_meters(sheet))) or 'none'}.")
     if pit is not None:
         levels, on_terms = _by_the_pit(sheet, pit, levels, rounds_an_hour)

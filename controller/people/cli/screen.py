@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.basics.errors import TableError
+from controller.basics.extras import how_to_install
 from controller.basics.journald import Kind, Priority, tell
 from controller.daemon.config import load
 from controller.daemon.config.screen_section import SHIPPED, ScreenSection, colours, images
@@ -28,7 +29,7 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
     try:
         from controller.people.screen.server import Sockets, serve
     except ImportError as error:
-        do = 'Install them: pip install "table-controller[screen]"; in a copy of the project: tools/setup.sh.'
+        do = how_to_install("screen")
         raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
     file = load(table).file
     control = Path(file.control.socket)

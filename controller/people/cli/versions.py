@@ -20,6 +20,7 @@ from controller import __version__
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
 from controller.contract.face.reports import VersionsReport, VersionTold
+from controller.contract.face.table import BETWEEN_SHOES
 from controller.daemon.config import load
 from controller.people.cli.client import status_of
 from controller.people.cli.files import default_table
@@ -36,8 +37,6 @@ _PAGES = ("table-screen.service", "table-pit-page.service")
 _ACCOUNT: str | None = "table-controller"
 _CREDENTIALS = f"/run/credentials/{TABLE}/"
 _POLL_S = 5.0
-BETWEEN_SHOES = ("no_shoe", "shoe_ended")
-"""The phases without an open shoe."""
 
 _LEFT_OPEN = "import sys, pathlib, controller.people.cli.composition as c; c.open_shoe(pathlib.Path(sys.argv[1]))"
 """A program that fails where this journal holds no open shoe. It also fails where the running version cannot read the

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from controller.basics.errors import TableError
-from controller.basics.near import meant
+from controller.basics.near import ended
 from controller.daemon.clock import since_boot_ms
 from controller.daemon.config import Config, load
 from controller.people.cli.client import status_of
@@ -90,7 +90,7 @@ def frames(file: Path, driver: str | None) -> int:
     """Print which frames a record seems to have. With `driver`, print what that brand's codec makes of the record."""
     pieces = read_record(file)
     if driver is not None and driver not in shoes.NAMES:
-        what = f"No shoe is called {driver}{meant(driver, shoes.NAMES) or '.'}"
+        what = f"No shoe is called {driver}{ended(driver, shoes.NAMES)}"
         raise TableError("wire_driver", what, f"There are: {', '.join(shoes.NAMES)}.")
     if driver is None:
         for line in frames_told(b"".join(piece.data for piece in pieces if piece.way == "shoe")):

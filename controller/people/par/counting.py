@@ -20,11 +20,11 @@ from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from math import perm
 from operator import add, mul
-from struct import unpack
 from typing import Protocol
 
 from msgspec import Struct
 
+from controller.people.par.packed import packed, unpacked
 from controller.people.par.shoe import Shoe
 from controller.people.par.sights import (
     SEEN_ON_THE_FIRST_TWO,
@@ -371,10 +371,6 @@ class _Fours:
         )
 
 
-_FIELD_BYTES = 8
-"""Numbers of a field each are added and multiplied in one step. Each sum of the four cards fits into its field."""
-
-
 class _FourCards:
     """How the first four cards can fall, from this number of cards of each kind."""
 
@@ -395,11 +391,9 @@ class _FourCards:
         self._weights = [
             [(kind, counts[kind] * many) for kind, many in enumerate(row) if counts[kind] * many] for row in partners
         ]
-        # By kind, how many partners a card of it has in each part: a field for each part.
-        self._partners = [
-            sum(row[kind] << 8 * _FIELD_BYTES * part for part, row in enumerate(partners)) if many else 0
-            for kind, many in enumerate(counts)
-        ]
+        # By kind, how many partners a card of it has in each part: a field for each part. Each sum of the four cards
+        # fits into its field.
+        self._partners = [packed(row[kind] for row in partners) if many else 0 for kind, many in enumerate(counts)]
         self._parts_of: list[list[int]] = [[] for _ in of.twos]
         for part, (class_, *_) in enumerate(of.parts):
             if self._pairs[part]:
@@ -423,8 +417,7 @@ class _FourCards:
         away twice.
         """
         of_parts = sum(weight * self._partners[kind] for kind, weight in self._weights[player])
-        sharing = unpack(f"<{len(self._pairs)}Q", of_parts.to_bytes(_FIELD_BYTES * len(self._pairs), "little"))
-        pairs = self._pairs[player]
+        sharing, pairs = unpacked(of_parts, len(self._pairs)), self._pairs[player]
         ways = [pairs * theirs - both for theirs, both in zip(self._pairs, sharing, strict=True)]
         for banker, both in self._sharing_both[player].items():
             ways[banker] += both

@@ -248,13 +248,16 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
     """
     game, bets = _as_counted(game, bets)
     hand = next(bet for bet in bets if bet.each_hand)
-    if beyond := [number for number, row in enumerate(hand.rows, 1) if not _sees_points_alone(row.when)]:
-        what = f"Row {beyond[0]} of {hand.spot} tells cards of the same points apart, or a hand's first card from its "
+    beyond = next((number for number, row in enumerate(hand.rows, 1) if not _sees_points_alone(row.when)), None)
+    if beyond is not None:
+        what = (
+            f"Row {beyond} of {hand.spot} tells cards of the same points apart, or a hand's first card from its second."
+        )
         do = (
             "A seat's best play is counted by points. Rows may look at points, totals and numbers of cards, at the "
             "ranks A to 9, and at tens and faces together. Put anything else into a bet beside the hand."
         )
-        raise TableError("par_not_counted", f"{what}second.", do)
+        raise TableError("par_not_counted", what, do)
     seat = Seat(game, hand, shoe)
     rows, split = seat.unsplit(), seat.split()
     after = perm(sum(shoe.values()) - 3, game.most_cards(1) - 3)

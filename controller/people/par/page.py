@@ -137,6 +137,7 @@ def percent(part: Fraction, decimals: int = 5) -> str:
 
 
 def capped_of(of: Par, odds: Odds) -> Capped | None:
+    """What the bet is worth at its greatest wager, where the house pays at most so much for one."""
     bet = bet_on(of.subject.bets, odds.spot)
     return capped(bet, odds, of.subject.wagers) if bet is not None else None
 

@@ -163,5 +163,4 @@ class Tells:
 @cache
 def tells(are: CardsAre, others: tuple[int, ...]) -> Sequence[Tells]:
     """For each of the words, what two cards tell of it."""
-    words = {name: value for name, value in asdict(are).items() if value is not None}
-    return [Tells(CardsAre(**{name: value}), others) for name, value in words.items()]
+    return [Tells(CardsAre(**{name: getattr(are, name)}), others) for name in sorted(words_in(are))]

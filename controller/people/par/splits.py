@@ -11,11 +11,11 @@ from functools import cache
 from itertools import combinations_with_replacement
 from math import lcm, perm
 from operator import add, mul
-from struct import unpack
 
 from msgspec import Struct
 
 from controller.people.par.odds import outcomes
+from controller.people.par.packed import FIELD_BYTES, packed, unpacked
 from controller.rules.game.bets import Bet, Finished, deciding, hand_holds
 from controller.rules.game.cards import WORTH, Card, total
 from controller.rules.game.hands import TwoHands, closer_to_nine
@@ -229,7 +229,7 @@ class Splits:
         """Under the best play, the deals by their number of hands, and by the gain of all these hands in parts of
         a unit."""
         ends = {hands: Counter[int]() for hands in range(2, self._of.most_hands + 1)}  # by gains, in packed orders
-        worth_of = [_packed(_SHIFT + each for each in self._row[at]) for at in self._points]
+        worth_of = [packed(_SHIFT + each for each in self._row[at]) for at in self._points]
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:
             following: Counter[tuple[Cards, int]] = Counter()
@@ -250,7 +250,7 @@ class Splits:
         found, columns = Counter[tuple[int, int]](), len(self._columns)
         for hands, of in ends.items():
             for gains, orders in of.items():
-                for gain, ways in zip(_unpacked(gains, columns), _unpacked(orders, columns), strict=True):
+                for gain, ways in zip(unpacked(gains, columns), unpacked(orders, columns), strict=True):
                     if ways:
                         found[hands, gain - hands * _SHIFT] += ways * after[hands]
         return found
@@ -270,8 +270,8 @@ class Splits:
             hand += len(each)
             if down in stood:
                 column, his = self._columns[self._column[stood[down]]], self._his[stood[down]]
-                alone.append(each[0] + _packed((0, his)))
-                pairs.append([each[0] + _packed((0, worth)) for worth in column])
+                alone.append(each[0] + packed((0, his)))
+                pairs.append([each[0] + packed((0, worth)) for worth in column])
             else:
                 alone.append(each[down])
                 pairs.append(each)
@@ -279,7 +279,7 @@ class Splits:
 
     def _weight(self, hand: int) -> int:
         """What an order that leads to this hand of the dealer's adds to each sum."""
-        return _packed((self._pair[hand], self._his[hand])) + (1 << 8 * _FIELD_BYTES * (2 + self._column[hand]))
+        return packed((self._pair[hand], self._his[hand])) + (1 << 8 * FIELD_BYTES * (2 + self._column[hand]))
 
     def _drawing(self, left: tuple[int, ...], taken: int, ways: Iterable[int]) -> int:
         """What a hand is worth that still draws its card, any card that is left. `taken`, `ways`: see `_orders`."""
@@ -318,20 +318,9 @@ def _also(done: Cards, kind: int) -> Cards:
     return tuple(sorted((*done, kind)))
 
 
-# Several numbers in one, a field each, are added in one step. A sum may pass through fields below zero, as long as it
-# ends with none: so a number that may be negative is shifted. After more cards than there are, orders are negative.
-
-_FIELD_BYTES = 8
+# After more cards than there are, orders are negative.
 _SHIFT = 1 << 56
 """What is added to each number that may be negative. Each is nearer to zero."""
-
-
-def _packed(numbers: Iterable[int]) -> int:
-    return sum(number << 8 * _FIELD_BYTES * place for place, number in enumerate(numbers))
-
-
-def _unpacked(packed: int, many: int) -> Sequence[int]:
-    return unpack(f"<{many}Q", packed.to_bytes(many * _FIELD_BYTES, "little"))
 
 
 class _Orders:
@@ -343,21 +332,21 @@ class _Orders:
     """
 
     def __init__(self, first: Sequence[int], pairs: Sequence[Sequence[int]], alone: Sequence[int], many: int) -> None:
-        self._many, self._shifts = many, _packed([_SHIFT] * (many - 2))
+        self._many, self._shifts = many, packed([_SHIFT] * (many - 2))
         self._value: Callable[[Cards], int] = cache(self._after_one_more)
         after = [sum(map(mul, first, to)) for to in pairs]
-        self._none: int = sum(map(mul, first, after)) - sum(map(mul, first, alone)) + _packed([_SHIFT] * many)
+        self._none: int = sum(map(mul, first, after)) - sum(map(mul, first, alone)) + packed([_SHIFT] * many)
         self._two = [[*map(add, of, to)] for of, to in zip(pairs, zip(*pairs, strict=True), strict=True)]
         self._one = [
             pairs[card][card] + alone[card] - sum(map(mul, first, self._two[card])) for card in range(len(first))
         ]
 
     def __call__(self, gone: Cards) -> Sequence[int]:
-        return [each - _SHIFT for each in _unpacked(self._value(gone), self._many)]
+        return [each - _SHIFT for each in unpacked(self._value(gone), self._many)]
 
     def ways(self, gone: Cards) -> int:
         """The last sums, all but two, in one number: the orders by column."""
-        return (self._value(gone) >> 8 * _FIELD_BYTES * 2) - self._shifts
+        return (self._value(gone) >> 8 * FIELD_BYTES * 2) - self._shifts
 
     def _after_one_more(self, gone: Cards) -> int:
         if not gone:

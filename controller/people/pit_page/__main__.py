@@ -7,6 +7,7 @@ import sys
 
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
+from controller.basics.extras import how_to_install
 from controller.basics.journald import tell_error
 from controller.contract.wire.broker_options import add_broker, host_and_port, tls_files
 from controller.people.pit_page.sight import NAME
@@ -20,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from controller.people.pit_page.server import serve
     except ImportError as error:
-        do = 'Install them: pip install "table-controller[screen]"; in a copy of the project: tools/setup.sh.'
+        do = how_to_install("screen")
         missing = TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do)
         tell_error(missing, sys.stderr, NAME)
         return 1

@@ -12,7 +12,15 @@ from controller.basics.money import short
 from controller.contract.face.awaited import awaited
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import Status, WinShown
-from controller.contract.face.table import Public, PublicChoice, PublicFault, PublicHand, PublicHit, PublicSettled
+from controller.contract.face.table import (
+    BETWEEN_SHOES,
+    Public,
+    PublicChoice,
+    PublicFault,
+    PublicHand,
+    PublicHit,
+    PublicSettled,
+)
 from controller.people.screen.placards import award_cents, award_name, bet_name, meters_of
 from controller.people.screen.wording import Text, card_text, either, joined, knows, same, say
 
@@ -40,7 +48,7 @@ def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
         "shoe": face.shoe,
         "round": face.round,
         "outcome": outcome,
-        "between": face.phase in ("no_shoe", "shoe_ended"),
+        "between": face.phase in BETWEEN_SHOES,
         "marks": [
             *([say("label", "simulated")] if face.simulated else []),
             *([say("label", "final_round")] if face.final_round and face.phase not in _WAIT_SAYS_LAST else []),

@@ -33,6 +33,7 @@ from starlette.types import ASGIApp
 from controller.basics.journald import Kind, tell
 from controller.contract.face.answers import Answer
 from controller.contract.face.feed import Rounds
+from controller.contract.face.table import BETWEEN_SHOES
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
@@ -55,7 +56,6 @@ from controller.words.language import language
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
-_SHOE_OVER = ("no_shoe", "shoe_ended")  # the phases in which the players' page shows the last checkpoint
 _Sources = TypeVarTuple("_Sources")
 _PATIENCE_S = 20.0
 _MOST_ANSWER_BYTES = 10_000_000
@@ -127,7 +127,7 @@ class Screen:
         if said.wiring is not None:
             self.technicians.show("wiring", to_builtins(said.wiring))
         if said.checkpoint is not None and status is not None:
-            self._show("checkpoint", checkpoint_view, said.checkpoint, status.face.phase in _SHOE_OVER)
+            self._show("checkpoint", checkpoint_view, said.checkpoint, status.face.phase in BETWEEN_SHOES)
         if placard is not None and status is not None:
             self._show("meters", meters_view, placard, status)
             self._show("hand", hand_view, placard, status)

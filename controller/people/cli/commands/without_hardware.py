@@ -26,10 +26,10 @@ def _add_demo(parser: ArgumentParser) -> None:
 
 def _refuse_without_extra(who: str) -> None:
     """Raises TableError `demo_missing` where the libraries of the extra `demo` are not installed."""
-    from controller.basics.extras import missing
+    from controller.basics.extras import how_to_install, missing
 
     if names := missing("demo"):
-        do = 'Install them: pip install "table-controller[demo]"; in a copy of the project: tools/setup.sh.'
+        do = how_to_install("demo")
         raise TableError("demo_missing", f"{who} needs libraries that are not installed: {', '.join(names)}.", do)
 
 

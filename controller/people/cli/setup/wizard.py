@@ -12,6 +12,7 @@ from msgspec import convert, to_builtins
 
 from controller.basics.errors import TableError
 from controller.contract.face.status import Status
+from controller.contract.face.table import BETWEEN_SHOES
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import write_whole
 from controller.daemon.config import Config, load
@@ -31,7 +32,6 @@ from controller.people.cli.setup.report import Report, made_report, page, verifi
 from controller.people.cli.setup.table_toml import write_table
 from controller.people.cli.setup.wiring import ask_wiring
 from controller.people.cli.status import status_lines
-from controller.people.cli.versions import BETWEEN_SHOES
 
 _PATIENCE_S = 15.0
 _POLL_S = 0.2

@@ -5,8 +5,8 @@ function drawCheckpoint() {
   document.getElementById("checkpoint")?.remove();
   if (!known.checkpoint) return;
   const { size, path } = known.checkpoint;
-  const module = Math.max(3, Math.ceil(innerHeight / 4 / size)) * size;
-  const code = svg("svg", { id: "checkpoint", viewBox: `0 0 ${size} ${size}`, width: module, height: module, role: "img", "aria-label": "QR" });
+  const side = Math.max(3, Math.ceil(innerHeight / 4 / size)) * size;
+  const code = svg("svg", { id: "checkpoint", viewBox: `0 0 ${size} ${size}`, width: side, height: side, role: "img", "aria-label": "QR" });
   code.append(svg("path", { d: path }));
   document.body.append(code);
 }
