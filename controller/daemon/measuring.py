@@ -38,14 +38,15 @@ class Measuring:
         self._configuration = configuration
         self._tell = tell
         self._asked_at = asked_at
-        self._question: MeasureWord | None = None
+        self._questions: list[MeasureWord] = []
         self._asked = asyncio.Event()
         self.measured = self._as_found(start)
 
     def ask(self, question: MeasureWord) -> None:
         """The pit asks. A question that is no later than the one before is that one once more, and is not answered."""
         if question.at > self._asked_at:
-            self._asked_at, self._question = question.at, question
+            self._asked_at = question.at
+            self._questions.append(question)
             self._asked.set()
 
     async def run(self) -> None:
@@ -56,9 +57,9 @@ class Measuring:
                     await self._asked.wait()
             self._asked.clear()
             await self.measure()
-            if self._question is not None:
-                question, self._question = self._question, None
-                await self._answer(question)
+            questions, self._questions = self._questions, []
+            for each in questions:
+                await self._answer(each)
 
     async def _answer(self, question: MeasureWord) -> None:
         """Read the program's files after the question came, and tell what they are."""

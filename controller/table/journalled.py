@@ -26,12 +26,12 @@ class ClientIdTaken(Journalled, frozen=True):
 
 
 class PitLinkLost(Journalled, frozen=True):
-    """The pit was heard, and for longer than the table's limit it is not. `standing` says how the table finds it."""
+    """The table found the pit well, and for longer than its limit does not. `standing` says how it finds the pit."""
 
     standing: str
 
 
 class PitLinkBack(Journalled, frozen=True):
-    """The pit is heard again, so many seconds after the loss was told, or after the table started."""
+    """The table finds the pit well again, so many seconds after the loss was told, or after the table started."""
 
     lost_s: int

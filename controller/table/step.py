@@ -219,8 +219,13 @@ def _reconciled(table: Table, rest: tuple[Card, ...], by: str) -> Event:
 
 def _measured(fact: MeasureAnswered) -> dict[str, str | int]:
     """What the pit is told that the table runs."""
-    runs = {"version": fact.version, "now": fact.program, "configuration": fact.configuration}
-    return {"nonce": fact.nonce, **runs, "proof": fact.proof}
+    return {
+        "nonce": fact.nonce,
+        "version": fact.version,
+        "now": fact.program,
+        "configuration": fact.configuration,
+        "proof": fact.proof,
+    }
 
 
 def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:

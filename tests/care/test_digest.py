@@ -21,6 +21,8 @@ from controller.basics.digest import check_approved, digest, program_digest, pro
 from controller.contract.keys import SigningKey
 from controller.contract.pit_words import MeasureWord
 from controller.daemon.config import load
+from controller.daemon.config.table_file import ProgramSection
+from controller.daemon.measuring import Measuring
 from controller.people.care import libraries, program
 from controller.people.care.keeping import noted
 from controller.people.care.machine import Machine
@@ -162,6 +164,21 @@ def test_a_running_table_measures_itself_and_tells_what_somebody_changed(
             return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
 
     assert asyncio.run(play()) == ["program_changed", "program_not_approved"]
+
+
+def test_two_questions_at_once_are_both_answered() -> None:
+    told: list[Any] = []
+
+    async def ask() -> None:
+        measuring = Measuring(ProgramSection(), "f" * 64, program_digest(), told.append)
+        for number in (1, 2):
+            measuring.ask(MeasureWord("royal9-01", "e1", f"{number}" * 64, f"2026-01-01T20:00:00.00{number}Z"))
+        task = asyncio.create_task(measuring.run())
+        await eventually(lambda: told and told[-1].nonce == "2" * 64)
+        task.cancel()
+
+    asyncio.run(ask())
+    assert [answer.nonce[0] for answer in told] == ["1", "2"]
 
 
 def test_a_table_that_is_asked_reads_its_files_now_and_answers_each_question_once(

@@ -16,6 +16,7 @@ from controller.pit.reference.award import Award
 from controller.pit.reference.clock import now_in_ms
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
+from tests.pit import evening
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.pit.postgresql import over_both
 from tests.pit.test_meters import balanced, code_of, give, opened
@@ -124,6 +125,25 @@ def test_an_award_waits_until_each_other_table_has_told_of_the_win_or_two_people
     give(ledger, early, early.tells(ledger))
     assert of(ledger, "t-1").waits == ()
     assert ledger.take_step("t-1.1", "verified", "Ann").step == "verified"
+
+
+def test_a_table_is_waited_for_with_a_new_journal_too(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, late = two(ledger)
+    with monkeypatch.context() as another:
+        another.setattr(evening, "EPOCH", "ffffffffff")
+        anew = Seat("t-0")
+        ledger.adopt("t-0", "ffffffffff", KEY.public.hex())
+        meet(ledger, "t-0", anew.state(), adopt_new=False)
+        give(ledger, anew, anew.say("shoe_opened", round=None))
+    give(ledger, late, late.locked(ledger, 1_000), *late.won())
+    assert [table for table, _ in of(ledger, "t-1").waits] == ["t-0"], "the table played for the meter before"
+
+
+def test_a_lock_shows_that_its_tables_shoe_is_open(ledger: Ledger) -> None:
+    early, late = Seat("t-0"), Seat("t-1")  # whose shoes were opened before the ledger knew of that
+    give(ledger, early, early.locked(ledger, 0), early.finish())
+    give(ledger, late, late.locked(ledger, 1_000), *late.won())
+    assert [table for table, _ in of(ledger, "t-1").waits] == ["t-0"]
 
 
 @over_both

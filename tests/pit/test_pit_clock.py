@@ -116,3 +116,13 @@ def test_a_start_soon_after_the_last_ack_is_no_clock_behind(world: World) -> Non
     assert world.moments.behind() is None, "the ledger holds a time ahead of the last ack"
     world.now_ms -= 20_000
     assert world.moments.behind() is not None
+
+
+def test_each_question_has_a_time_of_its_own_also_where_the_clock_stands_behind(world: World) -> None:
+    world.ack_ms()
+    world.now_ms -= 5_000
+    asked = [world.moments.later() for _ in range(3)]
+    world.start()
+    asked += [world.moments.later(), world.moments.later()]
+    assert [*sorted({*asked})] == asked
+    assert world.ack_ms() == moment_ms(asked[-1]), "no ack is before a question"

@@ -1,4 +1,5 @@
-"""Loss and return of the pit's link, as facts of the table: who looks later sees from when to when no pit was heard."""
+"""Loss and return of the pit's link, as facts of the table: who looks later sees from when to when the
+table did not find its pit well."""
 
 from __future__ import annotations
 

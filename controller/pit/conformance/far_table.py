@@ -57,7 +57,8 @@ class FarTable:
 
     def connect(self) -> None:
         """Connect, and say the table's state, as after a cut of the network: the program is the same."""
-        topics = tuple(getattr(self.topics, of) for of in ("ack", "award", "meters", "pit_key", "cosigned"))
+        on = self.topics
+        topics = (on.ack, on.award, on.meters, on.pit_key, on.cosigned)
         self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
         self.say_state()
 

@@ -356,6 +356,15 @@ def hits(
     return table, before_cents, [steps[id_] for id_ in ids]
 
 
+def win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
+    """Seat 1 of the round that is locked wins this share of the meter. Returns its award."""
+    since = len(table.wire.heard)
+    hit = table.send(table.dealt((1,), (1,)), table.hit(1, (meter, share, 0)))
+    committed(table)
+    echo(table, since, {f"{table.table}/{table.epoch}/{hit}"})
+    return table.steps(since)[-1]
+
+
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
     """Tell every step of the awards that comes, as a table does, until each of these hits has its award and no
     more steps come.

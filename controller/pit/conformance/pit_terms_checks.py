@@ -15,10 +15,10 @@ from controller.pit.conformance.pit_kit import (
     PitKit,
     a_meter,
     committed,
-    echo,
     level,
     levels,
     repeated,
+    win,
 )
 from controller.pit.conformance.wire import Message
 
@@ -132,12 +132,8 @@ def _closed(kit: PitKit) -> None:
 
 def _win(table: FarTable, meter: str, share: str = "1:1") -> AwardStep:
     """Seat 1 wins this share of the meter in a round of its own. Returns its award."""
-    since = len(table.wire.heard)
-    table.send(table.lock(meter, (1,)), table.dealt((1,), (1,)))
-    hit = table.send(table.hit(1, (meter, share, 0)))
-    committed(table)
-    echo(table, since, {f"{table.table}/{table.epoch}/{hit}"})
-    return table.steps(since)[-1]
+    table.send(table.lock(meter, (1,)))
+    return win(table, meter, share)
 
 
 def _must_wait(table: FarTable, body: Message, what: str) -> None:

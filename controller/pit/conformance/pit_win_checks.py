@@ -6,7 +6,7 @@ from controller.contract.events import Win
 from controller.contract.pit_words import AwardStep, MetersWord
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, BrokenError, Checks
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.pit_kit import PitKit, a_meter, committed, echo, hits, level
+from controller.pit.conformance.pit_kit import PitKit, a_meter, committed, hits, level, win
 from controller.pit.conformance.pit_money_checks import reject
 
 _PRICE_CENTS = 33_300
@@ -56,9 +56,10 @@ def _no_less_than_shown(kit: PitKit) -> None:
             word = {**word, "meters": {meter: shown_cents + 1}}
         table.send({**table.lock(meter, (1,)), "told": {"word": word, "ago_ms": 0}})
         committed(table)
-        _wins(other, meter)
+        other.send(other.lock(meter, (1,)))
+        win(other, meter)
         holds_cents = level(table, meter)
-        (award,) = _wins(table, meter)
+        award = win(table, meter)
         due_cents = shown_cents if proven else holds_cents
         if award.cents != due_cents:
             raise BrokenError(
@@ -78,10 +79,10 @@ def _no_less_than_shown(kit: PitKit) -> None:
 def _in_the_order_of_the_locks(kit: PitKit) -> None:
     early, late = kit.new_table(), kit.new_table()
     meter, shown_cents = _locked_one_after_the_other(early, late)
-    (first,) = _wins(late, meter)
+    first = win(late, meter)
     holds_cents = level(early, meter)
     since = len(late.wire.heard)
-    (second,) = _wins(early, meter)
+    second = win(early, meter)
 
     def anew() -> list[int]:
         return [step.cents for step in late.steps(since) if (step.award, step.step) == (first.award, "pending")]
@@ -99,7 +100,7 @@ def _in_the_order_of_the_locks(kit: PitKit) -> None:
 def _waits_for_an_earlier_lock(kit: PitKit) -> None:
     early, late = kit.new_table(), kit.new_table()
     meter, _ = _locked_one_after_the_other(early, late)
-    (award,) = _wins(late, meter)
+    award = win(late, meter)
     which = "was locked after a round of another table, which is not over"
     kit.must_refuse(late, award, "verify", which=which)
     early.send(early.dealt((1,), ()))
@@ -120,14 +121,3 @@ def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, i
     word = MetersWord.read(said)
     assert word is not None, "it was read before"
     return meter, word.meters[meter]
-
-
-def _wins(table: FarTable, meter: str) -> list[AwardStep]:
-    """The table's seat 1 wins the whole meter, in the round that is locked or else in the next. Returns its award."""
-    if not table.round:
-        table.send(table.lock(meter, (1,)))
-    since = len(table.wire.heard)
-    hit = table.send(table.dealt((1,), (1,)), table.hit(1, (meter, "1:1", 0)))
-    committed(table)
-    echo(table, since, {f"{table.table}/{table.epoch}/{hit}"})
-    return table.steps(since)[-1:]

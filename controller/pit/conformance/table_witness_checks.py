@@ -10,7 +10,7 @@ from controller.contract.witnessing import PIT_WITNESS, ShownCheckpoint
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.far_pit import FarPit
 from controller.pit.conformance.table_kit import TableKit, alarmed
-from controller.pit.conformance.wire import now_text
+from controller.pit.conformance.wire import Heard, now_text
 
 CHECKS: Checks[TableKit] = Checks()
 _clause = CHECKS.clause
@@ -50,15 +50,15 @@ def _signs_meanwhile(pit: FarPit) -> None:
     pit.wait(lambda: False, 2 * QUIET_S)
 
 
-def _shown(pit: FarPit) -> list[bytes]:
-    return [heard.payload for heard in pit.heard if heard.topic == pit.topics.checkpoint]
+def _shown(pit: FarPit) -> list[Heard]:
+    return [heard for heard in pit.heard if heard.topic == pit.topics.checkpoint]
 
 
 def _next_shown(pit: FarPit, since: int, before: Checkpoint | None) -> Note:
     """The note that the table shows next. It must extend `before`, which the pit has cosigned."""
     if not pit.wait(lambda: len(_shown(pit)) > since, ANSWERS_WITHIN_S):
         raise BrokenError("On a connection on which the pit says what it has cosigned the table shows no checkpoint.")
-    heard = [heard for heard in pit.heard if heard.topic == pit.topics.checkpoint][since]
+    heard = _shown(pit)[since]
     shown = ShownCheckpoint.read(heard.message)
     note, point = (None if shown is None else shown.read_note()) or (None, None)
     if shown is None or note is None or point is None:

@@ -244,12 +244,13 @@ class Awards:
 
     def _rejected(self, award: Award, by: str) -> dict[str, object]:
         """Reject the award. Returns which meter shows less by that, for the record of the decision."""
-        before = self._books.levels()
-        self._reject(award, by)
-        after = self._books.levels().get(award.meter or "", 0)
-        if (shown := before.get(award.meter or "", 0)) <= after:
+        if award.meter is None:
+            self._reject(award, by)
             return {}
-        return {"lowered": {"meter": award.meter, "from_cents": shown, "to_cents": after}}
+        before = self._books.level_cents(award.meter)
+        self._reject(award, by)
+        after = self._books.level_cents(award.meter)
+        return {"lowered": {"meter": award.meter, "from_cents": before, "to_cents": after}} if after < before else {}
 
     def _note(
         self, step: str, award: Award, by: str, witness: str | None, cents: int, more: Mapping[str, object]

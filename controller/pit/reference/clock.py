@@ -80,6 +80,14 @@ class Moments:
             self._held_ms = held_ms
         return Stamp(self._last_ms, True).text()
 
+    def later(self) -> str:
+        """As `next`, and later than every time given before: where the clock stands behind, by a millisecond."""
+        last_ms, at = self._last_ms, self.next()
+        if self._last_ms > last_ms:
+            return at
+        self._last_ms += 1
+        return self.next()
+
     def behind(self) -> tuple[str, str, int] | None:
         """The clock's time, a later time that the pit has said, and the seconds between them; None if below a second.
 

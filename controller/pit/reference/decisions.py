@@ -74,7 +74,6 @@ CREATE TABLE decided ( -- a decision as the pit signed it
 """
 
 _AMOUNTS = ("seed_cents", "reseed_at_most_cents", "limit_cents", "prices_cents")
-_AMOUNTS = ("seed_cents", "reseed_at_most_cents", "limit_cents", "prices_cents")
 _TERMS = ("meter", "since", "contribution", "reserve", *_AMOUNTS)
 
 

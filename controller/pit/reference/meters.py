@@ -40,7 +40,7 @@ class Terms(Struct, frozen=True):
     there on the next level. None: the meter has no limit."""
 
     prices_cents: tuple[int, ...] = ()
-    """The prices at which a wager may feed the meter. None: a wager at each price may."""
+    """The prices at which a wager may feed the meter. Empty: a wager at each price may."""
 
     def is_priced_otherwise(self, before: Terms) -> bool:
         """Whether these terms differ from those before in their prices alone."""

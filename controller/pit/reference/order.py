@@ -1,10 +1,9 @@
 """In which order wins were played for: by the moment of the lock, and not by the arrival of the hit.
 
-**A lock's moment** is the time of the pit's own signed word on the meters that the table had, and the
-milliseconds from that word to the lock. It is a time by the pit's clock, whatever the table's clock says and however
-late the event comes.
-The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier one. A lock
-without a proven word has no moment, and its hits keep the order of their arrival.
+**A lock's moment** is the time of the pit's own signed word on the meters that the table had, and the milliseconds from
+that word to the lock. It is a time by the pit's clock, whatever the table's clock says and however late the event
+comes. The moments of one table never go back: its stream is signed and chained, so a later lock is not an earlier one.
+A lock without a proven word has no moment, and its hits keep the order of their arrival.
 
 **Levels go in that order.** Rounds of several tables win the same share of a meter, each a level of its own. Where an
 earlier lock's hit comes later, the levels are given anew in the order of the locks, as long as all their awards are
@@ -79,8 +78,8 @@ class Order:
     def lock(self, table: str, epoch: str, hand: int, seq: int, ms: int) -> None:
         """Event `seq` locked the round's wagers at this moment, by the pit's proven word."""
         (at_ms,) = self._db.execute(
-            "INSERT INTO come_to (table_id, epoch, hand, seq, ms) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (table_id, epoch) DO UPDATE SET hand = excluded.hand, seq = excluded.seq,"
+            "INSERT INTO come_to (table_id, epoch, shoe_open, hand, seq, ms) VALUES (?, ?, 1, ?, ?, ?)"
+            " ON CONFLICT (table_id, epoch) DO UPDATE SET shoe_open = 1, hand = excluded.hand, seq = excluded.seq,"
             " ms = CASE WHEN come_to.ms > excluded.ms THEN come_to.ms ELSE excluded.ms END RETURNING ms",
             (table, epoch, hand, seq, ms),
         ).fetchone()
@@ -156,7 +155,7 @@ class Order:
             if other in heard
             and heard[other].epoch == epoch
             and (why := self._why(other, epoch, come, row[0], win))
-            and self._plays(other, epoch, meter)
+            and self._plays(other, meter)
         )
 
     def _why(self, table: str, epoch: str, come: Sequence[int], ms: int, win: int) -> str:
@@ -170,23 +169,25 @@ class Order:
         return ""
 
     def _is_over(self, table: str, epoch: str, hand: int, seq: int) -> bool:
-        later = self._db.execute(
-            "SELECT body FROM event WHERE table_id = ? AND epoch = ? AND seq > ? ORDER BY seq LIMIT ?",
-            (table, epoch, seq, _MOST_EVENTS_OF_A_ROUND),
-        ).fetchall()
         (lacks,) = self._db.execute(
             "SELECT coalesce(hits, 0) - (SELECT count(*) FROM award WHERE award.hand = hand.number) FROM hand"
             " WHERE number = ?",
             (hand,),
         ).fetchone()
-        return int(lacks) <= 0 and any(_ROUND_OVER.search(bytes(body)) for (body,) in later)
+        if int(lacks) > 0:
+            return False
+        later = self._db.execute(
+            "SELECT body FROM event WHERE table_id = ? AND epoch = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (table, epoch, seq, _MOST_EVENTS_OF_A_ROUND),
+        ).fetchall()
+        return any(_ROUND_OVER.search(bytes(body)) for (body,) in later)
 
-    def _plays(self, table: str, epoch: str, meter: str) -> bool:
-        """Whether wagers of this stream have fed the meter."""
+    def _plays(self, table: str, meter: str) -> bool:
+        """Whether wagers of this table have ever fed the meter."""
         row = self._db.execute(
             "SELECT 1 FROM hand JOIN stake ON stake.hand = hand.number JOIN feeding ON feeding.stake = stake.number"
-            " WHERE table_id = ? AND epoch = ? AND meter = ? LIMIT 1",
-            (table, epoch, meter),
+            " WHERE table_id = ? AND meter = ? LIMIT 1",
+            (table, meter),
         )
         return row.fetchone() is not None
 

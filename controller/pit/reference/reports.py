@@ -104,6 +104,27 @@ class DecisionTold(Struct, frozen=True, kw_only=True):
     waits: bool | UnsetType = UNSET
     """Whether these terms waited until the meter was won; absent where they did not."""
 
+    recalled: bool | UnsetType = UNSET
+    """Whether people took over a step that the table had told: they decided on nothing, and paid nobody."""
+
+    lowered: dict[str, Any] | UnsetType = UNSET
+    """The meter that shows less by a rejection, `from_cents` and `to_cents`."""
+
+    without: list[str] | UnsetType = UNSET
+    """The tables for which the award waited, and without which two people decided."""
+
+    measure: str | UnsetType = UNSET
+    """The table that was asked what it runs."""
+
+    nonce: str | UnsetType = UNSET
+    """Of that question: 64 hexadecimal digits."""
+
+    program: str | UnsetType = UNSET
+    """The digest of the pit's own program by then."""
+
+    proof: str | UnsetType = UNSET
+    """What the pit's own files give for that nonce."""
+
     withdrawn: str | UnsetType = UNSET
     """The meter whose waiting terms were taken back."""
 

@@ -384,7 +384,7 @@ class Pit:
         """Ask tables what runs there, where people asked so since the pit looked last. Each question is said once."""
         questions, self._asked = self._ledger.measures.since(self._asked)
         for each in questions:
-            payload = each.word(self._moments.next()).payload(self._key)
+            payload = each.word(self._moments.later()).payload(self._key)
             self._publish(link, Topics(self._root, each.table).measure, payload)
 
     def _look_whether_awards_wait(self) -> None:

@@ -64,10 +64,11 @@ class Shown:
         )
         at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
-        late_ms = now_in_ms() - at_ms - ago_ms
+        locked_ms = at_ms + ago_ms
+        late_ms = now_in_ms() - locked_ms
         if late_ms <= _LATE_MS:
-            return at_ms + ago_ms, None
-        return at_ms + ago_ms, TableError(
+            return locked_ms, None
+        return locked_ms, TableError(
             "lock_heard_late",
             f"Table {table} locked progressive wagers by the pit's word of {word.at}, and the pit heard of that lock"
             f" {late_ms // 1000} s later.",
