@@ -752,7 +752,7 @@ PIT_DEFECTS = (
         "a word's age counts for nothing",
         "P43",
         "controller/pit/reference/shown.py",
-        "return at_ms + ago_ms, None",
+        "return locked_ms, None",
         "return at_ms, None",
     ),
     Defect(
@@ -766,8 +766,8 @@ PIT_DEFECTS = (
         "a round that is over is waited for until its table locks again",
         "P44",
         "controller/pit/reference/order.py",
-        "return int(lacks) <= 0 and any",
-        "return False and any",
+        "return any(_ROUND_OVER",
+        "return False and any(_ROUND_OVER",
     ),
     Defect(
         "other terms run at once while people play",

@@ -567,9 +567,9 @@ def _on_a_full_disk(path: Path) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     for _ in range(3):
-        with pytest.raises(OSError, match=""):
+        with pytest.raises(OSError):
             journal.append(SHOES[5:])
-    with pytest.raises(OSError, match=""):
+    with pytest.raises(OSError):
         journal.mark_acked(1)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     assert (journal.head_seq, verify(path)) == before, "something was half-written"

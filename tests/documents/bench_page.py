@@ -144,6 +144,5 @@ def _told(of: Any) -> str:
 
 
 def _in_cell(text: str) -> str:
-    return text.replace(
-        " | ", " or "
-    )  # a bar inside code ends the cell in one reader, and shows its backslash in another
+    # A bar inside code ends the cell in one reader, and shows its backslash in another.
+    return text.replace(" | ", " or ")

@@ -205,7 +205,7 @@ def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: 
     wrong = []
     for program, said in re.findall(r"`(?:\.venv/bin/)?(tablectl|pitctl) ([^`]+)`", text):
         own = every[program]
-        words = said.replace("\\|", "|").partition("|")[0].split()
+        words = said.partition("|")[0].split()
         name = " ".join(words[:2]) if " ".join(words[:2]) in own else words[0]
         if name in ("COMMAND", "--help", "--version", "sim", "award"):
             continue

@@ -246,7 +246,6 @@ def test_the_plug_is_pulled_at_the_shoe_and_the_device_stays(
 
 # A command is 02, OP, a type, two digits, 03 and the XOR of all of these.
 UNLOCK, UNKNOWN = bytes.fromhex("02 4F 50 4C 4B 30 31 03") + b"18", bytes.fromhex("02 4F 50 5A 5A 30 30 03") + b"1E"
-UNLOCKED = b"L\x80"
 
 
 @pytest.mark.parametrize(

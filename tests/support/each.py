@@ -17,6 +17,8 @@ def each(names: str, values: Iterable[Any]) -> Callable[[_Test], _Test]:
     `pytest.mark.parametrize`, without marks. The case that fails is named."""
     own = names.split(", ")
     cases = [value if isinstance(value, ParameterSet) else _case(value, len(own)) for value in values]
+    assert cases, "no case would run"
+    assert not any(case.marks for case in cases), "a mark would be lost"
 
     def decorated(test: _Test) -> _Test:
         @wraps(test)

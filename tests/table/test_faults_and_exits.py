@@ -62,6 +62,7 @@ from controller.table.faults import FAULTS
 from controller.table.rules import LockOn
 from controller.table.states import Waiting
 from controller.table.stops import behind_pit_at
+from tests.support.each import each
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, between, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
@@ -286,12 +287,8 @@ def test_every_fault_is_entered_here_and_every_exit_taken() -> None:
         assert taken == {exit_.value for exit_ in FAULTS[code].exits}, code
 
 
-def test_the_fault_is_told_once_with_its_exits_and_what_to_do() -> None:
-    for code, enter in EACH:
-        _the_fault_is_told_once(code, enter)
-
-
-def _the_fault_is_told_once(code: str, enter: Callable[[], TableUnderTest]) -> None:
+@each("code, enter", EACH)
+def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     (fault,) = table.of_type("fault")
     face = table.face.fault
@@ -304,12 +301,8 @@ def _the_fault_is_told_once(code: str, enter: Callable[[], TableUnderTest]) -> N
     assert fault["round"] == table.table.round_number
 
 
-def test_nothing_that_comes_by_itself_leaves_it() -> None:
-    for code, enter in EACH:
-        _nothing_that_comes_leaves_it(code, enter)
-
-
-def _nothing_that_comes_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
+@each("code, enter", EACH)
+def test_nothing_that_comes_by_itself_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     fault, phase = table.table.fault, table.table.phase
     table.told()
@@ -319,12 +312,8 @@ def _nothing_that_comes_leaves_it(code: str, enter: Callable[[], TableUnderTest]
     assert table.replayed()[0] == table.table, "nor does a restart"
 
 
-def test_no_other_act_leaves_it_and_none_without_a_supervisor() -> None:
-    for code, enter in EACH:
-        _no_other_act_leaves_it(code, enter)
-
-
-def _no_other_act_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
+@each("code, enter", EACH)
+def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: Callable[[], TableUnderTest]) -> None:
     table = enter()
     stopped = table.table
     assert table.ask(LockWagers()) == "fault_stands"

@@ -14,8 +14,8 @@ person rejects the award here.
 
 **Tellings.** A table's stream may tell of a step that this ledger does not have. A pit with a newer ledger took that
 step, and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending.
-The step is kept as a telling. A telling holds its award: nobody decides on the award until a person recalls the award,
-so that nothing is paid twice. Perhaps nobody took the step and the table believed a forged word. Then two people
+The step is kept as a telling. A telling holds its award: nobody decides on the award until two people recall the
+award, so that nothing is paid twice. Perhaps nobody took the step and the table believed a forged word. Then two people
 dismiss the telling.
 """
 
