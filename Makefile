@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 KNOWN_demo := GAME ROUNDS SPEED SEED SHOE
 KNOWN_bench := QUICK ARGS
 KNOWN_test := ARGS
-KNOWN_proof := ARGS
+KNOWN_proof := ARGS PART
 KNOWN_lock := ARGS
 KNOWN_docs := SITE
 KNOWN_lab-report := KEY TO VERIFY
@@ -23,7 +23,7 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo ha-demo test proof model coverage lab-report bench package release pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof proof-page model coverage lab-report bench package release pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -38,9 +38,12 @@ ha-demo: .venv/.dev  ## a pit on three machines of the loopback: the leader's ma
 test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 	$(VENV)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
-proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md, and the coverage
-	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
-	$(if $(ARGS),,$(MAKE) coverage)
+proof: .venv/.dev  ## the long measurements that are due, into proof/FIGURES.md; PART= runs one part, ARGS= chosen tests
+	$(VENV)/python -m $(if $(ARGS),pytest --proof --numprocesses auto --dist worksteal $(ARGS),tests.proof $(PART))
+	$(if $(ARGS)$(PART),,$(MAKE) coverage)
+
+proof-page: .venv/.dev  ## say in proof/FIGURES.md which parts of the proof still stand
+	@$(VENV)/python -m tests.proof --page
 
 model: .venv/.dev  ## every interleaving of table, pit and link in small worlds, every way of an award, who leads, and 52 planted defects
 	@$(VENV)/python -m tests.model

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import subprocess
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from itertools import groupby
@@ -18,9 +18,9 @@ from zlib import crc32
 import pytest
 
 from tests.lab.clauses import mark
+from tests.proof.page import PAGE, Figure, read, with_figures, write
+from tests.proof.versions import commit, version
 from tests.support import forks, samples, waiting
-
-FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
 
@@ -40,7 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     config.addinivalue_line("markers", "clause(number): shows a clause of tests/lab/clauses.toml, which names the test")
     if config.getoption("--proof"):
-        config.stash[_COMMIT] = _commit()
+        with suppress(OSError, subprocess.CalledProcessError):  # without Git nobody could say of what the figures are
+            config.stash[_COMMIT] = commit()
     os.environ["XDG_CACHE_HOME"] = "/dev/null"  # no test reads what another has counted, nor leaves it in a home
     samples.of_a_run(proof=bool(config.getoption("--proof")))
     if not samples.at_length and _is_room_in(_MEMORY):
@@ -184,50 +185,20 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Write what the passed tests measured. The lines of tests that did not run stay as they are."""
-    if not config.getoption("--proof"):
+    if not config.getoption("--proof") or _COMMIT not in config.stash:
         return
-    of_some = config.args_source is config.ArgsSource.ARGS or config.getoption("keyword")
-    lines = _lines_of(FIGURES) if of_some and FIGURES.is_file() else {}
+    page, measured = read(), dict[str, Figure]()
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {config.stash[_COMMIT]}"
     for report in terminalreporter.getreports("failed"):
-        if "proof" in report.keywords or _name(report) in lines:
-            lines[_name(report)] = f"| {_name(report)} | **failed** | {report.duration:.0f} | {when} |"
+        if "proof" in report.keywords or report.nodeid in page.figures:
+            measured[report.nodeid] = Figure("**failed**", f"{report.duration:.0f}", when)
     for report in terminalreporter.getreports("passed"):
-        for name, measured in report.user_properties:
+        for name, said in report.user_properties:
             if name == "figure" and report.when == "call":
-                lines[_name(report)] = f"| {_name(report)} | {measured} | {report.duration:.0f} | {when} |"
-    if lines:
-        FIGURES.parent.mkdir(exist_ok=True)
-        FIGURES.write_text("\n".join((*_HEADING, *(lines[name] for name in sorted(lines)), "")), "utf-8")
-        terminalreporter.write_line(f"figures: {FIGURES}")
-
-
-_MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-_HEADING = (
-    "# Figures",
-    "",
-    "Written by `make proof`: what its tests measured, each by the test that asserts it, when (UTC), at which commit.",
-    f"The machine: {_MACHINE}.",
-    "",
-    "| test | measured | seconds | when |",
-    "|---|---|---|---|",
-)
-
-
-def _lines_of(figures: Path) -> dict[str, str]:
-    """The lines of a file of figures, by test."""
-    lines = figures.read_text("utf-8").splitlines()[len(_HEADING) :]
-    return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
-
-
-def _name(report: pytest.TestReport) -> str:
-    return report.nodeid.partition("::")[2]
-
-
-def _commit() -> str:
-    from controller.bench.plugin import commit  # not before pytest has loaded it as a plugin
-
-    return commit()
+                measured[report.nodeid] = Figure(str(said), f"{report.duration:.0f}", when)
+    if measured:
+        write(with_figures(page, measured), version())
+        terminalreporter.write_line(f"figures: {PAGE}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,6 +13,7 @@ from msgspec import Struct, to_builtins
 from controller.contract.keys import SigningKey
 from controller.contract.signed_page import HELD, signed_page
 from tests.lab.clauses import Clause, Read, Verdict
+from tests.proof.page import read
 
 SAYS = {
     Verdict.MET: "met",
@@ -103,10 +104,7 @@ def components(locks: Iterable[Path]) -> tuple[Component, ...]:
 
 def figures(page: Path) -> tuple[tuple[str, str, str], ...]:
     """The figures of the proof: the test, what it measured, and when at which commit."""
-    rows = (
-        line.strip("| ").split(" | ") for line in page.read_text("utf-8").splitlines() if line.startswith("| test_")
-    )
-    return tuple((row[0], row[1], row[-1]) for row in rows)
+    return tuple((test.rpartition("::")[2], it.measured, it.when) for test, it in read(page).figures.items())
 
 
 def page(report: Report, key: SigningKey | None) -> str:

@@ -1,0 +1,77 @@
+"""`make proof`: each room of the proof that failed, was never run whole or is stale, in the order of the parts, each
+noted in proof/FIGURES.md as it ends. What is interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from time import monotonic
+from xml.etree import ElementTree
+
+from tests.proof.page import Page, Run, read, standing, whole, with_run, write
+from tests.proof.parts import PARTS, ROOMS, ROOT
+from tests.proof.versions import Version, version
+
+MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def main() -> int:
+    """Run the rooms that are due. Returns 1 where one of them does not pass."""
+    parser = argparse.ArgumentParser(prog="make proof", description=__doc__)
+    parser.add_argument("part", nargs="?", choices=[*PARTS], help="run this part alone; if it stands, once more")
+    parser.add_argument("--page", action="store_true", help="run nothing: say in the page what stands now")
+    asked = parser.parse_args()
+    now = version()
+    page = read()
+    for room in () if asked.page else due(page, now, asked.part):
+        print(f"{ROOMS[room]}: {room}", flush=True)
+        run_room(room, now)
+        if version() != now:
+            print("Files changed while this room ran. Its run is not noted: start again.", file=sys.stderr)
+            return 1
+    page = read()
+    write(page, now)
+    print(whole(page, now))
+    rooms = PARTS[asked.part].rooms if asked.part else ROOMS
+    return 0 if asked.page or all(standing(room, page.runs.get(room), now) == "stands" for room in rooms) else 1
+
+
+def due(page: Page, now: Version, part: str | None) -> list[str]:
+    """The rooms that do not stand. Of a part that is named and stands: all its rooms."""
+    rooms = [*(PARTS[part].rooms if part else ROOMS)]
+    return [room for room in rooms if standing(room, page.runs.get(room), now) != "stands"] or (rooms if part else [])
+
+
+def run_room(room: str, now: Version) -> None:
+    """Run all tests of a room at length, and note the run. A run that was broken off leaves no note."""
+    report = ROOT / "build" / "proof" / f"{room}.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    words = [sys.executable, "-m", "pytest", "--proof", "-q", f"--numprocesses={PARTS[ROOMS[room]].workers}"]
+    began = monotonic()
+    words += ["--dist=worksteal", f"--junitxml={report}", f"tests/{room}"]
+    done = subprocess.run(words, cwd=ROOT, check=False)
+    if done.returncode in (0, 1) and report.is_file() and version() == now:
+        run, tests = judged(ElementTree.parse(report).getroot(), monotonic() - began, now, room)
+        write(with_run(read(), room, run, tests), now)
+
+
+def judged(report: ElementTree.Element, seconds: float, now: Version, room: str) -> tuple[Run, list[str]]:
+    """What pytest's report in XML says of a whole run, and the names of its tests."""
+    cases = [*report.iter("testcase")]
+    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    skipped = [found for case in cases if (found := case.find("skipped")) is not None]
+    reasons = "; ".join(sorted({found.get("message", "").replace("|", "/") for found in skipped}))
+    counts = (len(cases) - len(failed) - len(skipped), len(failed), len(skipped))
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+    run = Run(*counts, reasons, round(seconds), when, now.commit, now.product, now.rooms[room], MACHINE)
+    return run, [f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}" for case in cases]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

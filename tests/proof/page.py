@@ -1,0 +1,160 @@
+"""proof/FIGURES.md, written and read back: which rooms of the proof passed, and what their tests measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.proof.parts import PARTS, ROOMS, ROOT, room_of
+from tests.proof.versions import Version
+
+PAGE = ROOT / "proof" / "FIGURES.md"
+
+
+class Run(Struct, frozen=True):
+    """A whole run of a room: how many of its tests passed, failed, and did not run on this machine, with the reasons;
+    what it ran on, by `Version`; and in how many seconds."""
+
+    passed: int
+    failed: int
+    skipped: int
+    reasons: str
+    seconds: int
+    when: str
+    commit: str
+    product: str
+    tests: str
+    machine: str
+
+
+class Figure(Struct, frozen=True):
+    """What a test measured, in how many seconds, when and at which commit."""
+
+    measured: str
+    seconds: str
+    when: str
+
+
+class Page(Struct, frozen=True):
+    """All that the page keeps: the last whole run of each room, and the figures by the names of the tests in a run."""
+
+    runs: dict[str, Run]
+    figures: dict[str, Figure]
+
+
+def standing(room: str, run: Run | None, now: Version) -> str:
+    """Whether this run of the room still proves what is here now."""
+    if run is None:
+        return "never run whole"
+    if run.failed:
+        return "**failed**"
+    if run.product != now.product:
+        return "stale: the product has changed"
+    return "stands" if run.tests == now.rooms[room] else "stale: its tests have changed"
+
+
+def whole(page: Page, now: Version) -> str:
+    """Say in a sentence whether the whole proof stands at one commit, or what is amiss."""
+    said = {room: standing(room, page.runs.get(room), now) for room in ROOMS}
+    amiss = {part: [room for room in PARTS[part].rooms if said[room] != "stands"] for part in PARTS}
+    if any(amiss.values()):
+        names = "; ".join(f"{part}: {', '.join(rooms)}" for part, rooms in amiss.items() if rooms)
+        return f"**The whole proof does not stand.** These rooms failed, are stale, or were never run whole: {names}."
+    commits = list(dict.fromkeys(run.commit for run in page.runs.values()))
+    skipped = sum(run.skipped for run in page.runs.values())
+    at = (
+        f"commit {commits[0]}" if len(commits) == 1 else f"commits {', '.join(commits)}, with no product change between"
+    )
+    missing = f" {skipped} tests did not run, for the reasons below." if skipped else " No test was skipped."
+    return f"**The whole proof stands**: each room passed at {at}.{missing}"
+
+
+_HEADING = """\
+# Figures
+
+`make proof` writes this page: which rooms of the proof passed, and what their tests measured (times in UTC). `make
+proof PART=NAME` runs one part. `make proof-page` says anew which rooms still stand.
+
+{whole}
+
+The product at that time: commit {commit}, files {product}. *Product* and *tests* are
+digests of git's hashes: of the files that the room proves, and of those that its tests are made of.
+
+## The parts
+"""
+_RUNS = "| part | room | stands | passed | failed | skipped | minutes | when | commit | product | tests | machine |"
+_FIGURES = "| test | measured | seconds | when |"
+
+
+def text(page: Page, now: Version) -> str:
+    """The page, as it stands in this working copy."""
+    lines = [_HEADING.format(whole=whole(page, now), commit=now.commit, product=now.product)]
+    lines += [_RUNS, "|---" * 12 + "|"]
+    for name, part in PARTS.items():
+        runs = {room: page.runs.get(room) for room in part.rooms}
+        stand = sum(standing(room, run, now) == "stands" for room, run in runs.items())
+        minutes = f"{sum(run.seconds for run in runs.values() if run) / 60:.0f} of about {part.minutes}"
+        lines.append(_row(f"**{name}**", "", f"{stand} of {len(runs)}", "", "", "", minutes, *("",) * 5))
+        for room, run in runs.items():
+            lines.append(_row(name, room, standing(room, run, now), *(_cells(run) if run else ("",) * 9)))
+    lines += ["", "## What was measured", "", _FIGURES, "|---" * 4 + "|"]
+    lines += [f"| {test} | {it.measured} | {it.seconds} | {it.when} |" for test, it in sorted(page.figures.items())]
+    return "\n".join((*lines, ""))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(run: Run) -> tuple[str, ...]:
+    skipped = f"{run.skipped}: {run.reasons}" if run.skipped else "0"
+    minutes = f"{run.seconds / 60:.1f}"
+    return (
+        str(run.passed),
+        str(run.failed),
+        skipped,
+        minutes,
+        run.when,
+        run.commit,
+        run.product,
+        run.tests,
+        run.machine,
+    )
+
+
+def read(path: Path = PAGE) -> Page:
+    """What a page of this form keeps. A page that is not there keeps nothing."""
+    runs, figures = dict[str, Run](), dict[str, Figure]()
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+        cells = line.strip("| ").split(" | ")
+        if len(cells) == 12 and cells[1] in ROOMS:
+            runs[cells[1]] = _run(*cells[3:])
+        elif len(cells) == 4 and cells[0].startswith("tests/"):
+            figures[cells[0]] = Figure(*cells[1:])
+    return Page(runs, figures)
+
+
+def _run(passed: str, failed: str, skipped: str, minutes: str, *rest: str) -> Run:
+    count, _, reasons = skipped.partition(": ")
+    return Run(int(passed), int(failed), int(count), reasons, round(float(minutes) * 60), *rest)
+
+
+def write(page: Page, now: Version, path: Path = PAGE) -> None:
+    """Write the page, without figures of rooms that are no more."""
+    kept = {test: figure for test, figure in page.figures.items() if room_of(test) in ROOMS}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text(Page(page.runs, kept), now), "utf-8")
+
+
+def with_figures(page: Page, measured: dict[str, Figure]) -> Page:
+    """The page with these figures, too."""
+    return Page(page.runs, page.figures | measured)
+
+
+def with_run(page: Page, room: str, run: Run, tests: Iterable[str]) -> Page:
+    """The page after a whole run of a room that has these tests: figures of tests that are no more go."""
+    there = set(tests)
+    kept = {test: figure for test, figure in page.figures.items() if room_of(test) != room or test in there}
+    return Page(page.runs | {room: run}, kept)

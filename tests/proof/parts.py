@@ -1,0 +1,100 @@
+"""What `make proof` runs: its parts, each of which fits in an hour on two cores, and the rooms of each part.
+
+A room is a folder of tests, or a file beside the folders. Each test is in one room, and each room in one part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Part(Struct, frozen=True):
+    """Rooms that run one after the other, in about so many minutes. `workers` is what pytest-xdist is told: a machine
+    that is emulated or booted has both cores for itself."""
+
+    rooms: tuple[str, ...]
+    minutes: int
+    workers: str = "auto"
+
+
+PARTS: Mapping[str, Part] = {
+    "rules": Part(("game", "roads", "sheets", "scripts", "table", "contract", "words", "documents"), 25),
+    "core": Part(
+        (
+            *("drivers", "daemon", "journals", "link", "care", "setup", "lab", "proof"),
+            *("test_house.py", "test_forks.py", "test_systemd.py"),
+        ),
+        25,
+    ),
+    "odds": Part(("par",), 35),
+    "pit": Part(("pit", "pit_page", "head_office", "collusion"), 30),
+    "tables": Part(("hil", "sim", "screen"), 45),
+    "kit": Part(("conformance", "mutants", "model"), 40),
+    "years": Part(("simulation", "power_loss"), 45),
+    "fuzz": Part(("fuzz",), 45),
+    "fire": Part(("fire",), 45),
+    "packages": Part(("deploy",), 45, workers="0"),
+    "board": Part(("pi",), 55, workers="0"),
+}
+"""In the order in which `make proof` runs them. The minutes are estimates: the page of figures has what a run took."""
+
+ROOMS: Mapping[str, str] = {room: name for name, part in PARTS.items() for room in part.rooms}
+"""The part of each room."""
+
+PRODUCT = (
+    "controller",
+    "drivers",
+    "config",
+    "debian",
+    "systemd",
+    "tools",
+    "requirements",
+    "pyproject.toml",
+    "Makefile",
+)
+"""What every room proves something of."""
+
+DOCUMENTS = ("docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "mkdocs.yml")
+"""What the room `documents` proves something of, besides."""
+
+_IMPORT = re.compile(r"^\s*(?:from|import) tests\.([\w.]+)", re.MULTILINE)
+
+
+def room_of(test: str) -> str:
+    """The room of a test by its name in a run, as `tests/hil/test_kills.py::test_a_kill`."""
+    return test.removeprefix("tests/").partition("::")[0].partition("/")[0]
+
+
+def own_paths(room: str) -> tuple[str, ...]:
+    """What the tests of this room are made of: the room, what all rooms share, and the modules of other rooms that they
+    import, however far. What only notes the proof is none of it."""
+    shared = {f"tests/{room}", "tests/support", "tests/conftest.py"}
+    due = {module for path in shared for module in _modules(ROOT / path)}
+    found: set[Path] = set()
+    while due:
+        found |= due
+        due = {other for module in due for other in _imported(module)} - found
+    paths = {str(module.relative_to(ROOT)) for module in found}
+    wholes = tuple(f"{whole}/" for whole in (*shared, "tests/proof"))
+    apart = {path for path in paths if not path.startswith(wholes)}
+    return (*sorted(shared | apart), *(DOCUMENTS if room == "documents" else ()))
+
+
+@cache
+def _imported(module: Path) -> frozenset[Path]:
+    """The modules of tests that this module imports. Where it imports from a folder: all modules there."""
+    names = (ROOT / "tests" / name.replace(".", "/") for name in _IMPORT.findall(module.read_text("utf-8")))
+    return frozenset(each for name in names for path in (name, name.with_suffix(".py")) for each in _modules(path))
+
+
+def _modules(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    yield from path.rglob("*.py")

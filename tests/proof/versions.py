@@ -1,0 +1,63 @@
+"""What the working copy is, by git's own hashes, committed or not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+
+from tests.proof.parts import PRODUCT, ROOMS, ROOT, own_paths
+
+PAGE_FOLDER = "proof"
+"""Its page is no part of what is proved."""
+
+
+class Version(Struct, frozen=True):
+    """A working copy: its commit, with a + where files but that page have changed since; and a digest of git's
+    hashes of the product's files, and one for the files of each room's tests."""
+
+    commit: str
+    product: str
+    rooms: dict[str, str]
+
+
+def version() -> Version:
+    """What this working copy is now.
+
+    Raises:
+        CalledProcessError, FileNotFoundError: without git, or outside of a repository.
+    """
+    paths = {room: own_paths(room) for room in ROOMS}
+    listed = _git("ls-tree", "-t", _tree(), "--", *PRODUCT, *{path for own in paths.values() for path in own})
+    entries = {entry.partition("\t")[2]: entry for entry in listed.splitlines()}
+
+    def digest(of: tuple[str, ...]) -> str:
+        return sha256("\n".join(entries.get(path, path) for path in of).encode()).hexdigest()[:12]
+
+    return Version(commit(), digest(PRODUCT), {room: digest(own) for room, own in paths.items()})
+
+
+def commit() -> str:
+    """The commit of this working copy, with a + where files but the page of figures have changed since."""
+    changed = _git("status", "--porcelain", "--", ".", f":!{PAGE_FOLDER}")
+    return _git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
+
+
+def _tree() -> str:
+    """The tree that a commit of everything here would have. The index stays as it is."""
+    with TemporaryDirectory() as folder:
+        index = Path(folder) / "index"
+        copyfile(ROOT / _git("rev-parse", "--git-path", "index"), index)
+        _git("add", "--all", index=index)
+        return _git("write-tree", index=index)
+
+
+def _git(*words: str, index: Path | None = None) -> str:
+    env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
+    done = subprocess.run(["git", *words], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip()
