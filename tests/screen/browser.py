@@ -107,6 +107,7 @@ return [...document.querySelectorAll('body *')].filter((each) => each.checkVisib
   }).filter((each) => each && each[3] > 0 && each[4] > 0);
 """
 
+_PAINTED = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
 _FAINT = """
 const [shot, texts, done] = arguments;
 const light = (r, g, b) => [r, g, b].map((each) => each / 255).map((each) => each <= 0.04045 ? each / 12.92
@@ -206,6 +207,7 @@ class Browser:
     def faint(self) -> list[str]:
         """Text that stands out from what is behind it by less than 4.5:1, measured in the pixels of the page."""
         texts = self._driver.execute_script(_TEXTS)
+        self._driver.execute_async_script(_PAINTED)  # else a busy machine gives a picture of nothing
         shot = self._driver.get_screenshot_as_base64()
         if not self._beside:
             self._driver.switch_to.new_window("window")
