@@ -90,7 +90,7 @@ def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_languag
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
     with served() as url, chromium(tmp_path) as browser:
         page = Page(browser, url)
-        for size in ("panel", "panel upright", "old", *(each for each in SIZES if each != "phone")):
+        for size in ("panel", "old", *(each for each in SIZES if each != "phone")):
             browser.size(size)
             for languages in CHOICES:
                 page.speak(*languages)

@@ -19,6 +19,7 @@ from controller.contract.face.table import PublicHit
 from controller.daemon.config import load
 from controller.daemon.config.screen_section import ScreenSection
 from controller.people.cli.screen import face_of
+from controller.people.screen.checkpoints import checkpoint_view
 from controller.people.screen.house import Face
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
@@ -26,7 +27,8 @@ from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentenc
 from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
-from tests.support.tables import ROYAL9, TABLES, TableUnderTest
+from tests.support.five_games import wagers
+from tests.support.tables import LUCKY9, ROYAL9, TABLES, TableUnderTest
 from tests.support.told import but
 
 pytestmark = needs_a_browser
@@ -218,6 +220,32 @@ def test_the_faces_of_the_documents_are_read_from_afar_and_stay_until_a_hit_is_p
             assert own.browser.read("document.querySelector('.picture').naturalWidth > 0")
             assert own.browser.text(".welcome").startswith(("Welcome", "歡迎"))
     page.load()
+
+
+# The checkpoint's code.
+
+_COVERED = """(() => {
+  const box = document.getElementById('checkpoint').getBoundingClientRect();
+  const over = (each) => Math.min(each.right, box.right) - Math.max(each.left, box.left) > 1
+    && Math.min(each.bottom, box.bottom) - Math.max(each.top, box.top) > 1;
+  const parts = '#meters-box, .zone, .seat, .seat-hand, #between, #says, .road, #counts, .pay';
+  return [...document.querySelectorAll(parts)]
+    .filter((each) => each.checkVisibility() && over(each.getBoundingClientRect()))
+    .map((each) => each.id || each.className);
+})()"""
+
+
+def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
+    """Found where the code lay over the ends of the roads."""
+    code = checkpoint_view("x" * 160, True)
+    lucky9 = TableUnderTest(LUCKY9).open_shoe("2H 3H 4H").do(*wagers("1 hand 1000, 7 hand 1000")).lock()
+    for table in (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD")):
+        for size in ("monitor", "portrait", "panel"):
+            page.browser.size(size)
+            page.pose(parts(table) | {"checkpoint": code})
+            assert (page.browser.read(_COVERED), page.browser.unfit()) == ([], []), size
+    page.pose({"checkpoint": None})
+    assert not page.browser.read("document.body.classList.contains('coded')")
 
 
 # Roads.

@@ -32,7 +32,10 @@ def placard_view(placard: Placard) -> dict[str, Any]:
         "marks": {winner: say("mark", winner) for winner in ("player", "banker", "tie")},
         "cards": {"--": say("label", "face_down"), **{suit: say("when", suit) for suit in SUIT_SIGNS}},
         "limits": _limits(placard),
-        "seats": [{"seat": seat.seat, "k9": (seat.k9 or "").split()} for seat in placard.seats],
+        "seats": [
+            {"seat": seat.seat, "label": say("label", "seat", seat=seat.seat), "k9": (seat.k9 or "").split()}
+            for seat in placard.seats
+        ],
         "meters": [{"meter": meter, "label": _name("award", meter)} for meter in meters_of(placard)],
         "pays": list(boards(placard.bets)),
     }

@@ -77,7 +77,7 @@ function card(text, third) {
   const fill = "HD".includes(suit) ? "#c3141f" : "#14181b";
   const half = () => {
     const made = svg("g", {});
-    made.append(svg("text", { x: ten ? 25 : 23, y: 49, "font-size": 56, "font-weight": 800, "text-anchor": "middle", fill, "letter-spacing": ten ? -6 : 0 }, ten ? "10" : rank));
+    made.append(svg("text", { x: ten ? 28 : 23, y: 49, "font-size": ten ? 50 : 56, "font-weight": 800, "text-anchor": "middle", fill, "letter-spacing": ten ? -6 : 0 }, ten ? "10" : rank));
     if (court) made.append(svg("path", { d: "M55 40L52 18l11 9 9-15 9 15 11-9-3 22z", fill: "#c98d12" }));
     return made;
   };
@@ -103,6 +103,13 @@ const SIGNS = { // what a seat's lamp says, drawn: letters for it look otherwise
   hit: "M16 2l4 10h10l-8 7 3 11-9-7-9 7 3-11-8-7h10z",
   turn: "M24 3v26L6 16z",
 };
+
+function signOf({ sign, says }) {
+  if (!SIGNS[sign]) return null;
+  const icon = svg("svg", { viewBox: "0 0 32 32", class: "icon", role: "img", "aria-label": Object.values(says).join(" / ") });
+  icon.append(svg("path", { d: SIGNS[sign] }));
+  return icon;
+}
 
 // The hand.
 
@@ -161,17 +168,18 @@ function drawHands() {
 
 function drawSeatHands(hands) {
   const box = $("seat-hands");
-  const seats = [...new Set(hands.filter((hand) => hand.seat).map((hand) => hand.seat))];
-  box.style.setProperty("--columns", Math.max(4, seats.length));
+  const { seats } = known.placard;
+  box.style.setProperty("--columns", seats.length);
   const old = new Map([...box.children].map((each) => [Number(each.dataset.seat), each]));
-  box.replaceChildren(...seats.map((seat) => {
-    const its = hands.filter((hand) => hand.seat === seat);
+  box.replaceChildren(...seats.map(({ seat, label }) => {
+    const dealt = hands.filter((hand) => hand.seat === seat);
+    const its = dealt.length ? dealt : [{ cards: [], total: null }]; // where a hand would lie
+    const now = known.hand.seats[seat] || {};
     const here = old.get(seat) || el("div", "seat-hand");
     here.dataset.seat = seat;
-    const sign = known.hand.seats[seat]?.sign;
-    here.className = `seat-hand${its.length > 1 ? " split" : ""}${sign === "turn" ? " turn" : ""}`;
+    here.className = `seat-hand ${now.sign || ""}${its.length > 1 ? " split" : ""}${dealt.length ? "" : " free"}`;
     if (here.children.length !== its.length + 1) here.replaceChildren(el("div", "n"), ...its.map(() => el("div", "one", el("div", "cards"), el("div", "total"), el("div", "result stacked"))));
-    say(here.firstChild, its[0].label);
+    here.firstChild.replaceChildren(el("span", "", ...words(label)), signOf(now) ?? "");
     its.forEach((hand, place) => {
       const one = here.children[place + 1];
       one.className = `one ${hand.result?.mark ?? ""}`;
@@ -225,12 +233,7 @@ function drawSeats() {
       told.push(el("div", `result turns ${result.mark}`, ...words(result.says)));
       told.at(-1).style.setProperty("--letters", Math.max(...Object.values(result.says).map((each) => each.length)));
     }
-    const number = el("div", "n", String(seat));
-    if (SIGNS[now.sign]) {
-      const icon = svg("svg", { viewBox: "0 0 32 32", class: "icon", role: "img", "aria-label": Object.values(now.says).join(" / ") });
-      icon.append(svg("path", { d: SIGNS[now.sign] }));
-      number.append(icon);
-    }
+    const number = el("div", "n", String(seat), signOf(now));
     const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, number, ...told);
     here.dataset.seat = seat;
     if (now.says) here.title = Object.values(now.says).join(" / ");
