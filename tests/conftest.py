@@ -20,7 +20,7 @@ import pytest
 from tests.lab.clauses import mark
 from tests.proof.page import PAGE, Figure, read, with_figures, write
 from tests.proof.versions import commit, version
-from tests.support import forks, samples, waiting
+from tests.support import forks, remembered, samples, waiting
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
 
@@ -47,6 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not samples.at_length and _is_room_in(_MEMORY):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))  # where pytest makes its folders
     forks.on = not samples.at_length
+    if not samples.at_length:
+        remembered.remember()
     forks.tests_of_workers = config.args
     cast(Any, subprocess).Popen = forks.Popen  # for every program that a test starts
 

@@ -250,6 +250,9 @@ def _import(tests: Sequence[str]) -> None:
     from controller.daemon.config import load
     from controller.people.cli.programs import example_table
     from controller.words.language import language
+    from tests.support.remembered import remember
+
+    remember()
 
     for kind in ("royal9", "baccarat_royal", "lucky9"):
         load(example_table(kind))  # what is made of the types on the way serves each fork
