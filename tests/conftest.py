@@ -20,7 +20,7 @@ import pytest
 from tests.lab.clauses import mark
 from tests.proof.page import PAGE, Figure, read, with_figures, write
 from tests.proof.versions import commit, version
-from tests.support import forks, remembered, samples, waiting
+from tests.support import collected, forks, remembered, samples, waiting
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
 
@@ -94,7 +94,8 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long measurements out, unless they were asked for. They do not count as skipped, since nothing is
     missing."""
-    mark(items)
+    if not collected.are_taken(config):
+        mark(items)
     if not config.getoption("--proof"):
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)

@@ -118,3 +118,25 @@ def test_a_fork_that_starts_a_program_forks_it_too(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(forks, "on", True)
     run = subprocess.run(python("-m", "pytest", "-q"), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
+
+
+_A_RUN = """
+import subprocess
+from tests.support import forks
+
+def pytest_configure(config):
+    forks.on, forks.tests_of_workers, subprocess.Popen = True, config.args, forks.Popen
+"""
+
+
+def test_a_file_of_tests_that_cannot_be_collected_fails_the_run_though_workers_collect_nothing(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(_A_RUN, "utf-8")
+    (tmp_path / "test_broken.py").write_text("import no_such_module", "utf-8")
+    (tmp_path / "test_it.py").write_text("def test_it(): pass", "utf-8")
+    environment = os.environ | {"PYTHONPATH": str(forks.ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = subprocess.run(
+        python("-m", "pytest", "-p", "xdist", "-n", "1"), cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 1, run.stdout
+    assert "No module named 'no_such_module'" in run.stdout
+    assert "1 passed, 1 error" in run.stdout

@@ -1,0 +1,73 @@
+"""Collects the tests of a run once, for all its workers: each is a fork of the process that has collected them, which
+saves two seconds of a core each.
+
+The session that collected becomes the worker's own, with the worker's configuration. What an option changes after the
+collection (`-k`, `-m`, `--deselect`) works as ever. With an option that changes what is found, or where a file of tests
+could not be collected, each worker collects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+from _pytest.fixtures import FixtureManager
+
+_CHANGE_WHAT_IS_FOUND = ("ignore", "ignore_glob", "doctestmodules", "importmode", "keepduplicates", "pyargs")
+_new_session = pytest.Session.from_config
+_of_the_run: list[pytest.Session] = []
+
+
+def collect(tests: Sequence[str]) -> None:
+    """Collect these tests, and let the one worker that this process or a fork of it becomes take them."""
+    options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
+    pytest.main([*options, *tests], plugins=[_Keeps()])
+    cast(Any, pytest.Session).from_config = _session
+
+
+def are_taken(config: pytest.Config) -> bool:
+    """Whether the run with this configuration is a worker's that takes what was collected before it."""
+    return config.pluginmanager.has_plugin(_Takes.__name__)
+
+
+class _Keeps:
+    """A plugin of the run that collects."""
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if session.items and not session.testsfailed:  # else each worker collects, and tells what is wrong
+            _of_the_run.append(session)
+
+
+def _session(config: pytest.Config) -> pytest.Session:
+    """The session of a worker with this configuration."""
+    cast(Any, pytest.Session).from_config = _new_session
+    if not _of_the_run or _found_by(config) != _found_by(_of_the_run[0].config):
+        return _new_session(config)
+    session = _of_the_run[0]
+    for node in {node for item in session.items for node in item.iter_parents()}:
+        node.config = config
+    config.pluginmanager.register(session, name="session")
+    config.pluginmanager.register(_Takes(session._fixturemanager), name=_Takes.__name__)
+    return session
+
+
+def _found_by(config: pytest.Config) -> tuple[object, ...]:
+    return (config.args, *(config.getoption(name) or None for name in _CHANGE_WHAT_IS_FOUND))
+
+
+class _Takes:
+    """A plugin of a worker whose tests were collected before it."""
+
+    def __init__(self, fixtures: FixtureManager) -> None:
+        self._fixtures = fixtures
+
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        config = session.config
+        config.pluginmanager.unregister(session._fixturemanager)  # the new one knows no test's fixtures
+        session._fixturemanager = self._fixtures
+        self._fixtures.config = config
+        config.hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
+        config.hook.pytest_collection_finish(session=session)
+        session.testscollected = len(session.items)
+        return True
