@@ -86,8 +86,8 @@ async def _run(config: Config, log: CountedLog) -> None:
         try:
             async with serving(runtime, Path(file.control.socket)):
                 _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
-                _settle_down()
                 notify("READY=1")
+                _settle_down()
                 await asyncio.wait([running])
         finally:
             notify("STOPPING=1")

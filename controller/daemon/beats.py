@@ -26,16 +26,16 @@ class Beats:
         finally:
             self._next.cancel()
 
-    def soon(self) -> None:
-        """Beat at once where no beat is due soon: something changed that the lamps or the table have to follow.
+    def soon(self, in_s: float = 0.0) -> None:
+        """Beat in `in_s` seconds, unless a beat is due by then: the lamps or the table have to follow a change.
 
-        The beat comes in the loop's next turn, since the loop must look at the shoe's line between two beats. Nothing
-        happens after the last beat: the watch may notice something while the program ends.
+        A beat at once comes in the loop's next turn, since the loop must look at the shoe's line between two beats.
+        Nothing happens after the last beat: the watch may notice something while the program ends.
         """
-        is_far = self._next.when() - asyncio.get_running_loop().time() > self._sample_s
+        is_far = self._next.when() - asyncio.get_running_loop().time() > in_s + self._sample_s
         if is_far and not self._next.cancelled():
             self._next.cancel()
-            self._beat_in(0, False)
+            self._beat_in(in_s, False)
 
     def _beat_in(self, after_s: float, again: bool) -> None:
         self._next = asyncio.get_running_loop().call_later(after_s, self._beat, again)

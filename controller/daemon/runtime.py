@@ -305,15 +305,13 @@ class Runtime:
                 self._put(refused, via)
 
     def _ambient(self, stamp: Stamp) -> Ambient:
-        live = self._live()
-        lot = self._lots.randrange(LOTS)
         return Ambient(
-            live.sensed_seats,
-            live.pit_fresh,
+            self._sensed_seats(),
+            self.stream.fresh(),
             self._config.rules,
             self._config.digest,
             __version__,
-            lot,
+            self._lots.randrange(LOTS),
             self.stream.levels.cents,
             self.stream.offered_pit_keys,
             self.stream.latest_seq(stamp),
@@ -321,17 +319,17 @@ class Runtime:
         )
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: send the events, write the log, and set the lamps that change.
+        """What follows a commit: set the lamps that change, send the events, and write the log.
 
-        A blinking lamp goes on and off by the clock alone. If it did so at the moment of a commit, the lamp would show
-        that something was committed.
+        The dealer waits for the lamps, so they come first. A blinking lamp goes on and off by the clock alone. If it
+        did so at the moment of a commit, the lamp would show that something was committed.
         """
-        self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
-        self._checkpointing.committed(messages)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._panel.end_test()
             self._show()
+        self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
+        self._checkpointing.committed(messages)
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
             where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
@@ -352,7 +350,10 @@ class Runtime:
         self._panel.sample()
         self.shoe_line.beat(self._panel.levels)
         self._panel.render()
-        return self._panel.until_change_s(until_beat_s(), self._sample_s), False
+        return self._until_beat_s(), False
+
+    def _until_beat_s(self) -> float:
+        return self._panel.until_change_s(until_beat_s(), self._sample_s)
 
     def _has_changed(self) -> bool:
         """Whether an input is not as it settled, or bytes of the shoe may be lost. The watch's thread calls this."""
@@ -362,7 +363,7 @@ class Runtime:
 
     def _live(self) -> Live:
         return Live(
-            sensed_seats=self._panel.covered.intersection(self.face.seats),
+            sensed_seats=self._sensed_seats(),
             pit_fresh=self.stream.fresh(),
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.standing().code in GOOD,
@@ -372,10 +373,13 @@ class Runtime:
             sensed_open=self._table.rules.sensed not in self.face.closed,
         )
 
+    def _sensed_seats(self) -> frozenset[int]:
+        return self._panel.covered.intersection(self.face.seats)
+
     def _show(self) -> None:
-        """Write the lamps at once, and beat soon: the next beat may be too late for a lamp that blinks from now on."""
+        """Write the lamps at once, and beat when they change next: a lamp may blink from now on."""
         self._panel.render()
-        self._beats.soon()
+        self._beats.soon(self._until_beat_s())
 
     # For the pit and for people.
 
@@ -431,7 +435,7 @@ class Runtime:
             face=self.face,
             test=self._panel.test_name,
             lamps={name: pattern.name.lower() for name, pattern in self._panel.shown.items()},
-            sensors=tuple(sorted(self._live().sensed_seats)),
+            sensors=tuple(sorted(self._sensed_seats())),
             inputs=tuple(sorted(name for name, pressed in self._panel.settled.items() if pressed)),
             second_person=self.waits_for_second_person(),
             shoe=ShoeTold(

@@ -189,7 +189,7 @@ class ShoeLine:
 
     def tell_noise(self) -> None:
         """Tell of the bad bytes noted so far, unless they may tell cards. All reports before them are committed."""
-        if hides_cards(self._table()):
+        if not self._noise.untold or hides_cards(self._table()):
             return
         for reason, count in self._noise.untold.items():
             if not self._noise.told[reason]:

@@ -150,6 +150,8 @@ class AngelEyeCodec:
 
     def feed(self, data: bytes) -> list[Heard]:
         """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
+        if not self._open and data in (self._believed, *self._unconfirmed):
+            return joined(self._frame(data))  # a copy that came in one piece, as nearly all do: its shape is known
         return joined(item for byte in data for item in self._take(byte))
 
     def _take(self, byte: int) -> Iterable[Heard]:
@@ -194,14 +196,14 @@ class AngelEyeCodec:
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
         """Judge a frame of the right shape: its check, its values, and whether enough copies agree."""
+        if frame == self._believed:
+            return ()
         if _bcc(frame[1:-2]) != frame[-2:]:
             return (BadBytes("check", len(frame)),)
         try:
             fact = _fact(frame)
         except KeyError:
             return (BadBytes("range", len(frame)),)
-        if frame == self._believed:
-            return ()
         heard = [*self._unconfirmed, frame]
         passed_by, copies = heard[:-_COPIES], heard[-_COPIES:]
         if copies.count(frame) < _CONFIRMED_BY:

@@ -133,16 +133,13 @@ class PuntoBanco(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kin
 
     def laid(self, _: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
         """Both hands as they lie, Player's first."""
-        cards = _cards(plays)
-        last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
-        turned = len(_cards(plays[:last_reveal]))
-        is_over = isinstance(next_step(self.tableau, cards), TwoHands)
-        if self.reveal == "dealt" or (is_over and self.reveal == "hand_end"):
-            turned = len(cards)
-        up_of = hands(self.tableau, cards[:turned])
+        lie = turned_up = hands(self.tableau, _cards(plays))
+        if self.reveal != "dealt" and (self.reveal == "input" or _next_hand(self.tableau, *lie) is not None):
+            last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
+            turned_up = hands(self.tableau, _cards(plays[:last_reveal]))
         return tuple(
             Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
-            for hand, all_of, up in zip(Hand, hands(self.tableau, cards), up_of, strict=True)
+            for hand, all_of, up in zip(Hand, lie, turned_up, strict=True)
         )
 
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
