@@ -45,7 +45,6 @@ _ANY: Any = Union[(*get_args(ShoeFact | OwnFact | TableFact), *_OF_ACTS)]  # of 
 _GAME: Any = Union[GAMES]  # noqa: UP007  # a computed type: no `|` can write it
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_text, order="sorted")
-_DECODER = msgspec.json.Decoder(_ANY, dec_hook=_value)
 
 
 def fact_to_json(fact: Fact) -> bytes:
@@ -102,10 +101,16 @@ def _fields(type_: type[Struct]) -> tuple[FieldInfo, ...]:
     return fields(type_)
 
 
+@cache
+def _decoder() -> msgspec.json.Decoder[Any]:
+    """Make the decoder of all facts, when the first fact is read: a new table reads none, and need not wait for it."""
+    return msgspec.json.Decoder(_ANY, dec_hook=_value)
+
+
 def _of_now(data: bytes) -> Fact | None:
     """The fact in bytes that this version writes."""
     with suppress(msgspec.ValidationError):
-        fact: Fact = _DECODER.decode(data)
+        fact: Fact = _decoder().decode(data)
         return fact if fact_to_json(fact) == data else None
     return None
 
