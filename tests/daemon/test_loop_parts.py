@@ -75,6 +75,25 @@ async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last(
     assert len(heard) == 2
 
 
+async def test_a_beat_is_brought_forward_and_never_put_off() -> None:
+    heard: list[bool] = []
+
+    def beat(again: bool) -> tuple[float, bool]:
+        heard.append(again)
+        return 3600.0, False
+
+    beats = Beats(beat, 0.0)
+    beating = asyncio.create_task(beats.keep_beating())
+    await eventually(lambda: len(heard) == 1)
+    beats.soon(60.0)
+    due_s = beats._next.when()
+    assert due_s < asyncio.get_running_loop().time() + 100
+    beats.soon(600.0)
+    assert beats._next.when() == due_s
+    beating.cancel()
+    await asyncio.wait([beating])
+
+
 class _Disk:
     """A journal whose appends fail with the errors that a test lists, one each, before they succeed."""
 
