@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from itertools import groupby
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zlib import crc32
 
 import pytest
@@ -21,6 +21,9 @@ from tests.lab.clauses import mark
 from tests.proof.page import PAGE, Figure, read, with_figures, write
 from tests.proof.versions import commit, version
 from tests.support import collected, forks, remembered, samples, waiting
+
+if TYPE_CHECKING:
+    from tests.screen.browser import Browser
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
 
@@ -36,7 +39,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes many seconds, so a worker begins with it")
+    config.addinivalue_line("markers", "long(beside): takes many seconds, so a worker begins with it")
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     config.addinivalue_line("markers", "clause(number): shows a clause of tests/lab/clauses.toml, which names the test")
     if config.getoption("--proof"):
@@ -113,12 +116,13 @@ def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     the end of a stretch. A stretch begins with tests that take many seconds: begun last, one of them would keep its
     worker busy when the others have ended. A stretch ends with tests that take milliseconds, so that all workers end
     together. Between them come files in a mixed order, the same each time, so that a test which computes runs while
-    others wait for wires."""
+    others wait for wires. Long tests of a file go to one worker, and those of several files that are `long("browser")`:
+    they share a browser."""
     long, mixed, quick = [list[pytest.Item]() for _ in range(3)]
-    for item in sorted(items, key=lambda item: crc32(_file(item).encode())):
+    for item in sorted(items, key=lambda item: crc32(_beside(item).encode())):
         is_long = item.get_closest_marker("long") is not None
         (long if is_long else quick if item.nodeid.startswith(_QUICK) else mixed).append(item)
-    long_files = [list(of_a_file) for _, of_a_file in groupby(long, _file)]
+    long_files = [list(of_a_file) for _, of_a_file in groupby(long, _beside)]
     ordered: list[pytest.Item] = []
     for worker in range(workers):
         left = workers - worker
@@ -131,6 +135,12 @@ def _for_workers(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 
 def _file(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
+
+
+def _beside(item: pytest.Item) -> str:
+    """What a worker takes together: a file, or the long tests of several."""
+    long = item.get_closest_marker("long")
+    return str(long.args[0]) if long and long.args else _file(item)
 
 
 def _cut(items: list[pytest.Item], count: int) -> list[pytest.Item]:
@@ -178,6 +188,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start every program of this test with a new Python that imports it, as a unit or a shell starts it."""
     monkeypatch.setattr(forks, "on", False)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The one browser window of this worker's tests. Its size, page and complaints are those that the last test
+    left."""
+    from tests.screen.browser import chromium  # takes a tenth of a second
+
+    with chromium(tmp_path_factory.mktemp("pictures")) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -22,9 +22,11 @@ from controller.people.pit_page.view import parts
 from controller.pit.reference.__main__ import main as pitctl
 from controller.pit.reference.standing import HeardTable, Standing
 from tests.pit_page.scene import Scene
-from tests.screen.browser import Browser, chromium, needs_a_browser
+from tests.screen.browser import Browser, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
 from tests.support.waiting import eventually_now
+
+pytestmark = pytest.mark.long("browser")
 
 needs_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool is not installed: apt-get install prometheus"
@@ -43,12 +45,6 @@ def test_a_pit_that_says_nothing_for_longer_than_ten_seconds_is_a_trouble() -> N
         return "The pit says nothing" in json.dumps(pit)
 
     assert [silent(heard_ms) for heard_ms in (None, 9_999, 10_000, 20_000)] == [True, True, False, False]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("pictures")) as opened:
-        yield opened
 
 
 def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
@@ -85,11 +81,12 @@ def test_nobody_can_write(scene: Scene, path: str) -> None:
         assert refused.value.code == 405
 
 
-@pytest.mark.long
 @needs_a_browser
 def test_the_page_shows_what_waits_until_people_have_decided(
-    scene: Scene, browser: Browser, capsys: pytest.CaptureFixture[str]
+    scene: Scene, chromium: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    browser = chromium
+    browser.complaints()
     browser.size("monitor")
     browser.open(scene.page_at)
     browser.until("document.querySelectorAll('#tables tbody tr').length === 3")

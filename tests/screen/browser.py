@@ -146,6 +146,10 @@ class Browser:
         self._driver.get(url)
         self.until("!document.body.classList.contains('waiting')")
 
+    def leave(self) -> None:
+        """Go to an empty page, so that the server of this one can end."""
+        self._driver.get("about:blank")
+
     def size(self, name: str) -> None:
         """Give the window a size by its name in SIZES or MORE_SIZES, or "tall", and wait until it is drawn anew."""
         width, height = {"tall": _TALL, **SIZES, **MORE_SIZES}[name]

@@ -15,12 +15,12 @@ from controller.people.screen.wording import words
 from controller.rules.roads.marks import DERIVED
 from controller.table.faults import FAULTS
 from tests.roads.statements import by_columns, drawn
-from tests.screen.browser import SIZES, Browser, chromium, needs_a_browser
+from tests.screen.browser import SIZES, Browser, needs_a_browser
 from tests.screen.showing import LETTER, Showing
 from tests.support import samples
 from tests.support.metrics import asked_names, samples_of, told_names
 
-pytestmark = needs_a_browser
+pytestmark = [needs_a_browser, pytest.mark.long("browser")]
 
 HOUSES = ("royal9", "kansas_star", "sugarhouse_midi", "baccarat_royal", "lucky9", "pairs")
 """A table of each sheet's game, and one of a house in TOML alone."""
@@ -48,22 +48,15 @@ new MutationObserver(() => {{
 }}).observe(hit, {{ attributes: true }})"""
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The one browser window of all these tests."""
-    with chromium(tmp_path_factory.mktemp("pictures")) as opened:
-        yield opened
-
-
 @pytest.fixture
-def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
+def browser(chromium: Browser, tmp_path: Path) -> Iterator[Browser]:
     """The browser, which must have nothing to complain of at the end of the test. Its pictures are in the test's
     folder."""
-    window.complaints()
-    window.pictures = tmp_path
-    window.size("monitor")
-    yield window
-    assert window.complaints() == []
+    chromium.complaints()
+    chromium.pictures = tmp_path
+    chromium.size("monitor")
+    yield chromium
+    assert chromium.complaints() == []
 
 
 def shown_of(browser: Browser, showing: Showing) -> None:
@@ -170,7 +163,6 @@ def metrics_tell(showing: Showing) -> None:
     }
 
 
-@pytest.mark.long
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
     """A hit and a few hands are dealt. Then the daemon is killed and comes back stopped, and then the server."""
     with Showing(tmp_path, "royal9").running() as showing:

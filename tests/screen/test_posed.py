@@ -24,14 +24,14 @@ from controller.people.screen.house import Face
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
 from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
-from tests.screen.browser import MORE_SIZES, SIZES, chromium, needs_a_browser
+from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
 from tests.support.five_games import wagers
 from tests.support.tables import LUCKY9, ROYAL9, TABLES, TableUnderTest
 from tests.support.told import but
 
-pytestmark = needs_a_browser
+pytestmark = [needs_a_browser, pytest.mark.long("browser")]
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,11 +45,13 @@ _LETTERS = "[...document.querySelectorAll('.meter .cents')].map(each => parseFlo
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(chromium: Browser) -> Iterator[Page]:
     """The one page of all these tests."""
-    with served() as url, chromium(tmp_path_factory.mktemp("pictures")) as browser:
-        yield Page(browser, url)
-        assert browser.complaints() == []
+    chromium.complaints()
+    with served() as url:
+        yield Page(chromium, url)
+        assert chromium.complaints() == []
+        chromium.leave()
 
 
 def every_pose() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -72,7 +74,6 @@ def _waiting_for(waits: str) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.long
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
     """Nor is anything that the table waits for: the longest of these stand beside a mark."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
@@ -389,7 +390,10 @@ def test_players_and_technician_read_the_time_of_day(page: Page) -> None:
 def test_the_page_writes_an_amount_as_the_server_does(page: Page) -> None:
     page.speak("en")
     cents = [0, 5, 99, 100, 1_250, 123_456, 100_000_000, 999_999_999_999]
-    for of in CURRENCIES.values():
-        page.browser.run(f"Object.assign(MONEY, {json.dumps(of._asdict())})")
-        assert page.browser.read(f"{cents}.map(money)") == [amount(each, of) for each in cents]
+    currencies = json.dumps({code: of._asdict() for code, of in CURRENCIES.items()})
+    written = page.browser.read(
+        f"Object.fromEntries(Object.entries({currencies}).map(([code, of]) =>"
+        f" [code, {cents}.map(each => (Object.assign(MONEY, of), money(each)))]))"
+    )
+    assert written == {code: [amount(each, of) for each in cents] for code, of in CURRENCIES.items()}
     page.load()
