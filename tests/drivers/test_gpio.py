@@ -21,6 +21,7 @@ from drivers.gpio import GpioModule, GpioPins, load_rpi_gpio
 from drivers.sim.gpio import SimulatedGpio
 from drivers.sim.pins import PinsPage, SimulatedPins
 from tests.drivers.rpi_gpio_process import RpiGpioProcess
+from tests.support.each import each
 from tests.support.errors import raising
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +116,7 @@ def test_taking_the_pins_darkens_every_lamp_without_a_flash(header: Header) -> N
     assert [header.byte(64 + bcm) for bcm in (2, 27, 10)] == [0, 1, 0]  # at the level that leaves them dark
 
 
-@pytest.mark.parametrize(("lamp", "bcm", "lit", "dark"), [("seat_1", 2, 1, 0), ("fault", 27, 0, 1)])
+@each("lamp, bcm, lit, dark", [("seat_1", 2, 1, 0), ("fault", 27, 0, 1)])
 def test_a_lamp_is_lit_by_its_active_level_and_alone(header: Header, lamp: str, bcm: int, lit: int, dark: int) -> None:
     pins = GpioPins(header.gpio, LAMPS, INPUTS)
     pins.write(lamp, True)
@@ -230,7 +231,7 @@ MISUSES: list[tuple[Callable[[GpioModule], object], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("misuse", "kind", "words"), MISUSES)
+@each("misuse, kind, words", MISUSES)
 def test_misuse_is_refused_in_the_packages_words(
     header: Header, misuse: Callable[[GpioModule], object], kind: type[Exception], words: str
 ) -> None:
@@ -288,7 +289,7 @@ def test_the_same_calls_leave_the_same_trace_on_both(simulated: Header, real: He
         assert simulated.page.read_bytes() == real.page.read_bytes(), f"step {step}: {call}"
 
 
-@pytest.mark.parametrize("name", ["BCM", "IN", "OUT", "LOW", "HIGH", "PUD_OFF", "PUD_DOWN", "PUD_UP"])
+@each("name", ["BCM", "IN", "OUT", "LOW", "HIGH", "PUD_OFF", "PUD_DOWN", "PUD_UP"])
 def test_constants_are_the_packages(real: Header, name: str) -> None:
     assert getattr(SimulatedGpio, name) == getattr(real.gpio, name)
 

@@ -90,10 +90,13 @@ def _alike(body: bytes) -> bytes:
 @lru_cache(10_000)  # tables play alike again and again, and a look into the schema is slow
 def _broken(body: bytes, signed: bool) -> list[str]:
     event = json.loads(body)
+    return [f"{error.json_path}: {error.message}" for error in validator_of(event, signed).iter_errors(event)]
+
+
+def validator_of(event: dict[str, Any], signed: bool) -> Draft202012Validator:
+    """The validator of this event's type; of all events where no event has its type."""
     known = event.get("type") in EVENT_SCHEMA["properties"]["type"]["enum"]
-    validator = _validator(event["type"], "dealer" in event, signed) if known else whole_validator(signed)
-    errors = validator.iter_errors(event)
-    return [f"{error.json_path}: {error.message}" for error in errors]
+    return _validator(event["type"], "dealer" in event, signed) if known else whole_validator(signed)
 
 
 def check_message(topic: str, body: bytes) -> dict[str, Any]:
