@@ -38,7 +38,8 @@ COMMANDS = [
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay"),
     *("evidence", "verify", "words"),
     *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "shoe", "sim"),
-    *("backup", "digest", "doctor", "restore", "rollback", "self-test", "setup", "switch", "update", "versions"),
+    *("backup", "digest", "doctor", "rehearse", "restore", "rollback", "self-test", "setup", "switch"),
+    *("update", "versions"),
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit", "shoe record", "shoe replay", "shoe frames"]
 

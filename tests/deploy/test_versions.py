@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from controller.basics.errors import TableError
 from controller.daemon.config import load
 from controller.people.cli import versions
 from controller.people.cli.programs import simulated_table
@@ -237,6 +238,34 @@ def test_a_version_that_says_it_cannot_run_this_table_is_not_tried(tmp_path: Pat
     assert not table.switch(unfit="journal_too_new: The journal has form 9.")
     assert (table.runs, table.versions.link("current")) == ("1", "1")
     assert "journal_too_new" in table.versions.told()
+
+
+def test_a_version_is_rehearsed_once_before_the_shoe_is_waited_for_and_the_version_before_never(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    opens, rehearsed = iter([True, True, False]), list[str]()
+
+    def rehearse(version: Path) -> str:
+        rehearsed.append(version.name)
+        assert table.runs == "1", "while the version that runs deals on"
+        return "9 shoes told again."
+
+    table.versions.ask_for("2", False)
+    assert table.versions.switch(lambda: next(opens), lambda _version: None, rehearse)
+    assert table.versions.told() == "Version 2 runs. 9 shoes told again."
+    table.versions.ask_for("1", False)
+    assert table.versions.switch(lambda: False, lambda _version: None, rehearse)
+    assert (rehearsed, table.runs) == (["2"], "1")
+
+
+def test_a_version_that_tells_the_past_otherwise_is_not_taken(tmp_path: Path) -> None:
+    def rehearse(version: Path) -> str:
+        raise TableError("told_differently", "Shoe 3, round 12: otherwise.", "Send this.")
+
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", True)
+    assert not table.versions.switch(lambda: False, lambda _version: None, rehearse)
+    assert (table.runs, table.versions.link("current"), table.versions.asked()) == ("1", "1", (None, False))
+    assert table.versions.told().startswith("Version 2 is not taken, so 1 stays. told_differently: Shoe 3, round 12")
 
 
 _KEY = "/run/credentials/table-controller.service/table.key"

@@ -29,7 +29,7 @@ PARTS: Mapping[str, Part] = {
     "core": Part(
         (
             *("drivers", "daemon", "journals", "link", "care", "setup", "lab", "proof"),
-            *("test_house.py", "test_forks.py", "test_systemd.py"),
+            *("test_house.py", "test_forks.py", "test_remembered.py", "test_systemd.py"),
         ),
         25,
     ),

@@ -8,7 +8,7 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain
+from itertools import chain, takewhile, tee
 from pathlib import Path
 
 from msgspec import Struct
@@ -119,6 +119,27 @@ def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
     """
     with reading(path) as db:
         yield from _signed_rows(db, path, archive)
+
+
+def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[bytes, Row]]:
+    """The latest rows, `most` of them and up to an archive's or a shoe's rows more, or all; with each the fact's stored
+    bytes. Where an archive is gone, only the rows after it. Checked as by `read_rows`, and only reads, too."""
+    with reading(path) as db:
+        wanted = 1 if most is None else max(1, last_row_of(db)[0] - most + 1)
+        runs = [(run, file_of_run(run, recorded, *folders, beside(path))) for run, recorded in archived_runs(db)]
+        there = [*takewhile(lambda run: run[0].last_row >= wanted and run[1].exists(), reversed(runs))][::-1]
+        if there:
+            first = there[0][0]
+            start = (first.head_before, first.first_row, first.first_seq - 1)
+        else:
+            kept = db.execute("SELECT min(row) FROM fact").fetchone()[0] or 1
+            opened = f"SELECT max(row) FROM fact WHERE {OPENED_A_SHOE} AND row <= ?"
+            row = max(kept, db.execute(opened, (wanted,)).fetchone()[0] or kept)
+            start = _from(db, path, row)
+        archived = (row for run, file in there for row in read_archive(file, run))
+        stored, again = tee(chain(archived, kept_rows(db, 1 if there else start[1])))
+        rows = _signed(db, path, _rows(path, stored, *start))
+        yield from ((raw.fact, row) for raw, row in zip(again, rows, strict=True))
 
 
 def read_open_shoe(path: Path) -> Iterator[Row]:

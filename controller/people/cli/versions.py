@@ -24,6 +24,7 @@ from controller.contract.face.table import BETWEEN_SHOES
 from controller.daemon.config import load
 from controller.people.cli.client import status_of
 from controller.people.cli.files import default_table
+from controller.people.cli.rehearsal import LATEST_ROWS, rehearse
 from controller.people.cli.told import print_report
 
 FOLDER = Path("/opt/table-controller")
@@ -82,24 +83,34 @@ class Versions:
             )
         self._write("next", f"{version} now" if now else version)
 
-    def switch(self, shoe_is_open: Callable[[], bool], unfit: Callable[[Path], str | None]) -> bool:
+    def switch(
+        self,
+        shoe_is_open: Callable[[], bool],
+        unfit: Callable[[Path], str | None],
+        rehearsed: Callable[[Path], str] = lambda _version: "",
+    ) -> bool:
         """Do what is requested. Where the requested version does not become ready, go back.
 
-        `unfit` says of a version's folder why that version cannot run this table. Returns whether the requested version
-        runs. Where `current` names that version already, an earlier switch was cut off: this call finishes that switch,
-        and the services that the machine starts at boot are those that ran.
+        `unfit` says why a version in a folder cannot run this table. `rehearsed` says how that version's rehearsal
+        went, or raises TableError. The version before needs none. Returns whether the requested version runs. Where
+        `current` names that version already, an earlier switch was cut off: this call finishes that switch, and the
+        services that the machine starts at boot are those that ran.
         """
         wanted, now = self.asked()
         ran = self._services("is-enabled")
+        said: dict[str, str] = {}
         while wanted is not None and wanted != self.link("current"):
+            try:
+                if wanted not in said and wanted != self.link("before"):
+                    said[wanted] = rehearsed(self.folder / wanted)
+            except TableError as error:
+                return self._end(f"Version {wanted} is not taken, so {self.link('current')} stays. {error}", False)
             if not now and shoe_is_open():
                 time.sleep(_POLL_S)
                 wanted, now = self.asked()
                 continue
             if (why := unfit(self.folder / wanted)) is not None:
-                return self._end(
-                    f"Version {wanted} cannot run this table, so {self.link('current')} stays. {why}", False
-                )
+                return self._end(f"Version {wanted} is not fit, so {self.link('current')} stays. {why}", False)
             ran = self._services("is-active")
             for unit in ran:
                 self._systemctl("stop", unit)
@@ -110,9 +121,8 @@ class Versions:
         for unit in ran:
             if not self._systemctl("start", unit):  # this returns once the program is ready, or has failed
                 return self._go_back(wanted, ran, _last_words(unit))
-        return self._end(
-            f"Version {wanted} {'runs' if ran else 'will run when the table or the pit is started'}.", True
-        )
+        runs = "runs" if ran else "will run when the table or the pit is started"
+        return self._end(f"Version {wanted} {runs}. {said.get(wanted, '')}".rstrip(), True)
 
     def _services(self, are: str) -> list[str]:
         return [unit for unit in _SERVICES if self._systemctl(are, "--quiet", unit)]
@@ -196,16 +206,24 @@ def _report(there: Versions) -> VersionsReport:
     return VersionsReport(this_program=__version__, installed=installed, last_switch=there.told() or None)
 
 
-def update(version: str | None, now: bool) -> int:
-    """Request this version, or the version of the last installed package. Wait for the switch between shoes.
+def update(version: str | None, now: bool, rehearse_only: bool = False) -> int:
+    """Request this version, or the version of the last installed package. Wait for the switch between shoes. Or only
+    rehearse it, over the whole past.
 
-    Raises TableError `version_unknown`.
+    Raises TableError `version_unknown`, and where a rehearsal is refused.
     """
     wanted = version or max((path.name for path in PACKAGED.glob("*")), default=None)
     if wanted is None:
         do = "Install the package, or name an installed version: tablectl update VERSION"
         raise TableError("version_unknown", "No package has brought a version of the program to this machine.", do)
-    return _switch_to(Versions(), wanted, now)
+    if not rehearse_only:
+        return _switch_to(Versions(), wanted, now)
+    folder = next((each for each in (FOLDER / wanted, Path(wanted)) if (each / "bin" / "tablectl").is_file()), None)
+    if folder is None:
+        do = "Name an installed version, or a folder that holds bin/tablectl."
+        raise TableError("version_unknown", f"There is no version {wanted} of the program to rehearse.", do)
+    print(_rehearsed(folder, None) or "This machine has no table, and so no past.")
+    return 0
 
 
 def rollback(now: bool) -> int:
@@ -220,7 +238,7 @@ def rollback(now: bool) -> int:
 
 def switch() -> int:
     """Do what is requested. The unit table-controller-switch runs this."""
-    return 0 if Versions().switch(_shoe_is_open, _unfit) else 1
+    return 0 if Versions().switch(_shoe_is_open, _unfit, _rehearsed) else 1
 
 
 def _switch_to(there: Versions, version: str, now: bool) -> int:
@@ -257,6 +275,23 @@ def _left_open(journal: Path) -> bool:
     """
     command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
     return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
+
+
+def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
+    """How this version's rehearsal on this machine's table went; empty where there is no table or no journal yet.
+
+    Raises TableError as `rehearse` does.
+    """
+    try:
+        kept = load(default_table("update")).file.journal
+    except TableError as error:
+        if error.code != "no_table":
+            raise
+        return ""
+    installed = os.geteuid() == 0 and FOLDER.is_dir()
+    account, nobody = (_ACCOUNT, "nobody") if installed else (None, None)
+    journal = Path(kept.path)
+    return rehearse(version, journal, kept.archives, most_rows, account, nobody) if journal.is_file() else ""
 
 
 def _unfit(version: Path) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -189,19 +190,27 @@ def _add_now(parser: ArgumentParser) -> None:
 
 def _add_update(parser: ArgumentParser) -> None:
     parser.add_argument("version", nargs="?", metavar="VERSION", help="default: the version that was installed last")
+    rehearse = "switch nothing: let that version, or the program in that folder, tell this table's whole past again"
+    parser.add_argument("--rehearse", action="store_true", help=rehearse)
     _add_now(parser)
 
 
 def _update(options: Namespace) -> int:
     from controller.people.cli.versions import update
 
-    return update(options.version, options.now)
+    return update(options.version, options.now, options.rehearse)
 
 
 def _rollback(options: Namespace) -> int:
     from controller.people.cli.versions import rollback
 
     return rollback(options.now)
+
+
+def _rehearse(_options: Namespace) -> int:
+    from controller.people.cli.rehearsal import tell_again
+
+    return tell_again(sys.stdin.buffer, sys.stdout.buffer)
 
 
 def _switch(_options: Namespace) -> int:
@@ -289,6 +298,9 @@ OF_TABLE: tuple[Command, ...] = (
     ),
     Command("update", _TABLE, "run another version once no shoe is open", "0.2.0", _update, _add_update),
     Command("rollback", _TABLE, "return to the version before, once no shoe is open", "", _rollback, _add_now),
+    Command(
+        "rehearse", _TABLE, "answer facts with their events; the version that runs asks this of another", "", _rehearse
+    ),
     Command("switch", _TABLE, "do the requested update or rollback; systemd runs this", "", _switch),
     Command(
         "certs",

@@ -1,0 +1,367 @@
+"""An update rehearsed: the new version's own program makes the events of this table's past again, from the facts that
+the journal and its archives hold.
+
+Two programs talk by pipes. The running version's program reads the journal, under the table's account, and judges. The
+new version's program is told a fact a line and answers with the events (`tablectl rehearse`), under an account that
+owns nothing. So the new version sees no file of the table, and can write none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Annotated, Any, BinaryIO, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from controller import __version__
+from controller.basics.errors import TableError
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import Stamp, seal
+from controller.daemon.record.fact_json import fact_from_json
+from controller.daemon.record.journal_reading import read_latest, read_origin
+from controller.daemon.record.journal_rows import Row
+from controller.daemon.record.replay import refold, with_failures
+from controller.table.facts import ShoeOpened
+from controller.table.states import Table
+from controller.words.events import counted, event_sentence
+
+CHANGED = Path(__file__).parents[2] / "contract" / "changed.toml"
+LATEST_ROWS = 60_000
+"""So many rows are rehearsed before a switch, some eighty shoes: a minute or two on a Pi. A person rehearses all."""
+_ANSWER_S = 60.0
+"""A Pi folds a row in a millisecond, and needs some seconds to begin."""
+
+_Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
+
+
+class Changed(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the release notes of a version declare: events of these types differ from those of earlier versions in one
+    field (`settlement.totals` is a field inside a field), or are made where none was (`told = "added"`), or no more."""
+
+    version: Annotated[str, Meta(pattern=r"^\d+\.\d+\.\d+$")]
+    events: Annotated[tuple[_Name, ...], Meta(min_length=1)]
+    reason: Annotated[str, Meta(min_length=20)]
+    field: Annotated[str, Meta(pattern=r"^[a-z][a-z_0-9]*(\.[a-z][a-z_0-9]*)*$")] | None = None
+    told: Literal["added", "removed"] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.field is None) == (self.told is None):
+            raise ValueError("a declared change names one field, or says that events are added or removed")
+        if self.field in _PLACE:
+            raise ValueError(f"{self.field} says which event it is, and cannot be declared as changed")
+
+
+_PLACE = ("type", "id", "table", "epoch", "seq", "chain", "shoe", "round")
+
+
+class _Declared(Struct, frozen=True, forbid_unknown_fields=True):
+    changed: tuple[Changed, ...]
+
+
+class Hello(Struct, frozen=True):
+    """What a version says first."""
+
+    version: str
+    changed: tuple[Changed, ...]
+
+
+class Asked(Struct, frozen=True):
+    """A fact to fold, as the journal holds it, and its place. `fresh`: it opens a shoe at a table of its rules."""
+
+    row: int
+    fact: str
+    fresh: bool
+    table: str
+    epoch: str
+    stamp: Stamp
+    chain: str
+    first_seq: int
+
+
+class Answer(Struct, frozen=True):
+    """The events that the fact makes, as their bytes are without a signature."""
+
+    row: int
+    events: tuple[str, ...]
+
+
+def declared(path: Path = CHANGED) -> tuple[Changed, ...]:
+    """What this version's release notes declare. Raises msgspec.ValidationError."""
+    return msgspec.toml.decode(path.read_text("utf-8"), type=_Declared).changed
+
+
+def tell_again(asked: BinaryIO, answers: BinaryIO) -> int:
+    """Answer each fact with its events. Raises TableError where this program cannot read or fold it."""
+    _say(answers, Hello(__version__, declared()))
+    table: Table | None = None
+    for line in asked:
+        it = msgspec.json.decode(line, type=Asked)
+        row = Row(it.row, it.stamp, fact_from_json(it.fact.encode()), (), bytes.fromhex(it.chain), it.first_seq)
+        table, events = _folded(None if it.fresh else table, row, it.table, it.epoch)
+        _say(answers, Answer(it.row, events))
+    return 0
+
+
+def _say(to: BinaryIO, said: Struct) -> None:
+    to.write(msgspec.json.encode(said) + b"\n")
+    to.flush()
+
+
+def _folded(table: Table | None, row: Row, whose: str, epoch: str) -> tuple[Table, tuple[str, ...]]:
+    if table is None:
+        assert isinstance(row.fact, ShoeOpened)
+        table = Table(row.fact.rules)
+    table, events = refold(table, row)
+    sealed = (
+        seal(event, whose, epoch, seq, row.stamp, row.previous_head, None)
+        for seq, event in enumerate(events, row.first_seq)
+    )
+    return table, tuple(body.decode() for body in sealed)
+
+
+class Judge:
+    """Holds a new version's events against those that the table told, and against those that this version makes."""
+
+    def __init__(self, hello: Hello) -> None:
+        self.version = hello.version
+        self.changed = tuple(
+            each
+            for each in hello.changed
+            if _later(each.version, __version__) and not _later(each.version, hello.version)
+        )
+        self.covered: Counter[Changed] = Counter()
+        """How many events differ as declared, by the declaration."""
+
+    def differ(
+        self, told: Sequence[str], ours: Sequence[str], made: Sequence[str]
+    ) -> tuple[str | None, str | None] | None:
+        """The first event that differs, as the table told it and as the new version makes it; None where none does.
+        `ours` are the events that this version makes."""
+        if list(made) in (list(told), list(ours)):
+            return None
+        before, now = [json.loads(body) for body in ours], [json.loads(body) for body in made]
+        added = self._told("added", now, before)
+        removed = self._told("removed", before, now)
+        moved = ("seq", "id") if added or removed else ()
+        before = [event for event in before if _type(event) not in removed]
+        now = [event for event in now if _type(event) not in added]
+        for old, new in zip(before, now, strict=False):
+            if not self._same(old, new, moved):
+                return canonical(old).decode(), canonical(new).decode()
+        if len(before) != len(now):
+            rest = [canonical(event).decode() for event in (before if len(before) > len(now) else now)]
+            one = rest[min(len(before), len(now))]
+            return (one, None) if len(before) > len(now) else (None, one)
+        return None
+
+    def _told(self, how: str, events: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[str]:
+        types = {*map(_type, events)} - {*map(_type, others)}
+        found = [each for each in self.changed if each.told == how and types & {*each.events}]
+        self.covered.update(found)
+        return {type_ for each in found for type_ in each.events} & types
+
+    def _same(self, old: dict[str, Any], new: dict[str, Any], moved: Sequence[str]) -> bool:
+        type_ = _type(old)
+        if type_ != _type(new):
+            return False
+        old, new = ({name: value for name, value in event.items() if name not in moved} for event in (old, new))
+        for each in self.changed:
+            if each.field is not None and type_ in each.events:
+                without = _without(old, each.field.split(".")), _without(new, each.field.split("."))
+                self.covered[each] += canonical(old) != canonical(new) and without != (old, new)
+                old, new = without
+        return canonical(old) == canonical(new)
+
+
+def _type(event: dict[str, Any]) -> str:
+    return str(event.get("type"))
+
+
+def _later(version: str, other: str) -> bool:
+    one, two = ([int(part) for part in re.findall(r"\d+", each)[:3]] for each in (version, other))
+    return one > two
+
+
+def _without(value: Any, path: Sequence[str]) -> Any:
+    """The value without the field at this path, in each element where a list is on the way."""
+    match value:
+        case list():
+            return [_without(each, path) for each in value]
+        case dict() if path[0] in value:
+            rest = {name: each for name, each in value.items() if name != path[0]}
+            return rest if len(path) == 1 else rest | {path[0]: _without(value[path[0]], path[1:])}
+    return value
+
+
+class _Other:
+    """The far end of the pipes: a new version that may say anything, or nothing."""
+
+    def __init__(self, answers: BinaryIO, asks: BinaryIO) -> None:
+        self._answers, self._asks = answers, asks
+        signal.signal(signal.SIGALRM, self._late)
+
+    def _late(self, *_: object) -> None:
+        raise TableError("rehearsal_failed", f"It gave no answer within {_ANSWER_S} s.", _DO)
+
+    def ask(self, asked: Asked) -> None:
+        signal.setitimer(signal.ITIMER_REAL, _ANSWER_S)
+        try:
+            _say(self._asks, asked)
+        except BrokenPipeError as error:
+            raise TableError("rehearsal_failed", f"It ended before row {asked.row}.", _DO) from error
+
+    def hello(self) -> Hello:
+        try:
+            return msgspec.json.decode(self._line("its first line"), type=Hello)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise TableError(
+                "rehearsal_failed", f"What it declares as changed cannot be taken: {error}.", _DO
+            ) from error
+
+    def answer(self, row: int) -> tuple[str, ...]:
+        try:
+            answer = msgspec.json.decode(self._line(f"row {row}"), type=Answer)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise TableError("rehearsal_failed", f"Its answer to row {row} is none: {error}.", _DO) from error
+        if answer.row != row:
+            raise TableError("rehearsal_failed", f"It answered row {answer.row} where row {row} was asked.", _DO)
+        if not all(isinstance(parse_object(body.encode()).get("type"), str) for body in answer.events):
+            raise TableError("rehearsal_failed", f"Its answer to row {row} has an event without a type.", _DO)
+        return answer.events
+
+    def _line(self, of: str) -> bytes:
+        signal.setitimer(signal.ITIMER_REAL, _ANSWER_S)
+        line = self._answers.readline(_LONGEST)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if not line.endswith(b"\n"):
+            raise TableError("rehearsal_failed", f"It ended before it answered {of}.", _DO)
+        return line
+
+
+_LONGEST = 16 << 20
+_DO = "Send this message to whoever made that version. The version that runs goes on."
+
+
+def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
+    """Rehearse the journal's past with whoever answers, and say in a sentence what was the same. Raises TableError
+    `told_differently` at the first event that differs, `rehearsal_failed`, and what reading a journal raises."""
+    other = _Other(answers, asks)
+    hello = other.hello()
+    judge, whose = Judge(hello), read_origin(journal)
+    ours: Table | None = None
+    shoes = events = left_out = 0
+    facts: dict[int, str] = {}
+    for row, failed in with_failures(_noting(read_latest(journal, most, archives), facts)):
+        raw, opens = facts.pop(row.number), isinstance(row.fact, ShoeOpened)
+        if failed or (ours is None and not opens):
+            continue
+        fresh = ours is None
+        try:
+            ours, made_here = _folded(ours, row, whose.table, whose.epoch)
+        except TableError:  # another version believed this fact: the next shoe is folded again
+            ours, left_out = None, left_out + 1
+            continue
+        chain = row.previous_head.hex()
+        other.ask(Asked(row.number, raw, fresh, whose.table, whose.epoch, row.stamp, chain, row.first_seq))
+        told = tuple(map(_unsigned, row.messages))
+        if differs := judge.differ(told, made_here, other.answer(row.number)):
+            raise _told_differently(hello.version, row, told, *differs)
+        shoes, events = shoes + opens, events + len(told)
+    covered = (f" {_covered(each, count)}" for each, count in judge.covered.items() if count)
+    but = " but for what is declared" if any(judge.covered.values()) else ""
+    again = f"{counted(shoes, 'shoe')} with {counted(events, 'event')} told again, each event the same{but}."
+    left = f" {counted(left_out, 'shoe')} left out from a row on that this version cannot fold." if left_out else ""
+    return again + left + "".join(covered)
+
+
+def _noting(rows: Iterator[tuple[bytes, Row]], facts: dict[int, str]) -> Iterator[Row]:
+    for raw, row in rows:
+        facts[row.number] = raw.decode()
+        yield row
+
+
+def _unsigned(body: bytes) -> str:
+    return canonical({name: value for name, value in json.loads(body).items() if name != "signature"}).decode()
+
+
+def _covered(declared: Changed, count: int) -> str:
+    what = declared.field or declared.told
+    return f"Version {declared.version} declares {what} of {', '.join(declared.events)} ({declared.reason}): {count}."
+
+
+def _told_differently(version: str, row: Row, told: Sequence[str], old: str | None, new: str | None) -> TableError:
+    place = json.loads(old or new or "{}")
+    where = f"Shoe {place.get('shoe')}, round {place.get('round')} (row {row.number} of the journal)"
+    then = "the table told" if old is None or old in told else "the version that runs would tell"
+    what = f"{where}: {then}: {_in_words(old)} Version {version} would tell: {_in_words(new)}"
+    if old and new:
+        one, two = json.loads(old), json.loads(new)
+        fields = sorted(name for name in one | two if canonical({"": one.get(name)}) != canonical({"": two.get(name)}))
+        what += f" They differ in {', '.join(fields)}."
+    return TableError("told_differently", what, _DO)
+
+
+def _in_words(body: str | None) -> str:
+    if body is None:
+        return "nothing."
+    try:
+        event = json.loads(body)
+        return f"{_type(event)}, {event_sentence(event)}."
+    except Exception:  # noqa: BLE001  # a new version may tell what this version has no words for
+        return body
+
+
+_JUDGE = "import sys, controller.people.cli.rehearsal as r; r.judging(*sys.argv[1:])"
+
+
+def judging(journal: str, archives: str, most: str) -> None:
+    """Be the judge between two pipes. The verdict is on stderr: what was the same, or the three parts of an error."""
+    try:
+        said = [judge(Path(journal), Path(archives), int(most) or None, sys.stdin.buffer, sys.stdout.buffer)]
+    except TableError as error:
+        said = [error.code, error.what, error.do]
+    json.dump(said, sys.stderr)
+
+
+def rehearse(
+    version: Path, journal: Path, archives: Path, most: int | None, account: str | None, nobody: str | None
+) -> str:
+    """Let the program in this folder tell the journal's past again. `account` reads the journal, `nobody` folds.
+
+    Returns what was the same, in a sentence. Raises TableError `told_differently` with the first event that differs, in
+    words, `rehearsal_failed`, and what reading a journal raises.
+    """
+    as_nobody: dict[str, Any] = {} if nobody is None else {"user": nobody, "group": "nogroup", "extra_groups": []}
+    asked = [str(version.absolute() / "bin" / "tablectl"), "rehearse"]
+    command = [sys.executable, "-I", "-c", _JUDGE, str(journal), str(archives), str(most or 0)]
+    pipe = subprocess.PIPE
+    with TemporaryFile() as words:
+        with subprocess.Popen(
+            asked, stdin=pipe, stdout=pipe, stderr=words, cwd="/", start_new_session=True, **as_nobody
+        ) as new:
+            judged = subprocess.run(
+                command, stdin=new.stdout, stdout=new.stdin, stderr=pipe, user=account, text=True, check=False
+            )
+            os.killpg(new.pid, signal.SIGKILL)
+        words.seek(0)
+        last_words = words.read()[-1000:].decode(errors="replace").strip()
+    try:
+        said = json.loads(judged.stderr)
+    except ValueError:
+        said = ["rehearsal_failed", f"The judge of the rehearsal failed: {judged.stderr.strip()[-1000:]}", _DO]
+    match said:
+        case [str(good)]:
+            return good
+        case [code, what, do]:
+            raise TableError(code, f"{what} Its last words: {last_words}" if last_words else what, do)
+    raise AssertionError(said)
