@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TypeGuard
+from typing import Annotated, TypeGuard
+
+from msgspec import Meta
 
 MOST_SEQ = 2**63 - 1
 """The highest number of an event or a word: SQLite counts no further."""
@@ -68,3 +70,17 @@ EVENT_ID = re.compile(r"([a-z0-9-]{1,60})/([a-z0-9]{1,60})/([1-9][0-9]{0,17})")
 def is_count(value: object, least: int, most: int) -> TypeGuard[int]:
     """Whether the value is a whole number in these bounds. True and false are not numbers."""
     return type(value) is int and least <= value <= most
+
+
+def whole(form: re.Pattern[str]) -> Meta:
+    """The constraint of a text that has this form from its beginning to its end."""
+    return Meta(pattern=rf"\A(?:{form.pattern})\Z")
+
+
+TableId = Annotated[str, whole(TABLE)]
+EpochName = Annotated[str, whole(EPOCH)]
+Hash = Annotated[str, whole(HASH)]
+Name = Annotated[str, whole(NAME)]
+SeatNumber = Annotated[int, Meta(ge=1, le=MOST_SEAT)]
+Number = Annotated[int, Meta(ge=1, le=MOST_SEQ)]
+"""The number of an event, a word, a shoe or a round."""

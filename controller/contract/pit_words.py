@@ -10,22 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
-from msgspec import Struct, to_builtins
+from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from controller.contract.bounds import (
-    EPOCH,
     EVENT_ID,
-    HASH,
     MOST_CENTS,
     MOST_METERS,
     MOST_ROTATIONS,
-    MOST_SEAT,
     MOST_SEQ,
     NAME,
     TABLE,
+    EpochName,
+    Hash,
+    Name,
+    Number,
+    SeatNumber,
+    TableId,
     is_count,
+    whole,
 )
 from controller.contract.events import Win
 from controller.contract.signing import Signer, signature_of, signed
@@ -50,8 +54,28 @@ def moment_ms(at: str) -> int | None:
         return None
 
 
-class Word(Struct, frozen=True):
-    """A word of the pit. Every word has `at`: when it was said, by the pit's clock."""
+_Count = Annotated[int, Meta(ge=0, le=MOST_SEQ)]
+
+
+class Word(Struct, frozen=True, forbid_unknown_fields=True):
+    """A word that its speaker signs: the pit, or bet recognition. Every word has `at`: when it was said, by the
+    speaker's clock."""
+
+    @classmethod
+    def read(cls, message: Mapping[str, object]) -> Self | None:
+        """The word in the message; None where the message is no such word."""
+        at = message.get("at")
+        if not isinstance(at, str) or moment_ms(at) is None or not isinstance(message.get("signature"), str):
+            return None
+        try:
+            word = convert({name: value for name, value in message.items() if name != "signature"}, cls)
+        except (ValidationError, ValueError):  # ValueError: a name that is no Unicode
+            return None
+        return word if word._fits() else None
+
+    def _fits(self) -> bool:
+        """Whether the word keeps what its types do not say."""
+        return True
 
     def payload(self, signer: Signer) -> bytes:
         """The bytes that are published."""
@@ -62,35 +86,11 @@ class AckWord(Word, frozen=True):
     """The pit has committed this table's events through number `seq`. `chain` is the chain value of that event, or 64
     zeros where `seq` is 0."""
 
-    table: str
-    epoch: str
-    seq: int
-    chain: str
+    table: TableId
+    epoch: EpochName
+    seq: _Count
+    chain: Hash
     at: str
-
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
-        match message:
-            case {
-                "table": str(table),
-                "epoch": str(epoch),
-                "seq": int(seq),
-                "chain": str(chain),
-                "at": str(at),
-                "signature": str(),
-                **others,
-            } if (
-                not others
-                and TABLE.fullmatch(table)
-                and EPOCH.fullmatch(epoch)
-                and is_count(seq, 0, MOST_SEQ)
-                and HASH.fullmatch(chain)
-                and moment_ms(at) is not None
-            ):
-                return cls(table, epoch, seq, chain, at)
-            case _:
-                return None
 
 
 class CosignedWord(Word, frozen=True):
@@ -100,86 +100,44 @@ class CosignedWord(Word, frozen=True):
     cosigned what the table showed last, a code of REFUSED_CHECKPOINTS; None where it refuses nothing.
     """
 
-    table: str
-    epoch: str
-    size: int
-    cosignature: str
+    table: TableId
+    epoch: EpochName
+    size: _Count
+    cosignature: Annotated[str, whole(_COSIGNATURE)]
     refused: str | None
     at: str
 
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
-        match message:
-            case {
-                "table": str(table),
-                "epoch": str(epoch),
-                "size": int(size),
-                "cosignature": str(cosignature),
-                "refused": str() | None as refused,
-                "at": str(at),
-                "signature": str(),
-                **others,
-            } if (
-                not others
-                and TABLE.fullmatch(table)
-                and EPOCH.fullmatch(epoch)
-                and is_count(size, 0, MOST_SEQ)
-                and _COSIGNATURE.fullmatch(cosignature)
-                and refused in (None, *REFUSED_CHECKPOINTS)
-                and moment_ms(at) is not None
-            ):
-                return cls(table, epoch, size, cosignature, refused, at)
-            case _:
-                return None
+    def _fits(self) -> bool:
+        return self.refused in (None, *REFUSED_CHECKPOINTS)
 
 
 class MeasureWord(Word, frozen=True):
     """The pit asks what runs at this table: the table measures its program's files now. `nonce` is 64 random
     hexadecimal digits, which no question had before."""
 
-    table: str
-    epoch: str
-    nonce: str
+    table: TableId
+    epoch: EpochName
+    nonce: Hash
     at: str
-
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
-        match message:
-            case {
-                "table": str(table),
-                "epoch": str(epoch),
-                "nonce": str(nonce),
-                "at": str(at),
-                "signature": str(),
-                **others,
-            } if (
-                not others
-                and TABLE.fullmatch(table)
-                and EPOCH.fullmatch(epoch)
-                and HASH.fullmatch(nonce)
-                and moment_ms(at) is not None
-            ):
-                return cls(table, epoch, nonce, at)
-            case _:
-                return None
 
 
 class AwardStep(Word, frozen=True):
     """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
 
-    award: str
-    hit: str
-    table: str
-    seat: int
-    tier: str
-    meter: str | None
-    cents: int
+    award: Annotated[str, whole(_AWARD)]
+    hit: Annotated[str, whole(EVENT_ID)]
+    table: TableId
+    seat: SeatNumber
+    tier: Name
+    meter: Name | None
+    cents: Annotated[int, Meta(ge=0, le=MOST_CENTS)]
     step: str
     by: str
     at: str
-    seq: int
+    seq: Number
+
+    def _fits(self) -> bool:
+        return self.hit.split("/")[0] == self.table and self.step in STEPS and is_name_of_a_person(self.by)
 
     @property
     def epoch(self) -> str:
@@ -190,42 +148,6 @@ class AwardStep(Word, frozen=True):
     def hit_seq(self) -> int:
         """The number of the hit's event."""
         return int(self.hit.split("/")[2])
-
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
-        match message:
-            case {
-                "award": str(award),
-                "hit": str(hit),
-                "table": str(table),
-                "seat": int(seat),
-                "tier": str(tier),
-                "meter": str() | None as meter,
-                "cents": int(cents),
-                "step": str(step),
-                "by": str(by),
-                "at": str(at),
-                "seq": int(seq),
-                "signature": str(),
-                **others,
-            } if (
-                not others
-                and _AWARD.fullmatch(award)
-                and (parts := EVENT_ID.fullmatch(hit)) is not None
-                and parts[1] == table
-                and is_count(seat, 1, MOST_SEAT)
-                and NAME.fullmatch(tier)
-                and (meter is None or NAME.fullmatch(meter))
-                and is_count(cents, 0, MOST_CENTS)
-                and step in STEPS
-                and is_name_of_a_person(by)
-                and is_count(seq, 1, MOST_SEQ)
-                and moment_ms(at) is not None
-            ):
-                return cls(award, hit, table, seat, tier, meter, cents, step, by, at, seq)
-            case _:
-                return None
 
 
 class MetersWord(Word, frozen=True):
@@ -283,11 +205,11 @@ def _read_win(message: object) -> Win | None:
             return None
 
 
-class Rotation(Struct, frozen=True):
+class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
     """A key replaced a former key, and the former key signed that. Both are public keys, in hex."""
 
-    former: str
-    public_key: str
+    former: Hash
+    public_key: Hash
     signature: str
 
     @classmethod
@@ -299,38 +221,18 @@ class Rotation(Struct, frozen=True):
     @classmethod
     def read(cls, message: object) -> Self | None:
         """The rotation in the message; None where the message is no rotation."""
-        match message:
-            case {"former": str(former), "public_key": str(public_key), "signature": str(signature), **others} if (
-                not others and HASH.fullmatch(former) and HASH.fullmatch(public_key)
-            ):
-                return cls(former, public_key, signature)
-            case _:
-                return None
+        try:
+            return convert(message, cls)
+        except (ValidationError, ValueError):
+            return None
 
 
 class PitKeyWord(Word, frozen=True):
     """The pit's public key in hex, signed by itself, and the rotations that led to it, the oldest first."""
 
-    public_key: str
+    public_key: Hash
     at: str
-    rotations: tuple[Rotation, ...]
-
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word."""
-        match message:
-            case {
-                "public_key": str(public_key),
-                "rotations": list(listed),
-                "at": str(at),
-                "signature": str(),
-                **others,
-            } if not others and HASH.fullmatch(public_key) and len(listed) <= MOST_ROTATIONS:
-                rotations = tuple(rotation for each in listed if (rotation := Rotation.read(each)) is not None)
-                whole = len(rotations) == len(listed) and moment_ms(at) is not None
-                return cls(public_key, at, rotations) if whole else None
-            case _:
-                return None
+    rotations: Annotated[tuple[Rotation, ...], Meta(max_length=MOST_ROTATIONS)]
 
 
 def is_name_of_a_person(by: str) -> bool:

@@ -61,7 +61,9 @@ class Recognition:
         self._seq = max(self._seq + 1, now.at_ms)
         face = self.world.runtime.face
         word = WagerWord(
-            state["table"], state["epoch"], face.shoe or 1, face.next_round or 1, wager, self._seq, now.text()
+            *(state["table"], state["epoch"], face.shoe or 1, face.next_round or 1),
+            *(wager.seat, wager.spot, wager.cents, wager.back),
+            *(self._seq, now.text()),
         )
         return replace(word, **changed)
 

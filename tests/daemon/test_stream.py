@@ -25,7 +25,6 @@ from controller.people.cli import programs
 from controller.people.cli.status import pit_lines
 from controller.pit.reference.clock import now_text
 from controller.rules.game.cards import Card
-from controller.rules.game.wagers import Wager
 from controller.table.acts.rounds import LockWagers, VoidRound
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
@@ -346,7 +345,7 @@ async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: p
     async with running(tmp_path, example=programs.example_table("sugarhouse")) as world:
         await world.open_shoe()
         table = world.config.file.table.id
-        seen = WagerWord(table, world.journal.epoch, 1, 1, Wager(2, "banker", 2000), 1, now_text())
+        seen = WagerWord(table, world.journal.epoch, 1, 1, 2, "banker", 2000, False, 1, now_text())
         wager = seen.payload(RECOGNITION_KEY)
         topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
         world.broker.say(wager, topic, retained=True)

@@ -216,7 +216,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
     table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
-    word = WagerWord(SUGARHOUSE.table, "41d86ab0c3", 1, 1, good, _SEEN.at_ms, _SEEN.text())
+    word = WagerWord(SUGARHOUSE.table, "41d86ab0c3", 1, 1, 2, "banker", 2000, False, _SEEN.at_ms, _SEEN.text())
     return table, json.loads(word.payload(KEY)), json.loads(refused_wager(odd, word.seq + 1, code))
 
 
