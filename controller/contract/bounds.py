@@ -81,6 +81,8 @@ TableId = Annotated[str, whole(TABLE)]
 EpochName = Annotated[str, whole(EPOCH)]
 Hash = Annotated[str, whole(HASH)]
 Name = Annotated[str, whole(NAME)]
+AwardName = Annotated[str, whole(re.compile(r"[a-z0-9-]{1,60}[.][1-9][0-9]{0,17}"))]
+Cents = Annotated[int, Meta(ge=0, le=MOST_CENTS)]
 SeatNumber = Annotated[int, Meta(ge=1, le=MOST_SEAT)]
 Number = Annotated[int, Meta(ge=1, le=MOST_SEQ)]
 """The number of an event, a word, a shoe or a round."""

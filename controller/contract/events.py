@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from msgspec import Struct, to_builtins
 
+from controller.contract.bounds import AwardName, Cents, Name, Number, TableId
+
 
 class Event(Struct, frozen=True):
     """What every event has: its type in the stream, and its shoe and round."""
@@ -95,15 +97,15 @@ class Win(Struct, frozen=True, forbid_unknown_fields=True):
     """A meter was won, for the screens of all tables. `seq` numbers the wins of a pit. `cents` is the amount of the
     award, and the meter then showed `base_cents`."""
 
-    seq: int
+    seq: Number
     at: str
-    table: str
-    award: str
-    spot: str
-    tier: str
-    meter: str
-    cents: int
-    base_cents: int
+    table: TableId
+    award: AwardName
+    spot: Name
+    tier: Name
+    meter: Name
+    cents: Cents
+    base_cents: Cents
 
 
 class SaidMeters(Struct, frozen=True):

@@ -16,19 +16,17 @@ from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from controller.contract.bounds import (
     EVENT_ID,
-    MOST_CENTS,
     MOST_METERS,
     MOST_ROTATIONS,
     MOST_SEQ,
-    NAME,
-    TABLE,
+    AwardName,
+    Cents,
     EpochName,
     Hash,
     Name,
     Number,
     SeatNumber,
     TableId,
-    is_count,
     whole,
 )
 from controller.contract.events import Win
@@ -42,7 +40,6 @@ was; or the proof is not from the checkpoint that was cosigned last."""
 
 _AT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
 _COSIGNATURE = re.compile(r"([A-Za-z0-9+/]{101}[AQgw]==)?")
-_AWARD = re.compile(r"[a-z0-9-]{1,60}[.][1-9][0-9]{0,17}")
 _LONGEST_NAME_OF_A_PERSON = 200
 
 
@@ -124,13 +121,13 @@ class MeasureWord(Word, frozen=True):
 class AwardStep(Word, frozen=True):
     """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
 
-    award: Annotated[str, whole(_AWARD)]
+    award: AwardName
     hit: Annotated[str, whole(EVENT_ID)]
     table: TableId
     seat: SeatNumber
     tier: Name
     meter: Name | None
-    cents: Annotated[int, Meta(ge=0, le=MOST_CENTS)]
+    cents: Cents
     step: str
     by: str
     at: str
@@ -151,58 +148,16 @@ class AwardStep(Word, frozen=True):
 
 
 class MetersWord(Word, frozen=True):
-    """The levels of all meters in cents, for all tables, and the last win that the pit tells them of."""
+    """The levels of all meters in cents, for all tables, and the last win that the pit tells them of. A pit of an
+    earlier version names no win."""
 
-    seq: int
+    seq: Number
     at: str
-    meters: dict[str, int]
+    meters: Annotated[dict[Name, Cents], Meta(max_length=MOST_METERS)]
     win: Win | None = None
 
-    @classmethod
-    def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word in the message; None where the message is no such word. A pit of an earlier version names no win."""
-        match message:
-            case {"seq": int(seq), "at": str(at), "meters": dict(meters), "signature": str(), **others} if (
-                others.keys() <= {"win"}
-                and is_count(seq, 1, MOST_SEQ)
-                and len(meters) <= MOST_METERS
-                and all(NAME.fullmatch(name) and is_count(cents, 0, MOST_CENTS) for name, cents in meters.items())
-                and moment_ms(at) is not None
-            ):
-                said = others.get("win")
-                win = None if said is None else _read_win(said)
-                return cls(seq, at, meters, win) if said is None or win is not None else None
-            case _:
-                return None
-
-
-def _read_win(message: object) -> Win | None:
-    """The win in the message; None where the message is no win."""
-    match message:
-        case {
-            "seq": int(seq),
-            "at": str(at),
-            "table": str(table),
-            "award": str(award),
-            "spot": str(spot),
-            "tier": str(tier),
-            "meter": str(meter),
-            "cents": int(cents),
-            "base_cents": int(base_cents),
-            **others,
-        } if (
-            not others
-            and is_count(seq, 1, MOST_SEQ)
-            and moment_ms(at) is not None
-            and TABLE.fullmatch(table)
-            and _AWARD.fullmatch(award)
-            and all(map(NAME.fullmatch, (spot, tier, meter)))
-            and is_count(cents, 0, MOST_CENTS)
-            and is_count(base_cents, 0, MOST_CENTS)
-        ):
-            return Win(seq, at, table, award, spot, tier, meter, cents, base_cents)
-        case _:
-            return None
+    def _fits(self) -> bool:
+        return self.win is None or moment_ms(self.win.at) is not None
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
