@@ -6,7 +6,7 @@ and is the `place`-th of its size, from 0. Nothing in a whole subtree changes wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -123,27 +123,6 @@ def opening_proof(opened: Collection[int], size: int, whole: Whole) -> list[byte
             yield from proof(first + left, size - left)
 
     return [*proof(0, size)] if size else []
-
-
-def opened_root(leaves: Mapping[int, bytes], size: int, proof: Sequence[bytes]) -> bytes | None:
-    """The root of the tree that has these hashes of leaves at these places, by the proof; None where it fits none."""
-    rest = iter(proof)
-
-    def root(first: int, size: int) -> bytes:
-        if not any(first <= each < first + size for each in leaves):
-            return next(rest)
-        if size == 1:
-            return leaves[first]
-        left = _left(size)
-        return node_hash(root(first, left), root(first + left, size - left))
-
-    if not leaves or not all(0 <= each < size for each in leaves):
-        return None
-    try:
-        found = root(0, size)
-    except StopIteration:
-        return None
-    return found if next(rest, None) is None else None
 
 
 def _left(size: int) -> int:

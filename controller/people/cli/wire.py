@@ -8,7 +8,7 @@ import os
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,14 +71,12 @@ def replay(file: Path, pty: Path | None, port: str | None, baud: int, speed: flo
     return 0
 
 
-def say_again(
-    pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float, sleep: Callable[[float], None] = time.sleep
-) -> None:
+def say_again(pieces: Iterable[Piece], line: PtyLine | SerialLine, speed: float) -> None:
     """Say on this line what the shoe says in these pieces. A pty's device goes and comes where the port did so."""
     last_ms = 0
     for piece in pieces:
         if speed and piece.at_ms > last_ms:
-            sleep((piece.at_ms - last_ms) / 1000 / speed)
+            time.sleep((piece.at_ms - last_ms) / 1000 / speed)
         last_ms = piece.at_ms
         if piece.way == "shoe":
             line.write(piece.data)

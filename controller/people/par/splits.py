@@ -154,9 +154,6 @@ class Splits:
         columns = list(zip(*self._worths, strict=True))
         self._columns = list(dict.fromkeys(columns))
         self._column = [self._columns.index(column) for column in columns]
-        self._in_column = [
-            [at for at, of in enumerate(self._column) if of == column] for column in range(len(self._columns))
-        ]
         drawn = [hand[:1] + hand[2:] for hand in dealer.hands[pair.up]]
         self._his = [sum(column[card] for card in cards) for column, cards in zip(columns, drawn, strict=True)]
         self._stood = [(at, cards[0]) for at, cards in enumerate(drawn) if len(cards) == 1]

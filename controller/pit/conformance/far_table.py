@@ -34,10 +34,10 @@ class FarTable:
     `next_seq` numbers the next event. `chain_of(seq)` is the chain of the event that was made with that number.
     """
 
-    def __init__(self, address: Address, table: str, key: SigningKey | None = None, epoch: str | None = None) -> None:
+    def __init__(self, address: Address, table: str, key: SigningKey | None = None) -> None:
         self.topics = Topics(address.root, table)
         self.table = table
-        self.epoch = epoch or os.urandom(5).hex()
+        self.epoch = os.urandom(5).hex()
         self.key = key or SigningKey(os.urandom(32))
         self.made: list[bytes] = []
         self.shoe, self.round = 1, 0

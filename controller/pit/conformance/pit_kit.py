@@ -30,10 +30,10 @@ _STREAMED = 20  # events that are acknowledged before the program's end comes
 class PitKit:
     """What every check needs: the broker's address, the deeds, a table that the pit has adopted, the pit's key."""
 
-    def __init__(self, address: Address, deeds: Deeds, name: str = "kit") -> None:
+    def __init__(self, address: Address, deeds: Deeds) -> None:
         self.address = address
         self.deeds = deeds
-        self._name = f"{name}-{os.urandom(2).hex()}"
+        self._name = f"kit-{os.urandom(2).hex()}"
         self._tables: list[FarTable] = []
         self._share: Fraction | None = None
         self.limited: tuple[FarTable, str, int, Fraction] | None = None  # a meter that people gave a limit
