@@ -6,6 +6,7 @@ import socket
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,11 @@ def decide(options: Namespace, request: dict[str, Any]) -> int:
         print(waits.shown)
         print(f"This waits for a second person, for {waits.left_s // 60} minutes: pitctl confirm {waits.number}")
     return 0
+
+
+def asks(do: str, *names: str) -> Callable[[Namespace], int]:
+    """A command that asks the pit to `do` so, with what the command line has under these names."""
+    return lambda options: decide(options, {"do": do, **{name: getattr(options, name) for name in names}})
 
 
 def add_confirm(parser: ArgumentParser) -> None:

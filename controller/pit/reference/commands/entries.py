@@ -44,7 +44,7 @@ COMMANDS: tuple[Command, ...] = (
         _TABLES,
         "hear a table in this epoch from now on; a second person confirms",
         "royal9-01 EPOCH KEY",
-        tables.adopt,
+        asking.asks("adopt", "table", "epoch", "key"),
         tables.add_adopt,
     ),
     Command(
@@ -52,7 +52,7 @@ COMMANDS: tuple[Command, ...] = (
         _TABLES,
         "take back a wrong adoption of which no award is paid, so that it counts no more; a second person confirms",
         "royal9-01 EPOCH --reason 'wrong key'",
-        tables.unadopt,
+        asking.asks("unadopt", "table", "epoch", "reason"),
         tables.add_unadopt,
     ),
     Command(
@@ -60,7 +60,7 @@ COMMANDS: tuple[Command, ...] = (
         _TABLES,
         "a table is gone for good: wait for it no more, until somebody adopts it again; a second person confirms",
         "royal9-01 --reason sold",
-        tables.retire,
+        asking.asks("retire", "table", "reason"),
         tables.add_retire,
     ),
     Command(
@@ -157,7 +157,7 @@ COMMANDS: tuple[Command, ...] = (
         _AWARDS,
         "let the meters have the terms of the pit's settings file as it is now; a second person approves",
         "--reason 'the summer campaign'",
-        terms.propose,
+        asking.asks("terms", "reason", "open_again"),
         terms.add_propose,
     ),
     Command(
@@ -173,7 +173,7 @@ COMMANDS: tuple[Command, ...] = (
         _AWARDS,
         "take back terms that wait until their meter is won; a second person confirms",
         "player_personal --reason 'wrong rate'",
-        terms.withdraw,
+        asking.asks("withdraw_terms", "meter", "reason"),
         terms.add_withdraw,
     ),
     Command(
@@ -181,7 +181,7 @@ COMMANDS: tuple[Command, ...] = (
         _AWARDS,
         "close a meter and move all that it holds to another meter or to the house's reserve; a second person confirms",
         "player_personal --into banker_personal --document F-17 --reason 'the game ends'",
-        meters.close,
+        asking.asks("close_meter", "meter", "into", "document", "reason"),
         meters.add_close,
     ),
     Command(
@@ -189,7 +189,7 @@ COMMANDS: tuple[Command, ...] = (
         _AWARDS,
         "move the house's reserve, which closed meters left, to a meter; a second person confirms",
         "banker_personal --document F-18 --reason 'to the players'",
-        meters.move_reserve,
+        asking.asks("move_reserve", "into", "document", "reason"),
         meters.add_move_reserve,
     ),
     Command(

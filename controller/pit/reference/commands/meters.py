@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 
-from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import add_control, add_reason
 
 
@@ -18,21 +17,11 @@ def add_close(parser: ArgumentParser) -> None:
     _add_document(parser)
 
 
-def close(options: Namespace) -> int:
-    about = {"meter": options.meter, "into": options.into, "document": options.document, "reason": options.reason}
-    return asking.decide(options, {"do": "close_meter", **about})
-
-
 def add_move_reserve(parser: ArgumentParser) -> None:
     """The arguments of `pitctl meter reserve`."""
     add_control(parser)
     parser.add_argument("into", metavar="METER", help="the meter to which the house's reserve moves")
     _add_document(parser)
-
-
-def move_reserve(options: Namespace) -> int:
-    about = {"into": options.into, "document": options.document, "reason": options.reason}
-    return asking.decide(options, {"do": "move_reserve", **about})
 
 
 def _add_document(parser: ArgumentParser) -> None:

@@ -16,7 +16,6 @@ from controller.contract.event_reading import EVENT_TYPES
 from controller.contract.keys import SigningKey, load_or_make_key, rotations_of
 from controller.pit.reference import house_log
 from controller.pit.reference.award_evidence import award_evidence
-from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import (
     add_control,
     add_json,
@@ -45,11 +44,6 @@ def _add_table_and_epoch(parser: ArgumentParser) -> None:
     parser.add_argument("epoch", metavar="EPOCH", help="the epoch of the table's journal")
 
 
-def adopt(options: Namespace) -> int:
-    about = {"table": options.table, "epoch": options.epoch, "key": options.key}
-    return asking.decide(options, {"do": "adopt", **about})
-
-
 def add_unadopt(parser: ArgumentParser) -> None:
     """The arguments of `pitctl unadopt`."""
     add_control(parser)
@@ -57,20 +51,11 @@ def add_unadopt(parser: ArgumentParser) -> None:
     add_reason(parser)
 
 
-def unadopt(options: Namespace) -> int:
-    about = {"table": options.table, "epoch": options.epoch, "reason": options.reason}
-    return asking.decide(options, {"do": "unadopt", **about})
-
-
 def add_retire(parser: ArgumentParser) -> None:
     """The arguments of `pitctl retire`."""
     add_control(parser)
     parser.add_argument("table", metavar="TABLE", help="the table's name")
     add_reason(parser)
-
-
-def retire(options: Namespace) -> int:
-    return asking.decide(options, {"do": "retire", "table": options.table, "reason": options.reason})
 
 
 def add_events(parser: ArgumentParser) -> None:

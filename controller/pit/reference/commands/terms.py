@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import (
     add_control,
     add_json,
@@ -42,16 +41,8 @@ def add_propose(parser: ArgumentParser) -> None:
     add_reason(parser)
 
 
-def propose(options: Namespace) -> int:
-    return asking.decide(options, {"do": "terms", "reason": options.reason, "open_again": options.open_again})
-
-
 def add_withdraw(parser: ArgumentParser) -> None:
     """The arguments of `pitctl terms withdraw`."""
     add_control(parser)
     parser.add_argument("meter", metavar="METER", help="the meter whose terms wait")
     add_reason(parser)
-
-
-def withdraw(options: Namespace) -> int:
-    return asking.decide(options, {"do": "withdraw_terms", "meter": options.meter, "reason": options.reason})
