@@ -24,6 +24,7 @@ from msgspec import DecodeError, Struct, ValidationError, convert, field, json
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import parse_object
+from controller.contract.events import TotalsShown
 from controller.contract.old_events import as_now
 from controller.pit.reference import days, house_rules
 from controller.pit.reference.days import Begun
@@ -272,17 +273,9 @@ class _Wager(Struct, frozen=True):
     cents: int
 
 
-class _Totals(Struct, frozen=True):
-    staked_cents: int
-    returned_cents: int
-    house_cents: int
-    commission_taken_cents: int
-    commission_owed_cents: int
-
-
 class _Settlement(Struct, frozen=True):
     wagers: tuple[_Wager, ...]
-    totals: _Totals
+    totals: TotalsShown
 
 
 class _Bet(Struct, frozen=True):
