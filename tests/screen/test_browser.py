@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from controller.daemon.record.journal_reading import read_rows
 from controller.people.screen.wording import words
 from controller.rules.roads.marks import DERIVED
 from controller.table.faults import FAULTS
@@ -90,6 +93,14 @@ def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
     first = min((column for column, _, _ in shown), default=0)
     assert shown == [mark for mark in marks if mark[0] >= first]
     assert bool(shown) == bool(marks)
+
+
+def shows_the_day(browser: Browser, showing: Showing) -> None:
+    """Check that the page counts the rounds of every shoe in the journal, all of which were dealt today."""
+    dealt = [json.loads(body) for row in read_rows(showing.journal) for body in row.messages]
+    won = Counter(each["outcome"] for each in dealt if each["type"] == "round" and not each["simulated"])
+    want = "".join(f"{LETTER[side]} {won[side]}" for side in ("player", "banker", "tie"))
+    browser.until(f"document.getElementById('day').textContent.endsWith('{won.total()}{want}')")
 
 
 def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
@@ -177,6 +188,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
         shown_of(browser, showing)
         shows_the_final_round(browser, rounds)
+        shows_the_day(browser, showing)
         assert browser.read(_SMALLEST_TOTAL) >= 96
 
         showing.daemon.kill()
@@ -193,6 +205,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         metrics_tell(showing)
         browser.open(f"{showing.url}?lang=vi")  # a page opened late
         shown_of(browser, showing)
+        shows_the_day(browser, showing)
         assert browser.text(".zone.player .title [lang=vi]") == words("vi")["label"]["player"]
         assert browser.read("document.querySelectorAll('span[lang=en]').length") == 0
 

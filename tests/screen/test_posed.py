@@ -189,6 +189,18 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
         assert page.browser.unfit() == []
 
 
+_MOVED = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).flatMap((rule) =>
+  rule instanceof CSSKeyframesRule ? [...rule.cssRules].flatMap((frame) => [...frame.style])
+  : rule.style?.transitionProperty ? ['a transition'] : [])"""
+
+
+def test_what_moves_needs_no_paint(page: Page) -> None:
+    """A turning gradient and a large shadow made a celebration run at 21 frames a second."""
+    page.load()
+    moved = set(page.browser.read(_MOVED))
+    assert {"opacity", "transform"} <= moved <= {"opacity", "transform", "translate", "rotate", "scale"}
+
+
 # A house's own face.
 
 

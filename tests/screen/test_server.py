@@ -7,6 +7,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -25,6 +26,7 @@ from controller.people.screen.audience import Audience, Kiosks
 from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.server import Screen, Sockets, application
+from controller.people.screen.technicians import page_standing
 from tests.support.tables import TableUnderTest
 from tests.support.told import healthy
 
@@ -108,6 +110,30 @@ def test_a_supervisors_screen_shows_the_technicians_page_by_its_key_alone() -> N
             assert answered(app, path, query=query)[0] == 403, (path, query)
     assert answered(app, "/technician", query="key=secret")[0] == 200
     assert answered(app, "/")[0] == 200, "the players' page is everybody's"
+
+
+def test_a_monitor_that_paints_nothing_is_seen_and_nobody_elsewhere_paints_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 1000.0
+    monkeypatch.setattr(audience_, "time", SimpleNamespace(monotonic=lambda: now_s))
+    here, elsewhere = place_of(("127.0.0.1", 1)), place_of(("192.0.2.7", 1))
+    kiosks = Kiosks()
+    assert page_standing(kiosks.paints(20), 0) == (False, "No browser shows it.")
+    assert page_standing(kiosks.paints(20), 1) == (True, "in a browser")
+    kiosks.age_s(here, "a")
+    kiosks.age_s(elsewhere, "b")
+    kiosks.painted(elsewhere, "b")
+    up, why = page_standing(kiosks.paints(20), 3)
+    assert not up
+    assert "table-kiosk" in why
+    kiosks.painted(here, "a")
+    assert page_standing(kiosks.paints(20), 1) == (True, "on the attached monitor")
+    now_s += 21
+    assert not page_standing(kiosks.paints(20), 3)[0]
+    kiosks.age_s(here, "again")  # another browser was started
+    kiosks.painted(here, "again")
+    assert page_standing(kiosks.paints(20), 1)[0]
 
 
 def test_frames_are_not_shown_without_a_supervisors_screen() -> None:

@@ -25,6 +25,9 @@ class ScreenSection(Struct, frozen=True):
     celebrates: Literal["a_while", "until_paid"] = "a_while"
     """How long a progressive hit has the screen: `"a_while"` is ten seconds, `"until_paid"` until it is paid."""
 
+    day_begins: str = "06:00"
+    """When the house's gaming day begins, by the machine's clock: the page counts the day's rounds from then on."""
+
     felt: str | None = None
     """The colour of the page, such as `"#06261c"`. Left out: a green felt."""
 
@@ -64,6 +67,7 @@ _LEAST_CONTRAST = 4.5
 """WCAG 2.2, 1.4.3, for text of any size."""
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_TIME = re.compile("([01][0-9]|2[0-3]):[0-5][0-9]")
 _MOST_LANGUAGES = 2
 _MOST_LETTERS = 60
 _MOST_BYTES = {"logo": 300_000, "picture": 3_000_000}
@@ -75,6 +79,8 @@ def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
     """What is wrong in `[screen]` itself. The files that it names are looked at by `images`."""
     yield from _languages(screen)
     yield from _colours(screen)
+    if not _TIME.fullmatch(screen.day_begins):
+        yield "screen.day_begins", f"{screen.day_begins!r} is no time of day", 'Write it as "06:00".'
     for language, text in (screen.welcome or {}).items():
         key = f"screen.welcome.{language}"
         if language not in LANGUAGES:

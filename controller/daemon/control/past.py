@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from controller.contract.face.record import RoundRecord
@@ -20,6 +21,9 @@ SUFFIX = ".past"
 
 MOST_ROUNDS = 500
 """Events are told from this many finished rounds back."""
+
+MOST_ROUNDS_SINCE = 3000
+"""Of a day: more than two rounds a minute, around the clock."""
 
 _TYPES = (
     "shoe_opened",
@@ -33,6 +37,7 @@ _TYPES = (
     "alarm",
     "shoe_closed",
 )
+_ROUNDS = ("round", "void", "correction")
 _LEFT_OUT = ("signature", "contract", "settlement", "settlement_before", "exits")
 _MOST_DIGITS = 18
 """SQLite holds every number with this many digits."""
@@ -55,15 +60,18 @@ class Past:
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one line, the number of the last event that the caller has, with all later events.
 
-        Each event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a
-        line that is not the number of an event.
+        A time behind the number, as events tell it, asks for the rounds since then alone, with their corrections. Each
+        event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a line
+        that is not the number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
-            said = (await reader.readline()).strip()
+            said, _, since = (await reader.readline()).decode("ascii").strip().partition(" ")
         if not said.isdigit() or len(said) > _MOST_DIGITS:
             raise ValueError("not the number of an event")
+        if since:
+            datetime.fromisoformat(since)
         async with self._one_at_a_time:
-            told = await asyncio.to_thread(lambda: list(_events(self._journal, self._archives, int(said))))
+            told = await asyncio.to_thread(lambda: list(_events(self._journal, self._archives, int(said), since)))
         for place in range(0, len(told), 100):
             writer.write(b"".join(told[place : place + 100]))
             async with asyncio.timeout(_PATIENCE_S):
@@ -79,8 +87,9 @@ class Past:
             )
 
 
-def _events(journal: Path, archives: Path, after: int) -> Iterator[bytes]:
-    for body in read_events(journal, after, MOST_ROUNDS, archives):
+def _events(journal: Path, archives: Path, after: int, since: str) -> Iterator[bytes]:
+    rounds, types = (MOST_ROUNDS_SINCE, _ROUNDS) if since else (MOST_ROUNDS, _TYPES)
+    for body in read_events(journal, after, rounds, archives, since=since):
         event = as_now(json.loads(body))
-        if event["type"] in _TYPES:
+        if event["type"] in types:
             yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

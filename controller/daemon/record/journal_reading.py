@@ -193,8 +193,9 @@ def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int
     return head, row, seq
 
 
-def read_events(path: Path, after: int, rounds: int, *folders: Path) -> list[bytes]:
-    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds.
+def read_events(path: Path, after: int, rounds: int, *folders: Path, since: str = "") -> list[bytes]:
+    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds, and of no time before
+    `since`.
 
     Events in archives are among them, as far back as the archives are found, which are looked for as by `read_shoe`.
     Events in the journal's own file are not checked. Only reads, also while the table runs.
@@ -203,7 +204,7 @@ def read_events(path: Path, after: int, rounds: int, *folders: Path) -> list[byt
     with reading(path) as db, suppress(TableError):
         for seq, body in _events_backwards(db, path, folders, after):
             rounds -= b'"type":"round"' in body
-            if seq <= after or rounds < 0:
+            if seq <= after or rounds < 0 or json.loads(body)["at"] < since:
                 break
             found.append(body)
     return found[::-1]

@@ -34,7 +34,7 @@ def screen(table: Path, listen: str, names: Collection[str] = (), supervisor: bo
     file = load(table).file
     control = Path(file.control.socket)
     sockets = Sockets(feed_of(control), past_of(control), control)
-    return serve(sockets, host.strip("[]"), int(port), names, supervisor, face_of(file.screen))
+    return serve(sockets, host.strip("[]"), int(port), names, supervisor, face_of(file.screen), file.screen.day_begins)
 
 
 def face_of(screen: ScreenSection) -> Face:

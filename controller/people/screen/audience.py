@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 
+from controller.people.screen.door import OWN_PLACES
 from controller.people.screen.wording import spoken
 from controller.words.found import SIDE_BY_SIDE
 
@@ -50,6 +51,13 @@ class Kiosks:
         if len(self._painted_s) > _MOST_KIOSKS:
             del self._painted_s[next(iter(self._painted_s))]
         return None if painted_s is None else time.monotonic() - painted_s
+
+    def paints(self, within_s: float) -> bool | None:
+        """Whether a page on this machine's own monitor has painted within this time. None: no kiosk runs here, as far
+        as this program has seen."""
+        own = [painted for place, named in self._painted_s.items() if place in OWN_PLACES for painted in named.values()]
+        now_s = time.monotonic()
+        return any(each is not None and now_s - each < within_s for each in own) if own else None
 
 
 class _Part:

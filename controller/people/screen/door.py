@@ -85,6 +85,10 @@ def place_of(client: tuple[str, int] | None) -> bytes:
     return address.packed[:8] if isinstance(address, IPv6Address) else address.packed
 
 
+OWN_PLACES = frozenset({place_of(("127.0.0.1", 0)), place_of(("::1", 0))})
+"""Where connections of this machine itself come from."""
+
+
 class Known:
     """Answers a request that asks by an address in numbers or by one of the server's names, and refuses any other name.
 

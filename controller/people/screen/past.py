@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 MOST_ROUNDS = 500
 _PATIENCE_S = 20.0
 _MOST_LINE_BYTES = 1_000_000
+
+
+async def told(path: Path, asked: str) -> AsyncIterator[dict[str, Any]]:
+    """The events with which the past at this path answers a line. Raises OSError or ValueError where there is no proper
+    answer."""
+    reader, writer = await asyncio.open_unix_connection(path, limit=_MOST_LINE_BYTES)
+    try:
+        writer.write(asked.encode() + b"\n")
+        async with asyncio.timeout(_PATIENCE_S):
+            while line := await reader.readline():
+                yield json.loads(line)
+    finally:
+        writer.close()
 
 
 class Past:
@@ -24,14 +38,8 @@ class Past:
         """Ask for the new events of this epoch. Raises OSError or ValueError where there is no proper answer."""
         if epoch != self._epoch:
             self._epoch, self.events = epoch, []
-        reader, writer = await asyncio.open_unix_connection(self._path, limit=_MOST_LINE_BYTES)
-        try:
-            writer.write(b"%d\n" % (self.events[-1]["seq"] if self.events else 0))
-            async with asyncio.timeout(_PATIENCE_S):
-                while line := await reader.readline():
-                    self.events.append(json.loads(line))
-        finally:
-            writer.close()
+        async for event in told(self._path, str(self.events[-1]["seq"] if self.events else 0)):
+            self.events.append(event)
         rounds = [place for place, event in enumerate(self.events) if event["type"] == "round"]
         if len(rounds) > MOST_ROUNDS:
             del self.events[: rounds[-MOST_ROUNDS]]

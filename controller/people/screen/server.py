@@ -38,18 +38,20 @@ from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
 from controller.people.screen.audience import Audience, Kiosks
 from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
+from controller.people.screen.day import Day
 from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.figures import past_view, rounds_of
 from controller.people.screen.hand_page import hand_page
 from controller.people.screen.hands import hand_view, meters_view
 from controller.people.screen.house import SHIPPED, Face
+from controller.people.screen.kiosk import SILENT_S
 from controller.people.screen.metrics import FaultCount, table_metrics
 from controller.people.screen.past import Past
 from controller.people.screen.placards import placard_view
 from controller.people.screen.rules import rules_page
 from controller.people.screen.shoes import shoe_view, shown_rounds
-from controller.people.screen.technicians import Ages, rounds_csv, technician_view
+from controller.people.screen.technicians import Ages, page_standing, rounds_csv, technician_view
 from controller.people.screen.wording import chosen, filled, with_money
 from controller.words.found import SIDE_BY_SIDE
 from controller.words.language import language
@@ -72,9 +74,11 @@ class Sockets(Struct, frozen=True):
 class Screen:
     """What the pages show, renewed with each line of the feed."""
 
-    def __init__(self, sockets: Sockets) -> None:
+    def __init__(self, sockets: Sockets, day_begins: str = "06:00") -> None:
         self.feed = Feed(sockets.feed, self._changed)
         self.past = Past(sockets.past)
+        self._day = Day(sockets.past, day_begins)
+        self._day_as_of: object = None
         self.players, self.technicians = Audience(), Audience()
         self.kiosks = Kiosks()
         self._ages = Ages()
@@ -98,9 +102,20 @@ class Screen:
                     self._looked_back = head
                     self.technicians.show("past", past_view(self.past.events))
 
+    async def look_at_the_day(self) -> None:
+        """Count the day's rounds anew where something has happened since. Where nobody answers, the count stays."""
+        if (status := self.feed.said.status) is None or not self.feed.live:
+            return
+        if (as_of := (status.pit.epoch, status.pit.head_seq, self._day.since())) != self._day_as_of:
+            with contextlib.suppress(OSError, ValueError, TimeoutError):
+                await self._day.catch_up(status.pit.epoch)
+                self._day_as_of = as_of
+                self.players.show("day", self._day.view())
+
     async def keep_looking_back(self) -> None:
-        """While a technician looks, get what is new once a second."""
+        """Count the day's rounds, and while a technician looks, get what is new: once a second."""
         while True:
+            await self.look_at_the_day()
             if self.technicians.browsers:
                 await self.look_back()
             await asyncio.sleep(_LOOK_S)
@@ -132,7 +147,8 @@ class Screen:
             self._show("meters", meters_view, placard, status)
             self._show("hand", hand_view, placard, status)
             self._faults.see(status.face.fault)
-            self._now = technician_view(placard, status, self._ages)
+            page = page_standing(self.kiosks.paints(SILENT_S), self.players.browsers)
+            self._now = technician_view(placard, status, self._ages, page)
             self.technicians.show("now", self._now)
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
@@ -295,9 +311,10 @@ def serve(
     names: Collection[str] = (),
     supervisor: bool = False,
     face: Face = SHIPPED,
+    day_begins: str = "06:00",
 ) -> int:
     """Serve the pages with this face until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the
-    address's key.
+    address's key. The house's gaming day begins at `day_begins`, HH:MM.
 
     Browsers ask by `host`, by one of `names`, by the machine's own name, or by an address in numbers. Raises TableError
     `screen_address` where the server cannot listen there.
@@ -308,13 +325,12 @@ def serve(
         tell(f"The screen is at {address}", Kind.PAGE_SERVED, sys.stdout, "tablectl")
     else:  # for whoever started it alone, and for no log's fields
         print(f"The screen is at {address}technician?key={key}", flush=True)
-    asyncio.run(_serve(sockets, listening, (host, *names), key, face))
+    asyncio.run(_serve(Screen(sockets, day_begins), sockets.control, listening, (host, *names), key, face))
     return 0
 
 
 async def _serve(
-    sockets: Sockets, listening: socket.socket, names: Collection[str], key: str | None, face: Face
+    screen: Screen, control: Path, listening: socket.socket, names: Collection[str], key: str | None, face: Face
 ) -> None:
-    screen = Screen(sockets)
-    app = application(screen, sockets.control, key, face)
+    app = application(screen, control, key, face)
     await web.serve(app, listening, names, screen.feed.run(), screen.keep_looking_back())

@@ -47,20 +47,27 @@ class Ages:
         return int(time.monotonic() - since_s)
 
 
-def technician_view(placard: Placard, status: Status, ages: Ages) -> dict[str, Any]:
-    """The state of the table now, all at once: it changes every second anyway."""
+def page_standing(paints: bool | None, browsers: int) -> tuple[bool, str]:
+    """Whether people see the players' page, and why not: `paints` is what the attached monitor does, None without
+    one."""
+    if paints is False:
+        return False, "The attached monitor has painted nothing for twenty seconds: systemctl status table-kiosk"
+    if not browsers:
+        return False, "No browser shows it."
+    return True, "on the attached monitor" if paints else "in a browser"
+
+
+def technician_view(
+    placard: Placard, status: Status, ages: Ages, page: tuple[bool, str] = (True, "")
+) -> dict[str, Any]:
+    """The state of the table now, all at once: it changes every second anyway. `page` is how the players' page
+    stands."""
     face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
     return {
         "title": f"{placard.name}: {placard.game}",
         "waits": "Stopped" if face.fault else waits(face)["en"],
         "fault": _fault(face.fault),
-        "links": [
-            _link("Card shoe", shoe.up, shoe.why, ages),
-            _link("Pit", pit.stream == "streaming", pit.stream.replace("_", " ") + _why(pit.why), ages),
-            _link("Progressive levels", pit.meters_fresh, _levels(pit), ages),
-            _link("Clock", status.clock_set, _CLOCK[status.clock_set], ages) | {"down": "not set"},
-            _link("Journal", journal.error is None, journal.error or "written", ages),
-        ],
+        "links": _links(status, ages, page),
         "facts": {
             "Phase": face.phase.replace("_", " "),
             "Shoe and round": f"{face.shoe or '–'} / {face.round or '–'}",
@@ -85,6 +92,18 @@ def technician_view(placard: Placard, status: Status, ages: Ages) -> dict[str, A
         "lamps": status.lamps,
         "inputs": [*status.inputs],
     }
+
+
+def _links(status: Status, ages: Ages, page: tuple[bool, str]) -> list[dict[str, Any]]:
+    shoe, pit, journal = status.shoe, status.pit, status.journal
+    return [
+        _link("Card shoe", shoe.up, shoe.why, ages),
+        _link("Pit", pit.stream == "streaming", pit.stream.replace("_", " ") + _why(pit.why), ages),
+        _link("Progressive levels", pit.meters_fresh, _levels(pit), ages),
+        _link("Clock", status.clock_set, _CLOCK[status.clock_set], ages) | {"down": "not set"},
+        _link("Journal", journal.error is None, journal.error or "written", ages),
+        _link("Players' page", *page, ages),
+    ]
 
 
 def _shoe(placard: Placard, face: Public) -> dict[str, str]:

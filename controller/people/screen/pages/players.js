@@ -459,6 +459,14 @@ function drawShoe() {
   drawAsk("banker");
 }
 
+function drawDay() {
+  $("day").hidden = !known.day;
+  for (const where of known.day ? $("day").querySelectorAll("b") : []) {
+    const { day } = where.dataset;
+    where.textContent = `${known.placard.marks[day] ? letter(day) : ""} ${known.day[day] ?? 0}`;
+  }
+}
+
 // What the server says.
 
 const DRAW = {
@@ -476,6 +484,7 @@ const DRAW = {
   meters: drawMeters,
   shoe: drawShoe,
   checkpoint: drawCheckpoint,
+  day: drawDay,
 };
 
 let heardMs = performance.now(); // the server
@@ -513,7 +522,7 @@ function heard(part, said) {
 function connect() {
   const told = new URLSearchParams({ lang: languages.join(","), kiosk: asked.get("kiosk") ?? "" });
   const source = new EventSource(`/events?${told}`);
-  for (const part of ["link", "placard", "shoe", "hand", "meters", "checkpoint"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
+  for (const part of ["link", "placard", "shoe", "hand", "meters", "checkpoint", "day"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
   source.addEventListener("beat", () => { heardMs = performance.now(); standing(); });
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // else it tries again by itself

@@ -1,0 +1,66 @@
+"""The rounds of the house's gaming day at this table, from the events that the table tells of its past."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from controller.contract.event_reading import read
+from controller.contract.events import Correction, Round, Void
+from controller.people.screen.past import told
+
+Where = tuple[int | None, int | None]
+"""A round's shoe and its number."""
+
+
+def begun(now: datetime, begins: time) -> datetime:
+    """When the gaming day of this moment began. Both are of the machine's own clock and zone."""
+    day = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
+    return datetime.combine(day, begins).astimezone(UTC)
+
+
+def noted(outcomes: Mapping[Where, str], messages: Iterable[Mapping[str, Any]]) -> dict[Where, str]:
+    """Who won each round, with what these events add and correct. A simulated or void round is no round of the day."""
+    now = dict(outcomes)
+    for event in map(read, messages):
+        match event:
+            case Round(simulated=False, outcome=outcome):
+                now[event.shoe, event.round] = outcome
+            case Correction(outcome=outcome) if (event.shoe, event.round) in now:
+                now[event.shoe, event.round] = outcome
+            case Void():
+                now.pop((event.shoe, event.round), None)
+            case _:
+                pass
+    return now
+
+
+class Day:
+    """The gaming day that goes on, of the table whose past is at `path`. It begins at the time `begins`, HH:MM."""
+
+    def __init__(self, path: Path, begins: str) -> None:
+        self._path = path
+        self._begins = time.fromisoformat(begins)
+        self._of: tuple[str, str] | None = None
+        self._last_seq = 0
+        self._outcomes: dict[Where, str] = {}
+
+    def since(self) -> str:
+        """When the day began, as events tell a time."""
+        return begun(datetime.now().astimezone(), self._begins).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+    async def catch_up(self, epoch: str) -> None:
+        """Ask for the day's new events of this epoch. Raises OSError or ValueError where there is no proper answer."""
+        if (of := (epoch, self.since())) != self._of:
+            self._of, self._last_seq, self._outcomes = of, 0, {}
+        events = [event async for event in told(self._path, f"{self._last_seq} {of[1]}")]
+        self._outcomes = noted(self._outcomes, events)
+        if events:
+            self._last_seq = events[-1]["seq"]
+
+    def view(self) -> dict[str, int]:
+        """How many rounds the day has had, and how many each side won."""
+        return {"rounds": len(self._outcomes), **Counter(self._outcomes.values())}
