@@ -245,10 +245,26 @@ def _import(tests: Sequence[str]) -> None:
     from tests.support.remembered import remember
 
     remember()
-
+    _work_types_out()
     for kind in ("royal9", "baccarat_royal", "lucky9"):
         load(example_table(kind))  # what is made of the types on the way serves each fork
     language()
+
+
+def _work_types_out() -> None:
+    """Let msgspec work out the types of facts and events, and argparse its words, before anybody forks."""
+    from msgspec import ValidationError, convert
+
+    from controller.contract import event_reading
+    from controller.daemon.record import fact_json
+    from controller.people.cli.command import parser_of
+
+    for type_ in event_reading._TYPES.values():
+        with suppress(ValidationError):
+            convert({}, type_)
+    with suppress(ValidationError):
+        convert({}, fact_json._GAME)
+    parser_of(())
 
 
 def _main() -> None:
