@@ -184,6 +184,40 @@ def test_a_version_that_does_not_become_ready_is_left_by_itself(table: Table, pa
     assert table.runs() == __version__
 
 
+def _another_cell(program: Path) -> None:
+    """Let Banker stand on six where Player drew a six."""
+    game = program / "rules" / "game" / "baccarat.py"
+    text = game.read_text("utf-8")
+    cell = "    player, banker = hands(tableau, dealt)\n    hand = _next_hand(tableau, player, banker)\n"
+    assert text.count(cell) == 1
+    stands = "    if hand is Hand.BANKER and [str(card)[0] for card in player[2:]] == ['6']:\n        hand = None\n"
+    game.write_text(text.replace(cell, cell + stands), "utf-8")
+
+
+def test_a_version_is_rehearsed_on_the_tables_own_past_and_one_with_another_cell_of_drawing_is_not_taken(
+    table: Table, package: Path, tmp_path: Path
+) -> None:
+    table.install(package)
+    table.set_up()
+    table.open_a_shoe()
+    table.draw("2S", "2D", "3S", "4D", "6H", "7C")
+    eventually_now(lambda: len(table.machine.run("tablectl", "rounds").stdout.splitlines()) == 1)
+    table.close_the_shoe()
+    rows = table.journal().rows
+    table.install(another(package, BROKEN, tmp_path, _another_cell))
+    told = table.machine.run("tablectl", "versions").stdout
+    assert f"Version {BROKEN} is not taken, so {__version__} stays. told_differently: Shoe 1, round 1 (row " in told
+    assert f"the table told: nothing. Version {BROKEN} would tell: round, player 2S 3S 6H = 1  banker 2D 4D = 6" in told
+    assert (table.runs(), table.journal().rows) == (__version__, rows)
+    again = table.machine.run("tablectl", "update", "--rehearse", BROKEN, check=False)
+    assert "told_differently: Shoe 1, round 1" in again.stderr
+    table.install(another(package, NEXT, tmp_path))
+    eventually_now(lambda: table.runs() == NEXT)
+    assert "1 shoe with" in table.machine.run("tablectl", "versions").stdout
+    others = table.machine.run("find", str(STATE), "!", "-user", "table-controller").stdout
+    assert others == ""
+
+
 def test_a_version_that_cannot_read_the_journal_is_refused_with_its_words(
     table: Table, package: Path, tmp_path: Path
 ) -> None:

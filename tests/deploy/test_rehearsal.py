@@ -360,6 +360,9 @@ def test_a_person_rehearses_a_folder_and_switches_nothing(
 ) -> None:
     rules = load(simulated_table(tmp_path, 1)).rules
     table = stopped_table(tmp_path, [ShoeOpened(1, "dealer", rules, "digest", "test")])
+    table.write_text(table.read_text("utf-8") + "\n[news]\n", "utf-8")
+    with raising("config_invalid"):
+        load(table)  # written for the new version already
     monkeypatch.setenv("TABLE_CONTROLLER_TABLE", str(table))
     monkeypatch.setattr(versions, "FOLDER", tmp_path / "none")
     new = program(tmp_path / "new", OURS)

@@ -16,12 +16,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from controller import __version__
 from controller.basics.disk import sync_folder
 from controller.basics.errors import TableError
 from controller.contract.face.reports import VersionsReport, VersionTold
 from controller.contract.face.table import BETWEEN_SHOES
 from controller.daemon.config import load
+from controller.daemon.config.table_file import JournalSection
 from controller.people.cli.client import status_of
 from controller.people.cli.files import default_table
 from controller.people.cli.rehearsal import LATEST_ROWS, rehearse
@@ -277,17 +280,21 @@ def _left_open(journal: Path) -> bool:
     return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
 
 
+class _OfTable(msgspec.Struct, frozen=True):
+    journal: JournalSection
+
+
 def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
     """How this version's rehearsal on this machine's table went; empty where there is no table or no journal yet.
 
+    Of the table's file only the section of the journal is read: the rest may be written for the new version already.
     Raises TableError as `rehearse` does.
     """
     try:
-        kept = load(default_table("update")).file.journal
-    except TableError as error:
-        if error.code != "no_table":
-            raise
-        return ""
+        text = default_table("update").read_text("utf-8")
+        kept = msgspec.toml.decode(text, type=_OfTable).journal
+    except (TableError, msgspec.DecodeError, OSError):
+        return ""  # no table, or none that runs: `_unfit` says which
     installed = os.geteuid() == 0 and FOLDER.is_dir()
     account, nobody = (_ACCOUNT, "nobody") if installed else (None, None)
     journal = Path(kept.path)
