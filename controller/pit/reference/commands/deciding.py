@@ -12,7 +12,7 @@ from controller.basics.waited import waited_for
 from controller.pit.reference.account import Account, MeterAccount
 from controller.pit.reference.asked import award_lines
 from controller.pit.reference.commands import asking
-from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
+from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json, report
 
 
 def add_list(parser: ArgumentParser) -> None:
@@ -26,14 +26,8 @@ def list_awards(options: Namespace) -> int:
     with existing(options.ledger) as ledger:
         awards = ledger.awards()
     shown = [award for award in awards if options.all or award.open]
-    if options.json:
-        print_json(shown)
-        return 0
-    for award in shown:
-        print("\n".join(award_lines(award)))
-    if not shown:
-        print("no awards" if options.all else "no awards are open")
-    return 0
+    none = "no awards" if options.all else "no awards are open"
+    return report(options, shown, [line for award in shown for line in award_lines(award)] or [none])
 
 
 def add_decision(do: str) -> Callable[[ArgumentParser], None]:
@@ -69,12 +63,7 @@ def decisions(options: Namespace) -> int:
     """Show what people decided, or what they were refused."""
     with existing(options.ledger) as ledger:
         found: Sequence[object] = ledger.refused() if options.refused else ledger.decided()
-    if options.json:
-        print_json(found)
-        return 0
-    for each in found:
-        print(_decision_line(each) if isinstance(each, dict) else each)
-    return 0
+    return report(options, found, (_decision_line(each) if isinstance(each, dict) else each for each in found))
 
 
 def _decision_line(decided: dict[str, Any]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -66,6 +68,17 @@ def add_key(parser: ArgumentParser) -> None:
 def print_json(reported: object) -> None:
     """Print a report for a program. A part of a cent is a text, such as "1/3"."""
     print(json.dumps(to_builtins(reported, enc_hook=str), indent=2))
+
+
+def report(options: Namespace, found: object, lines: Iterable[object]) -> int:
+    """Print what was found: for a program that asked so, or else these lines for people."""
+    if options.json:
+        print_json(found)
+    else:
+        for line in lines:
+            print(line)
+    sys.stdout.flush()  # here, where `main` still catches a broken pipe
+    return 0
 
 
 def place(text: str) -> Place:

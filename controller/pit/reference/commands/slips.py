@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.json import decode
@@ -11,7 +12,7 @@ from controller.basics.errors import TableError
 from controller.basics.money import figures
 from controller.pit.paper.slip_page import slip_page
 from controller.pit.reference.commands import asking
-from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, print_json
+from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, report
 from controller.pit.reference.slips import Slip, ToPrint
 
 
@@ -52,17 +53,14 @@ def add_list(parser: ArgumentParser) -> None:
 def list_slips(options: Namespace) -> int:
     with existing(options.ledger) as ledger:
         slips = ledger.slips()
-    if options.json:
-        print_json(slips)
-        return 0
-    for each in slips:
-        print(_line(each))
-        for printed in each.prints:
-            what = "original" if printed.copy == 1 else f"copy {printed.copy - 1}"
-            print(f"    {what}, {printed.at}, by {printed.by}")
-    if not slips:
-        print("no slips were printed")
-    return 0
+    return report(options, slips, [line for each in slips for line in _lines(each)] or ["no slips were printed"])
+
+
+def _lines(slip: Slip) -> Iterator[str]:
+    yield _line(slip)
+    for printed in slip.prints:
+        what = "original" if printed.copy == 1 else f"copy {printed.copy - 1}"
+        yield f"    {what}, {printed.at}, by {printed.by}"
 
 
 def _line(slip: Slip) -> str:

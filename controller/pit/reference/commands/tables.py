@@ -23,7 +23,7 @@ from controller.pit.reference.commands.options import (
     add_ledger,
     add_reason,
     key_file,
-    print_json,
+    report,
 )
 from controller.pit.reference.opening import read_alarms, read_forks, read_log
 
@@ -174,15 +174,8 @@ def add_alarms(parser: ArgumentParser) -> None:
 
 def alarms(options: Namespace) -> int:
     kept = read_alarms(options.ledger, options.table)
-    if options.json:
-        print_json(kept)
-        return 0
-    for alarm in kept:
-        print(alarm)
-    if not kept:
-        print("no alarms are kept" + ("" if options.table is None else f" of {options.table}"))
-    sys.stdout.flush()  # here, where `main` still catches a broken pipe
-    return 0
+    none = "no alarms are kept" + ("" if options.table is None else f" of {options.table}")
+    return report(options, kept, kept or [none])
 
 
 def add_forks(parser: ArgumentParser) -> None:

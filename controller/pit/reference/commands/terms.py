@@ -10,7 +10,7 @@ from controller.pit.reference.commands.options import (
     add_ledger,
     add_reason,
     existing,
-    print_json,
+    report,
 )
 
 
@@ -24,13 +24,7 @@ def show(options: Namespace) -> int:
     """Show what runs, and what waits."""
     with existing(options.ledger) as ledger, ledger.meter_terms() as terms:
         shown = terms.approved()
-    if options.json:
-        print_json(shown)
-        return 0
-    for each in shown.terms:
-        print(each)
-    print(f"the terms that run have the digest {shown.digest}")
-    return 0
+    return report(options, shown, [*shown.terms, f"the terms that run have the digest {shown.digest}"])
 
 
 def add_propose(parser: ArgumentParser) -> None:
