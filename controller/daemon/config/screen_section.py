@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
-from xml.etree import ElementTree
 
 from msgspec import Struct
 
@@ -225,6 +224,8 @@ _ACTIVE = {"script", "foreignObject", "iframe", "image", "feImage", "a", "handle
 
 
 def _check_svg(path: Path, content: bytes) -> None:
+    from xml.etree import ElementTree  # a start waits for what is imported, and few houses have an image
+
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise _FileError(f"{path} has a DOCTYPE or entities", "Save it as a plain SVG, in UTF-8.")
     try:
