@@ -29,18 +29,20 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 
 async def eventually(holds: Callable[[], object], what: str = "") -> None:
     """Look again and again until `holds()` is true."""
-    deadline_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while not holds():
-        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
-        await asyncio.sleep(0.005)
+        waited_s = time.monotonic() - began_s
+        assert waited_s < PATIENCE_S, f"waited {PATIENCE_S} s in vain {what}"
+        await asyncio.sleep(min(0.02, max(0.005, waited_s / 10)))
 
 
 def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
     """Look again and again until `holds()` is true, where there is no loop."""
-    deadline_s = time.monotonic() + within_s
+    began_s = time.monotonic()
     while not holds():
-        assert time.monotonic() < deadline_s, f"waited {within_s} s in vain {what}"
-        time.sleep(0.01)
+        waited_s = time.monotonic() - began_s
+        assert waited_s < within_s, f"waited {within_s} s in vain {what}"
+        time.sleep(min(0.05, max(0.01, waited_s / 10)))  # a look may ask a browser or a daemon, which is not quick
 
 
 def lines_of(stream: IO[str]) -> queue.Queue[str]:
