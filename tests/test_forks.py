@@ -58,6 +58,14 @@ def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatc
             assert pit.wait(waiting.PATIENCE_S) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
 
 
+def test_code_is_run_in_a_fork_where_it_says_that_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "on", True)
+    code = "import sys; print(*sys.argv, 'controller.daemon.app' in sys.modules)"
+    for begins, forked in ((forks.ALIKE, "True"), ("", "False")):
+        command = python("-c", begins + code, "a", "b")
+        assert subprocess.check_output(command, cwd=forks.ROOT, text=True) == f"-c a b {forked}\n"
+
+
 def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forker = forks._start()
     monkeypatch.setattr(forks, "on", True)

@@ -32,6 +32,7 @@ from controller.rules.game.cards import Card
 from controller.table.facts import CardDrawn, Fact, ProgressiveWagers, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table
 from controller.table.step import step
+from tests.support import forks
 from tests.support.contract import check_event
 from tests.support.errors import raising
 from tests.support.in_a_fork import exit_code
@@ -287,9 +288,8 @@ def test_another_process_is_kept_away_and_a_killed_one_lets_go(tmp_path: Path) -
         sys.stdin.read()
     """
     path = tmp_path / "j"
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program), str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
+    command = [sys.executable, "-c", forks.ALIKE + textwrap.dedent(program), str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"open\n"
         with raising("journal_in_use"):

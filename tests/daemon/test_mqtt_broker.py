@@ -19,6 +19,7 @@ import pytest
 from controller.people.cli.programs import free_port, mosquitto
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
+from tests.support import forks
 from tests.support.brokers import Broker, Peer
 from tests.support.waiting import eventually, run
 
@@ -231,7 +232,7 @@ def test_a_process_that_is_killed_leaves_its_will(port: int, pit: Peer) -> None:
                 await asyncio.Event().wait()
         asyncio.run(main())
     """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], cwd=ROOT) as table:
+    with subprocess.Popen([sys.executable, "-c", forks.ALIKE + textwrap.dedent(program)], cwd=ROOT) as table:
         assert pit.next().payload == b'{"online":true}'
         table.kill()
     assert pit.next().payload == WILL.payload

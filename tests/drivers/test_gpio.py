@@ -300,7 +300,6 @@ A_DAEMON = """
 from drivers.devices import InputWiring, LampWiring
 from controller.basics.errors import TableError
 from drivers.gpio import GpioPins, load_rpi_gpio
-from tests.support.errors import raising
 try:
     pins = GpioPins(load_rpi_gpio(), {"fault": LampWiring(27, "low")}, {"deal": InputWiring(22, "low", "up")})
 except TableError as error:

@@ -18,6 +18,7 @@ from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
 from controller.contract.keys import SigningKey
 from tests.pit.house import EPOCH, KEY, ROOT, TABLE, Far, House, ack
+from tests.support import forks
 from tests.support.brokers import needs_mosquitto
 from tests.support.waiting import PATIENCE_S, until
 
@@ -78,10 +79,9 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
     assert house.held() == [(n, event(n)) for n in range(1, last + 1)]
 
 
-_SET_CLOCK = """
-import runpy, sys, time
+_SET_CLOCK = f"""{forks.ALIKE}import runpy, sys, time
 from pathlib import Path
-right, moved_s = time.time_ns, Path({moved_s!r})
+right, moved_s = time.time_ns, Path({{moved_s!r}})
 time.time_ns = lambda: right() + int(moved_s.read_text()) * 1_000_000_000
 sys.argv = sys.argv[2:]
 runpy.run_module("controller.pit.reference", run_name="__main__")

@@ -21,10 +21,10 @@ from controller.pit.reference.standing import read_account, read_standing
 from tests.pit.evening import KEY, TableEvening
 from tests.pit.postgresql import over_both
 from tests.pit.test_meters import give, opened
+from tests.support import forks
 
 ROOT = Path(__file__).resolve().parents[2]
-_LOOK = """
-import os, sys
+_LOOK = f"""{forks.ALIKE}import os, sys
 from pathlib import Path
 from controller.pit.reference.standing import read_account, read_standing
 if os.getuid() == 0:

@@ -22,10 +22,10 @@ import pytest
 
 from controller.people.cli import programs
 from tests.screen.browser import PROGRAM, needs_a_browser
+from tests.support import forks
 from tests.support.waiting import PATIENCE_S, eventually_now
 
-_KIOSK = """
-import sys
+_KIOSK = f"""{forks.ALIKE}import sys
 from controller.people.screen import kiosk
 kiosk._LOOK_S = kiosk._AGAIN_S = 0.1
 kiosk.keep_showing(sys.argv[1], sys.argv[4:], float(sys.argv[2]), float(sys.argv[3]))

@@ -44,6 +44,8 @@ tests_of_workers: Sequence[str] = ()
 _PROGRAMS = ("controller.people.cli.main", "controller.pit.reference", "drivers.sim")
 _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
 _WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python's arguments where xdist starts one
+ALIKE = "# In a fork of the program this does the same.\n"
+"""Code for `python -c` that begins so is run in a fork."""
 _START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
     "controller.basics.manual",
@@ -94,6 +96,8 @@ def _is_ours(args: Any, folder: str) -> bool:
     match args:
         case [sys.executable, "-m", module, *_]:
             return module in _ANYWHERE or (module in _PROGRAMS and folder == str(ROOT))
+        case [sys.executable, "-c", str(code), *_] if code.startswith(ALIKE):
+            return folder == str(ROOT)
         case [sys.executable, *arguments]:
             return arguments == _WORKER and bool(tests_of_workers)
     return False
@@ -295,6 +299,9 @@ def _main() -> None:
             case ["-m", module, *arguments]:
                 sys.argv = ["-m", *arguments]
                 runpy.run_module(module, run_name="__main__", alter_sys=True)
+            case ["-c", code, *arguments]:
+                sys.argv = ["-c", *arguments]
+                exec(code, {"__name__": "__main__"})
             case [*_, code]:
                 sys.argv = ["-c"]
                 exec(code, {"__name__": "__main__"})
