@@ -35,7 +35,8 @@ def _accepted(path: Path, good: bytes, place: int, bit: int) -> bool:
 
 
 def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
-    """All of the signature, in each of its bits, and a sample of the rest."""
+    """A bit of each letter of the signature, each bit of its end, whose last bits Base64 leaves unused, and a sample of
+    the rest."""
     path, good = _signed_page(tmp_path)
     assert verified(path).by == "Nguyễn"
     begin = good.index(b'"signature": "') + len(b'"signature": "')
@@ -43,7 +44,8 @@ def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
     assert len(signature) == 88
     places = {*random.Random(11).sample(range(len(good)), _SAMPLE)}
     accepted = [place for place in places if _accepted(path, good, place, 1)]
-    accepted += [place for place in signature for bit in range(8) if _accepted(path, good, place, 1 << bit)]
+    bits = {place: range(8) if place >= signature[-4] else [place % 8] for place in signature}
+    accepted += [place for place in signature for bit in bits[place] if _accepted(path, good, place, 1 << bit)]
     assert not accepted
 
 
