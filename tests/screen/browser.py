@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -207,6 +207,13 @@ class Browser:
         on the players' page, text smaller than 14 px where the window has 720 lines."""
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
+
+    def unfit_after(self, poses: Iterable[str], expression: str) -> list[tuple[list[str], Any]]:
+        """What does not fit after each of these statements, and the expression's value then. Nothing is painted
+        between them."""
+        steps = ", ".join(f"() => {{ {pose} }}" for pose in poses)
+        looks = f"[{steps}].map(pose => {{ pose(); return [(() => {{ {_UNFIT} }})(), {expression}]; }})"
+        return [(unfit, value) for unfit, value in self.read(looks)]
 
     def faint(self) -> list[str]:
         """Text that stands out from what is behind it by less than 4.5:1, measured in the pixels of the page."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -94,5 +94,12 @@ class Page:
 
     def pose(self, told: dict[str, Any]) -> None:
         """Tell the page these parts."""
+        self.browser.run(self._telling(told))
+
+    def unfit_in(self, poses: Iterable[dict[str, Any]], expression: str) -> list[tuple[list[str], Any]]:
+        """What does not fit in each of these poses, and the expression's value there."""
+        return self.browser.unfit_after(map(self._telling, poses), expression)
+
+    def _telling(self, told: dict[str, Any]) -> str:
         said = json.dumps(spoken(told, self._languages))
-        self.browser.run(f"for (const [part, said] of Object.entries({said})) heard(part, said)")
+        return f"for (const [part, said] of Object.entries({said})) heard(part, said)"

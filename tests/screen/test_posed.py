@@ -77,20 +77,20 @@ def _waiting_for(waits: str) -> dict[str, Any]:
 def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
     """Nor is anything that the table waits for: the longest of these stand beside a mark."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
-    meters = parts(table)["meters"]["cents"]
+    told = parts(table)
+    meters = told["meters"]["cents"]
+    poses: dict[object, dict[str, Any]] = {
+        cents: {"meters": {"fresh": True, "cents": dict.fromkeys(meters, cents)}} for cents in AMOUNTS
+    }
+    poses |= {waits: _waiting_for(waits) for waits in _LONGEST_WAITS}
     for size, languages in every_pose():
         page.browser.size(size)
         page.speak(*languages)
-        page.pose(parts(table))
-        sizes = []
-        for cents in AMOUNTS:
-            page.pose({"meters": {"fresh": True, "cents": dict.fromkeys(meters, cents)}})
-            assert page.browser.unfit() == [], f"{cents} at {size}, {languages}"
-            sizes.append(page.browser.read(_LETTERS))
+        page.pose(told)
+        looks = dict(zip(poses, page.unfit_in(poses.values(), _LETTERS), strict=True))
+        assert {pose: unfit for pose, (unfit, _) in looks.items() if unfit} == {}, f"at {size}, {languages}"
+        sizes = [looks[cents][1] for cents in AMOUNTS]
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
-        for waits in _LONGEST_WAITS:
-            page.pose(_waiting_for(waits))
-            assert page.browser.unfit() == [], f"{waits} at {size}, {languages}"
 
 
 @pytest.mark.proof
@@ -383,6 +383,7 @@ def test_each_target_on_the_technicians_page_is_large_enough_for_a_finger(page: 
     small = f"{_TARGETS}.filter(([, box]) => box.width < 40 || box.height < 40).map(([name]) => name)"
     assert page.browser.read(f"{_TARGETS}.length") == 5
     assert page.browser.read(small) == []
+    page.load()
 
 
 def test_players_and_technician_read_the_time_of_day(page: Page) -> None:
@@ -394,6 +395,7 @@ def test_players_and_technician_read_the_time_of_day(page: Page) -> None:
         assert page.browser.read("clock.dateTime === clock.textContent && clock.getBoundingClientRect().width > 0")
         page.browser.run("Date.prototype.getMinutes = () => 7; Date.prototype.getHours = () => 3;")
         page.browser.until("clock.textContent === '03:07'")
+    page.load()
 
 
 # Money.
