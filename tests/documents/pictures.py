@@ -70,6 +70,7 @@ def main() -> None:
                 browser.until("document.querySelector('#rounds tr') && document.body.innerText.includes('ttyUSB0')")
             else:
                 people.wait()
+                browser.until("known.placard.seat_hands || known.day?.rounds === known.shoe.counts.rounds")
                 browser.until(f"document.getElementById('hit').hidden === {str(name != 'screen-hit').lower()}")
                 browser.run("document.documentElement.dataset.turn = 0")
             browser.small_picture(name, _LAST_PART if technicians else None)
