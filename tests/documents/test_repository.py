@@ -111,3 +111,13 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version() -> 
     assert version is not None
     assert first[1] in ("Unreleased", version[1])
     assert ROOT / "CONTRIBUTING.md" in DOCUMENTS
+
+
+def test_each_promise_has_a_command_that_checks_it_by_tests_that_there_are() -> None:
+    text = (ROOT / "docs" / "promises.md").read_text("utf-8")
+    promised, checked = (part.partition("|---|---|---|\n")[2].partition("\n\n")[0] for part in text.split("## ", 2)[:2])
+    commands = {row.split(" | ")[0]: row.split(" | ")[1].strip("`").split() for row in checked.splitlines()}
+    assert list(commands) == [row.split(" | ")[0] for row in promised.splitlines()]
+    for pytest_, *words in commands.values():
+        assert pytest_ == "pytest"
+        assert [word for word in words if word != "--proof" and not (ROOT / word).exists()] == []
