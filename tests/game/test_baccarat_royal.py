@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +19,7 @@ from controller.rules.game.hands import Outcome, TwoHands, as_it_lies
 from controller.rules.game.play import Call, Choose, Draw, Play, Reveal
 from controller.rules.game.seating import Actives, Seating, TieMoves, WinMoves, drawn_actives, next_actives
 from tests.support.bets import bet, bets_of, decided
+from tests.support.each import each
 from tests.support.samples import examples
 from tests.support.tables import cards
 
@@ -105,14 +107,8 @@ def refuses(plays: list[Play], *illegal: Play, game: BaccaratRoyal = PRINTED) ->
 # The drawing tables.
 
 
-def test_every_round_follows_the_drawing_tables() -> None:
-    for game_name in BANK:
-        for banker in TOTALS:
-            for player in TOTALS:
-                _follows_the_drawing_tables(game_name, player, banker)
-
-
-def _follows_the_drawing_tables(game_name: str, player: int, banker: int) -> None:
+@each("game_name, banker, player", product(BANK, TOTALS, TOTALS))
+def test_every_round_follows_the_drawing_tables(game_name: str, banker: int, player: int) -> None:
     game, plays = game_of(game_name), hole_cards(player, banker)
     if player > 7 or banker > 7:
         ends(game, plays, player, banker, natural=True)
@@ -375,12 +371,8 @@ _SEAT_AND_MOVE = [
 ]
 
 
-def test_the_losers_position_moves_clockwise() -> None:
-    for on_win, on_tie, occupied, player, banker, won, then_player, then_banker in _SEAT_AND_MOVE:
-        _the_losers_position_moves(on_win, on_tie, occupied, player, banker, won, then_player, then_banker)
-
-
-def _the_losers_position_moves(
+@each("on_win, on_tie, occupied, player, banker, won, then_player, then_banker", _SEAT_AND_MOVE)
+def test_the_losers_position_moves_clockwise(
     on_win: WinMoves,
     on_tie: TieMoves,
     occupied: str,

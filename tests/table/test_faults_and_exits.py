@@ -327,10 +327,10 @@ def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: 
     assert table.table == stopped
 
 
-def test_each_exit_leaves_it() -> None:
-    for code, enter in EACH:
-        for exit_ in sorted(enter().exits):
-            _this_exit_leaves_it(code, enter, exit_)
+@each("code, enter", EACH)
+def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
+    for exit_ in sorted(enter().exits):
+        _this_exit_leaves_it(code, enter, exit_)
 
 
 def _this_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exit_: str) -> None:

@@ -51,6 +51,7 @@ from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Row
 from controller.table.public import PHASE_NAMES
 from controller.table.states import Held, KnownCard, Paused, WagersOpen, Waiting
 from controller.words.language import language
+from tests.support.each import each
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards
 
 CARD = Card.parse("7C")
@@ -282,16 +283,20 @@ EVENTS = {
 TAKES_A_CARD = {"turned_up", "burned", "simulated", "dealt", "kept"}
 
 
-def test_each_cell_is_what_happens_and_leads_where_it_says() -> None:
-    untouched = cache(lambda in_phase: in_phase())
-    for row, phase, word in CELLS:
-        in_phase = TRIED_AT.get(row, PHASES)[phase]
-        before, table = untouched(in_phase), in_phase()
-        assert (before.face.phase, before.fault) == (phase, None)
-        table.told()
-        refused = _happens(row, table)
-        _is_what_happens(row, phase, word, refused, before, table)
-        _leads_where_it_says(row, phase, refused, before, table)
+@each("row, phase, word", CELLS)
+def test_each_cell_is_what_happens_and_leads_where_it_says(row: str, phase: str, word: str) -> None:
+    in_phase = TRIED_AT.get(row, PHASES)[phase]
+    before, table = _untouched(in_phase), in_phase()
+    assert (before.face.phase, before.fault) == (phase, None)
+    table.told()
+    refused = _happens(row, table)
+    _is_what_happens(row, phase, word, refused, before, table)
+    _leads_where_it_says(row, phase, refused, before, table)
+
+
+@cache
+def _untouched(in_phase: Callable[[], TableUnderTest]) -> TableUnderTest:
+    return in_phase()
 
 
 def _happens(row: str, table: TableUnderTest) -> str | None:
@@ -369,14 +374,15 @@ def test_what_the_table_raises_and_refuses_has_words_and_every_move_is_in_it() -
     assert {cell for cell in cells if isinstance(cell, Move)} == set(Move)
 
 
-def test_while_a_fault_stands_a_report_is_held_and_changes_nothing() -> None:
-    for row, report in HAPPENINGS.items():
-        for phase in PHASES:
-            if not isinstance(report, Request):
-                _is_held_and_changes_nothing(row, report, phase)
+REPORTS = [
+    (row, report, phase) for row, report in HAPPENINGS.items() for phase in PHASES if not isinstance(report, Request)
+]
 
 
-def _is_held_and_changes_nothing(row: str, report: ShoeFact | OwnFact, phase: str) -> None:
+@each("row, report, phase", REPORTS)
+def test_while_a_fault_stands_a_report_is_held_and_changes_nothing(
+    row: str, report: ShoeFact | OwnFact, phase: str
+) -> None:
     table = PHASES[phase]().believe(ShoeErrorRaised(ShoeError.CANNOT_READ))
     stopped = table.table
     table.told()
