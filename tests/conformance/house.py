@@ -96,11 +96,13 @@ def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
         edits = f"-e '/^{key}/d' -e 's/^.meters.{{meter}}.$/&\\n{key} = {value}/'"
         return f"sed -i {edits} {shlex.quote(str(settings))} && {act} terms propose --reason kit {desk} Ann --with Bob"
 
+    correct = f"{act} meter correct {{event}} --document kit --reason kit {desk} Ann --with Bob"
     close = f"{act} meter close {{meter}} --into {{into}} --document kit --reason kit {desk} Ann --with Bob"
     return {
         "limit": write("limit_cents", "{limit_cents}"),
         "price": write("prices_cents", "[{price_cents}]"),
         "close": close,
+        "correct": correct,
     }
 
 
@@ -131,4 +133,7 @@ def try_second_pit(folder: Path, only: Sequence[str] = ()) -> Report:
     steps = {"verify": "verified", "pay": "paid", "reject": "rejected"}
     decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}
     adopt = f"{act} adopt {shlex.quote(ledger)} {{table}} {{epoch}} {{key}}"
-    return try_program([program[-1], "run", ledger, "{broker}"], {"adopt": adopt, **decisions}, folder, ROOT, only)
+    correct = f"{act} corrected {shlex.quote(ledger)} {{event}}"
+    return try_program(
+        [program[-1], "run", ledger, "{broker}"], {"adopt": adopt, "correct": correct, **decisions}, folder, ROOT, only
+    )

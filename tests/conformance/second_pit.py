@@ -1,6 +1,7 @@
 """A second pit, written from the contract's page alone: MQTT 5 on a bare socket, PyNaCl's keys. The contract suffices.
 
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
+    second_pit corrected LOG EVENT
 
 Its books are a file of lines: whatever happened, in order. It has one meter, and nothing for people: it is no example.
 """
@@ -37,7 +38,8 @@ class Books:
     def __init__(self, path: str) -> None:
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
-        self.wagered, self.given, self.voided, self.wins = 0, 0, list[Row](), list[Row]()
+        self.wagered, self.given, self.off, self.wins = 0, 0, list[Row](), list[Row]()
+        self.voids = Row()
         self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
         self.shown, self.locked, self.open = Row(), Row(), Row()
         self.awards, self.steps, self.told = list[Row](), list[Row](), list[Row]()
@@ -54,7 +56,7 @@ class Books:
 
     def level(self) -> Fraction:
         seeds = SEED * (1 + sum(win["stands"] and win["share"] == 1 for win in self.wins))
-        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.voided]
+        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.off]
         return Fraction(seeds + PART * (self.wagered - sum(left)) - self.given)
 
     def write(self, **line: object) -> None:
@@ -114,7 +116,10 @@ class Books:
             case {"type": "void", "progressive": bets}:
                 places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
                 self.open.pop(hand[:2], None)
-                self.voided += [self.wagers.pop(place) for place in places if place in self.wagers]
+                gone = [self.wagers.pop(place) for place in places if place in self.wagers]
+                self.voids.setdefault(event["id"], []).extend(gone)  # what they gave stays
+            case {"corrected": void}:
+                self.off += self.voids.pop(void)
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
                 award = {
                     "award": f"{event['table']}.{len(self.awards) + 1}",
@@ -147,7 +152,7 @@ class Books:
             win["added"] = max(0, win["least"] - win["cents"])
             win["cents"] += win["added"]
             self.wins.append(win)
-            for wager in self.wagers.values():
+            for wager in [*self.wagers.values(), *(each for void in self.voids.values() for each in void)]:
                 wager["won"].append(win)
         award["win"] = win
         win["awards"].append(award)
@@ -299,6 +304,12 @@ def main(act: str, path: str, *words: str) -> None:
     if act == "run":
         host, _, port = words[0].rpartition(":")
         asyncio.run(SecondPit(Books(path)).run(host, int(port)))
+        return
+    if act == "corrected":
+        books = Books(path)
+        if not books.voids.get(words[0]):
+            sys.exit("It is no void, or was corrected before.")
+        books.write(corrected=words[0])
         return
     books, after = Books(path), {"verified": ["pending"], "paid": ["verified"], "rejected": ["pending", "verified"]}
     if any(each["award"] == words[0] and each["step"] not in after[act] for each in books.awards):

@@ -32,27 +32,23 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """A meter as it should be: its cents, exactly; the wagers on it, by hand; and how it was won."""
+    """A meter as it should be: its cents, exactly, and how it was won. A void moves nothing on it."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
-    fed: dict[Hand, int] = field(default_factory=dict)
     won: list[Won] = field(default_factory=list)
 
 
 @dataclass
 class Won:
-    """A level that a hand won: which hand, who shares it, what the meter began again with, the wagers by hand that were
-    on it, and how many cents of those wagers were voided since. The house added `added_cents`, since the table had
-    shown more at the lock, and still has `in_it_cents` of them in it."""
+    """A level that a hand won: which hand, who shares it, and what the meter began again with. The house added
+    `added_cents`, since the table had shown more at the lock, and still has `in_it_cents` of them in it."""
 
     hand: Hand
     cents: int
     added_cents: int
     from_reserve: int
     from_house: int
-    fed: dict[Hand, int]
-    voided: int = 0
     hits: list[str] = field(default_factory=list)
     rejected: set[str] = field(default_factory=set)
     paid: set[str] = field(default_factory=set)
@@ -86,13 +82,10 @@ class Reckoning:
                     self._locked_ms[hand] = max([round(at_ms), *before])
                 (royal9,) = event["progressive"]
                 for name, level in self.levels.items():
-                    level.fed[hand] = royal9["price_cents"] * len(royal9["seats"])
-                    self._feed(name, level.fed[hand])
-            case "void":
-                for name, level in self.levels.items():
-                    self._feed(name, -level.fed.pop(hand, 0))
-                    for won in level.won:  # the house bears it
-                        won.voided += won.fed.pop(hand, 0)
+                    _, share, reserve, _ = self._terms[name]
+                    wagered_cents = royal9["price_cents"] * len(royal9["seats"])
+                    level.cents += wagered_cents * share
+                    level.reserve += wagered_cents * reserve
             case "hit" if event["progressive"] is None:
                 self.cents[event["id"]] = event["fixed"]["cents"]
             case "hit":
@@ -120,13 +113,6 @@ class Reckoning:
             undone = level.won.pop()
             level.cents -= undone.from_reserve + undone.from_house
             level.reserve += undone.from_reserve
-            self._feed(meter, -undone.voided)
-            level.fed |= undone.fed
-
-    def _feed(self, meter: str, wagered_cents: int) -> None:
-        _, share, reserve, _ = self._terms[meter]
-        self.levels[meter].cents += wagered_cents * share
-        self.levels[meter].reserve += wagered_cents * reserve
 
     def _share(self, cents: int, hits: Sequence[str]) -> None:
         each, left = divmod(cents, len(hits))
@@ -142,10 +128,9 @@ class Reckoning:
             seed, _, _, most = self._terms[meter]
             cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
             added = max(0, self._shown[hand].get(meter, 0) - cents)
-            won = Won(hand, cents, added, from_reserve, max(0, seed - from_reserve), level.fed, in_it_cents=added)
+            won = Won(hand, cents, added, from_reserve, max(0, seed - from_reserve), in_it_cents=added)
             level.cents += won.from_reserve + won.from_house - cents
             level.reserve -= from_reserve
-            level.fed = {}
             level.won.append(won)
             self._won[hand, meter] = won
         won = self._won[hand, meter]

@@ -77,7 +77,7 @@ def signed_by_the_pit(said: dict[str, Any]) -> dict[str, Any]:
 
 class Evening:
     """Two tables and people, who do whatever a house can do. `did` counts what was done. With `limits` a meter may have
-    one, and its terms wait until it is won, as in no ledger of an earlier form."""
+    one, its terms wait until it is won, and a void lowers none, as in no ledger of an earlier form."""
 
     def __init__(self, seed: int, path: Path, steps: int = 40, *, limits: bool = True) -> None:
         self._limits = limits
@@ -91,7 +91,7 @@ class Evening:
         self._rounds: list[tuple[TableEvening, int, dict[str, list[int]]]] = []
         self._hits: dict[str, tuple[TableEvening, bytes]] = {}
         self.did: Counter[str] = Counter()
-        acts = [self._play] * 10 + [self._void] * 2 + [self._decide] * 5 + [self._tell] * 3
+        acts = [self._play] * 10 + [self._void] * 2 + [self._correct] * 2 + [self._decide] * 5 + [self._tell] * 3
         acts += [
             self._tell_of_another_ledger,
             self._dispute,
@@ -165,6 +165,16 @@ class Evening:
                 self._ledger, table, table.void_on(*((spot, each[: self._draw(1, 3)]) for spot, each in seats.items()))
             )
             table.round = now
+            if not self._limits:  # a void of an earlier version took off the meters at once what its wagers gave
+                with self._ledger._db.transaction():
+                    (last,) = self._ledger._db.execute("SELECT max(number) FROM event").fetchone()
+                    self._ledger._books.take_off("true", (), last + 1)
+
+    def _correct(self) -> None:
+        """Correct the meters after one of the voids that left something there."""
+        with suppress(TableError), self._ledger.closing_meters() as closings:
+            if left := closings.corrections.waiting():
+                closings.corrections.correct(self._random.choice(left).void, "Ann", "Bob", "F-19", "a card fell")
 
     def _decide(self) -> None:
         award = self._award()
@@ -288,6 +298,8 @@ TO_FORM_6 = (
     "ALTER TABLE terms DROP COLUMN limit_cents",
     "ALTER TABLE terms DROP COLUMN withdrawn",
     "ALTER TABLE meter DROP COLUMN closed",
+    "DROP INDEX wager_left",
+    "ALTER TABLE wager DROP COLUMN off_at",
 )
 """The statements by which a ledger gets the form of the version before this one."""
 

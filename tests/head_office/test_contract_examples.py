@@ -45,16 +45,30 @@ def reject(ledger: Ledger, award: str) -> int:
     return ledger.levels()["grand"]
 
 
+def correct(ledger: Ledger) -> bool:
+    """Correct the meters after the oldest void that left something there. Returns whether there was one."""
+    with ledger.closing_meters() as closings:
+        if left := closings.corrections.waiting():
+            closings.corrections.correct(left[0].void, "Ann", "Bob", "F-19", "a card fell")
+    return bool(left)
+
+
 @pytest.mark.parametrize(("share", "takes_cents"), [("1:10", 54), ("1:1", 0)])
-def test_a_void_takes_what_is_left_and_a_rejection_the_rest(ledger: Ledger, share: str, takes_cents: int) -> None:
+def test_a_correction_takes_what_is_left_of_a_void_and_a_rejection_the_rest(
+    ledger: Ledger, share: str, takes_cents: int
+) -> None:
     table, other = TableEvening("t-0", TERMS), TableEvening("t-1", TERMS)
     wagered(ledger, table, 60)
     give(ledger, other, other.lock(1, price_cents=0))
     hit(ledger, other, share)
     before_cents = ledger.levels()["grand"]
     give(ledger, table, table.void(1))
+    assert ledger.levels()["grand"] == before_cents, "a void lowers no meter"
+    assert correct(ledger) is (takes_cents > 0)
     assert ledger.levels()["grand"] == before_cents - takes_cents
-    assert reject(ledger, "t-1.1") == 1_000_000, "as if nobody had wagered nor won"
+    assert reject(ledger, "t-1.1") == 1_000_000 + (0 if takes_cents else 60), "as if nobody had won"
+    assert correct(ledger) is (takes_cents == 0)
+    assert ledger.levels()["grand"] == 1_000_000, "as if nobody had wagered nor won"
 
 
 @pytest.mark.parametrize("another_wins_first", [False, True])

@@ -404,7 +404,7 @@ def test_terms_that_head_office_has_not_approved_are_found(
     told = capsys.readouterr().out
     has = "small had the terms seed 0.70, 1/100 of a wager and 0 into the reserve, at most 0.70 to begin again"
     assert f"{has}, and head office has approved seed 0.70, 1/50 of a wager" in told
-    assert "small: what wagers gave is 0.50, played again to table t-1, shoe 1, round 3; the pit says 0.25" in told
+    assert "small: what wagers gave is 0.70, played again to table t-1, shoe 1, round 3; the pit says 0.35" in told
     for wrong in ("", "[meters.big]", APPROVED.replace('"1:3"', "3"), APPROVED.replace("1000", "1.5"), "meters = 7"):
         terms.write_text(wrong, "utf-8")
         assert head_office([f"north={path}", "--terms", str(terms)]) == 1

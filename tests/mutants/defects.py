@@ -271,9 +271,9 @@ MUTANTS = (
         (_SHOE_ACTS, "hits=tuple(hit for hit in table.hits if hit.meter is not None)", "hits=()"),
     ),
     _mutant(
-        "void_keeps_contribution",
-        "the pit does not take back what a voided wager gave to the meters",
-        (_BOOKS, "self._shares(stake, -price_cents * len(voided))", "self._shares(stake, 0)"),
+        "void_lowers_its_meter",
+        "a void takes off a meter what players were shown there",
+        (_BOOKS, 'self.post("void", {"house": -given}', 'self.post("void", {f"meter:{min(self._meters())}": -given}'),
     ),
     _mutant(
         "parts_of_a_cent_lost",

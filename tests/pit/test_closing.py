@@ -19,7 +19,7 @@ from controller.pit.reference.meters import Terms
 from controller.pit.reference.opening import Place
 from tests.pit.evening import EPOCH, TableEvening
 from tests.pit.postgresql import over_both
-from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.pit.test_meters import TERMS, balanced, code_of, correct, give, opened
 from tests.support.errors import raising
 
 BY = ("Ann", "Bob", "F-17", "the game ends")
@@ -61,7 +61,8 @@ def test_all_that_a_meter_holds_moves_to_another_and_nothing_is_lost(ledger: Led
     balanced(ledger)
     give(
         ledger, table, table.void_on(("royal9", [2]))
-    )  # long after: the house gives it back, and the others keep theirs
+    )  # long after: what it gave has gone on, and the other meter's part can be corrected
+    correct(ledger)
     assert ledger.levels() == {"small": small + 1_500 - 5}
     balanced(ledger)
 

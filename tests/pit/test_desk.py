@@ -371,6 +371,30 @@ def test_of_two_proposals_that_cross_the_second_is_refused_and_terms_that_wait_c
     balanced(pit.ledger)
 
 
+def test_a_void_lowers_a_meter_by_two_accounts_and_a_document_alone_and_once(unplayed: Pit) -> None:
+    """Who gains: a supervisor who voids rounds so that the meter before a friend's last round, or the house's debt,
+    is smaller. A void was enough for that, by that one person at the table."""
+    pit, table = unplayed, TableEvening("t-0")
+    give(pit.ledger, table, table.lock(1, 2))
+    shown = pit.ledger.levels()
+    give(pit.ledger, table, table.void(1, 2))
+    void = f"t-0/{EPOCH}/{len(table.sent)}"
+    assert pit.ledger.levels() == shown, "nobody but the table's one supervisor has said anything"
+    about = {"void": void, "document": "F-19", "reason": "a card fell"}
+    assert pit.code(DAN, "correct_void", **about) == "not_allowed"
+    assert pit.code(BEN, "correct_void", **{**about, "document": " "}) == "reason_missing"
+    assert pit.code(BEN, "correct_void", **{**about, "void": f"t-0/{EPOCH}/1"}) == "nothing_left", "it is no void"
+    first, crossing = (pit.proposed(who, "correct_void", **about) for who in (BEN, CAS))
+    assert pit.code(BEN, "confirm", **first) == "not_two_people"
+    assert pit.ledger.levels() == shown
+    assert pit.ask(CAS, "confirm", **first)["ok"]
+    assert pit.ledger.levels() == {"big": 1_000, "small": 70}
+    assert pit.code(BEN, "confirm", **crossing) == "nothing_left", "once"
+    told = pit.told()[-1]
+    assert (told["corrected"], told["off_cents"], told["document"]) == (void, {"big": 333, "small": 10}, "F-19")
+    balanced(pit.ledger)
+
+
 def test_a_meter_is_closed_by_two_accounts_that_saw_what_it_holds(unplayed: Pit) -> None:
     """Who gains: a manager who moves a meter's money to one that a friend plays."""
     pit, table = unplayed, TableEvening("t-0")

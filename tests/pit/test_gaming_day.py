@@ -89,6 +89,7 @@ class OwnMeter:
 
     def __init__(self) -> None:
         self.level, self.reserve = Fraction(100_000), Fraction(0)
+        self.voided = 0  # wagers that voids left on it
 
     def feed(self, wagers: int) -> None:
         self.level += wagers * Fraction(500, 3)
@@ -98,7 +99,13 @@ class OwnMeter:
         won, again = floor(self.level), min(floor(self.reserve), 130_000)
         self.level += max(again, 100_000) - won
         self.reserve -= again
+        self.voided = 0
         return won
+
+    def correct(self) -> None:
+        """Two people take off what voids left."""
+        self.feed(-self.voided)
+        self.voided = 0
 
 
 class SimulatedHouse:
@@ -107,7 +114,7 @@ class SimulatedHouse:
     def __init__(self, ledger: Ledger, wall: Clock, tables: int, seed: int) -> None:
         self.tally: dict[str, dict[tuple[str, str, str], Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         self.paid: dict[str, Counter[str]] = defaultdict(Counter)
-        self.meter, self.closing = OwnMeter(), dict[str, tuple[int, int]]()
+        self.meter, self.closing, self.corrected = OwnMeter(), dict[str, tuple[int, int]](), 0
         self._ledger, self._wall, self._chance = ledger, wall, random.Random(seed)
         self._tables = [TableEvening(f"t-{number}", ["big"]) for number in range(tables)]
         self.names = [table.table for table in self._tables]
@@ -133,6 +140,7 @@ class SimulatedHouse:
                 for table in self._tables:
                     self._round(table, names[-1])
             self._pay(names[-1])
+            self._correct()
             self.closing[names[-1]] = floor(self.meter.level), floor(self.meter.reserve)
             evening = self.local() - timedelta(hours=6)
             left = timedelta(days=1) - timedelta(hours=evening.hour, minutes=evening.minute, seconds=evening.second)
@@ -141,6 +149,14 @@ class SimulatedHouse:
             self._wall.now -= self.local() - before - left  # the clocks were changed in this night
             self._ledger.begin_day_if_due()
         return names
+
+    def _correct(self) -> None:
+        """Some evenings two people look through the voids that left something on the meter."""
+        with self._ledger.closing_meters() as closings:
+            for left in closings.corrections.waiting() if self._chance.random() < 0.6 else ():
+                closings.corrections.correct(left.void, "Ann", "Cas", "F-19", "a card fell")
+                self.corrected += 1
+                self.meter.correct()
 
     def _pay(self, day: str) -> None:
         for award in self._ledger.awards():
@@ -160,6 +176,8 @@ class SimulatedHouse:
         sent = [table.say("wagers_locked", by=dealer, progressive=[bet])]
         if chance.random() < 0.1:
             tally["voids"] += 1
+            self.meter.feed(3)
+            self.meter.voided += 3
             self.send(table, *sent, table.say("void", simulated=False, progressive=[bet]))
             return
         self.meter.feed(3)
@@ -232,6 +250,7 @@ def test_every_day_is_the_simulated_houses_to_the_cent(
             opening = house.closing[name]
             assert (level.closing_cents, reserve.closing_cents) == opening
             assert day.findings == day.notes == ()
+        assert house.corrected, "no void was corrected in all these days"
         hours = [_hours(drawn_up(path, name)) for name in names[:3]]
         assert hours == [24, 23, 24], "in the night to the 8th of March the clocks of Los Angeles go forward"
         load_or_make_key(path.with_name(f"{path.name}.key"))

@@ -18,7 +18,7 @@ from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import read_standing
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both
-from tests.pit.test_meters import balanced, give, opened
+from tests.pit.test_meters import balanced, correct, give, opened
 from tests.support.errors import raising
 
 LIMITED = {"big": Terms(1_000, Fraction(1, 5), Fraction(1, 10), 1_000, 1_150)}
@@ -58,7 +58,9 @@ def test_a_meter_stops_at_its_limit_and_what_comes_then_goes_on_the_next_level(a
         ledger.take_step("t-0.2", "rejected", "Ann")
         assert stands(ledger) == (1_150, 135, 200), "as if it had not been won"
         give(ledger, table, table.lock(1), table.void(1))
-        assert stands(ledger) == (1_150, 135, 200), "a void takes from the overflow first"
+        assert stands(ledger) == (1_150, 235, 250), "a void takes nothing"
+        correct(ledger)
+        assert stands(ledger) == (1_150, 135, 200), "a correction takes from the overflow first"
 
 
 def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) -> None:
@@ -72,6 +74,7 @@ def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) 
             give(ledger, table, table.lock(*seats))
             if chance.random() < 0.2:
                 give(ledger, table, table.void(*seats))
+                correct(ledger)
                 continue
             holds, reserve = holds + 100 * len(seats), reserve + 50 * len(seats)
             if chance.random() < 0.25:

@@ -107,6 +107,13 @@ def code_of(call: Callable[[], object]) -> str:
     return told.value.code
 
 
+def correct(ledger: Ledger) -> None:
+    """Correct the meters after each void that has left something there."""
+    with ledger.closing_meters() as closings:
+        for left in closings.corrections.waiting():
+            closings.corrections.correct(left.void, "Ann", "Bob", "F-19", "a card fell")
+
+
 def balanced(ledger: Ledger) -> None:
     account = ledger.account()
     assert account.findings == ()
@@ -132,6 +139,7 @@ def test_only_the_meters_that_a_bet_awards_grow_by_its_wagers(ledger: Ledger) ->
     give(ledger, table, table.lock_on(("a", (1, 4), 500, ("small",)), ("b", (1,), 300, ("big",)), ("c", (2,), 700, ())))
     assert ledger.levels() == {"big": 1_100, "small": 80}
     give(ledger, table, table.void_on(("a", (1, 4)), ("b", (1,)), ("c", (2,))))
+    correct(ledger)
     assert ledger.levels() == {"big": 1_000, "small": 70}
     balanced(ledger)
 
@@ -178,7 +186,9 @@ def test_a_hit_and_a_void_see_the_wagers_of_their_own_transaction(ledger: Ledger
     table = TableEvening("t-0")
     won = [table.lock(1, 2), table.finish((1, "all")), table.hit(1, "all", "big")]
     assert give(ledger, table, *won, table.lock(3), table.void(3)) == []
-    assert ledger.levels() == {"big": 1_000, "small": 80}, "begun again at the seed"
+    assert ledger.levels() == {"big": 1_166, "small": 85}, "begun again at the seed, and a void lowers nothing"
+    correct(ledger)
+    assert ledger.levels() == {"big": 1_000, "small": 80}
     balanced(ledger)
 
 
@@ -242,7 +252,7 @@ def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) 
 
 
 @over_both
-def test_of_a_wager_voided_after_a_part_was_won_the_house_bears_that_part(ledger: Ledger) -> None:
+def test_of_a_void_corrected_after_a_part_was_won_the_house_bears_that_part(ledger: Ledger) -> None:
     table, other = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, other, other.lock(7, price_cents=300))  # 100 of them on the meter
     give(
@@ -250,6 +260,8 @@ def test_of_a_wager_voided_after_a_part_was_won_the_house_bears_that_part(ledger
     )
     assert ledger.levels()["big"] == 1_400 - 140
     give(ledger, other, other.void(7))
+    assert ledger.levels()["big"] == 1_400 - 140
+    correct(ledger)
     assert ledger.levels()["big"] == 1_400 - 140 - 90
     balanced(ledger)
     ledger.take_step(ledger.awards()[0].id, "rejected", "Ann")
@@ -312,11 +324,17 @@ def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp
         balanced(ledger)
 
 
-def test_a_void_takes_back_exactly_what_its_wagers_gave(ledger: Ledger) -> None:
+def test_a_void_lowers_no_meter_and_a_correction_takes_off_exactly_what_its_wagers_gave(ledger: Ledger) -> None:
     table = TableEvening("t-0")
-    give(ledger, table, table.lock(1), table.finish(), table.lock(2, 3), table.void(2, 3))
-    assert ledger.levels() == {"big": 1_166, "small": 75}
+    give(ledger, table, table.lock(1), table.finish(), table.lock(2, 3))
+    shown, before = ledger.levels(), funds(ledger)
+    give(ledger, table, table.void(2, 3))
+    assert ledger.levels() == shown == {"big": 1_500, "small": 85}
+    now = funds(ledger)
+    assert {account for account in now if now[account] != before[account]} == {"house", "wagers"}, "the house bears it"
     assert give(ledger, table, table.lock(5), table.void(5)) == []
+    correct(ledger)
+    assert ledger.levels() == {"big": 1_166, "small": 75}
     account = ledger.account()
     (big, _) = account.meters
     assert (big.level_cents, big.carried) == (1_166, Fraction(2, 3))
@@ -388,6 +406,7 @@ def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Le
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
     give(ledger, second, second.void(1))
+    correct(ledger)
     assert amounts(ledger) == [("pending", 1_333)]
     assert ledger.levels() == {"big": 1_000, "small": 75}
     balanced(ledger)
@@ -483,22 +502,26 @@ def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
 
 
 @over_both
-def test_a_void_after_a_rejected_hit_shrinks_the_meter_and_after_a_real_win_it_does_not(ledger: Ledger) -> None:
+def test_a_correction_after_a_rejected_hit_shrinks_the_meter_and_after_a_real_win_it_does_not(ledger: Ledger) -> None:
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
     ledger.take_step("t-0.1", "rejected", "Ann")
     assert ledger.levels()["big"] == 1_333
     give(ledger, second, second.void(1))
+    correct(ledger)
     assert ledger.levels()["big"] == 1_166
     give(ledger, second, second.lock(1))
     give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
     assert amounts(ledger) == [("rejected", 1_333), ("pending", 1_500)]
     give(ledger, second, second.void(1))
-    assert ledger.levels()["big"] == 1_000, "it was won: the house bears it"
+    correct(ledger)
+    assert ledger.levels()["big"] == 1_000, "it was won: nothing is left to correct"
     balanced(ledger)
     ledger.take_step("t-0.2", "rejected", "Ann")
-    assert ledger.levels()["big"] == 1_333, "it was not won: the meter bears it"
+    assert ledger.levels()["big"] == 1_500, "it was not won: what the void left is there again"
+    correct(ledger)
+    assert ledger.levels()["big"] == 1_333
     balanced(ledger)
 
 
@@ -671,6 +694,7 @@ def test_a_wager_is_voided_by_the_terms_under_which_it_was_locked(ledger: Ledger
     give(ledger, second, second.lock(1))
     assert ledger.levels()["big"] == 1_416
     give(ledger, first, first.void(1))
+    correct(ledger)
     assert ledger.levels()["big"] == 1_250
     balanced(ledger)
     give(ledger, second, second.finish(), second.hit(1, "banker_personal", "big"))
@@ -736,7 +760,7 @@ class ModelMeter:
     """A meter as the contract's words describe it. `on_it` is what each open wager has on the meter and in its reserve.
 
     `locks` are the locks that count. Each has its own `on_it`, which it took of the wagers, and `borne`, which was
-    voided of that since.
+    corrected of that since.
     """
 
     terms: Terms
@@ -759,7 +783,8 @@ class Model:
             meter.level, meter.reserve = meter.level + put[0], meter.reserve + put[1]
             meter.on_it[wager] = put
 
-    def void(self, wager: _Wager) -> None:
+    def correct(self, wager: _Wager) -> None:
+        """Take what this voided wager has left off its meters. The void itself moved none of them."""
         for meter in self.meters.values():
             put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
             meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
@@ -836,10 +861,11 @@ class Play:
         self.model = Model()
         self.tables = [TableEvening("t-0"), TableEvening("t-1")]
         self._open: dict[int, dict[str, list[int]]] = {}
+        self._voided: dict[str, list[_Wager]] = {}
 
     def step(self) -> None:
         number = self._data.draw(st.integers(0, 1), label="table")
-        act = self._data.draw(st.sampled_from(["play", "play", "play", "play", "person", "again", "kill"]))
+        act = self._data.draw(st.sampled_from(["play", "play", "play", "play", "person", "correct", "again", "kill"]))
         table = self.tables[number]
         match act:
             case "play" if number in self._open:
@@ -856,6 +882,14 @@ class Play:
                 self._commit(table, table.lock_on(*locked))
             case "person" if self.model.awards:
                 self._decide()
+            case "correct" if self._voided:
+                with self.ledger.closing_meters() as closings:
+                    if left := [each.void for each in closings.corrections.waiting()]:
+                        void = self._data.draw(st.sampled_from(left), label="void")
+                        closings.corrections.correct(void, "Ann", "Bob", "F-19", "a card fell")
+                        for wager in self._voided.pop(void):
+                            self.model.correct(wager)
+                balanced(self.ledger)
             case "again" if table.sent:
                 again = self._data.draw(st.lists(st.sampled_from(table.sent), max_size=5), label="again")
                 assert not self.ledger.receive([(table.table, body) for body in again]).committed
@@ -867,9 +901,9 @@ class Play:
     def _end_hand(self, number: int, table: TableEvening) -> None:
         bets = self._open.pop(number)
         if self._data.draw(st.booleans(), label="void"):
-            for wager in [(number, table.round, spot, seat) for spot, seats in bets.items() for seat in seats]:
-                self.model.void(wager)
             self._commit(table, table.void_on(*bets.items()))
+            voided = [(number, table.round, spot, seat) for spot, seats in bets.items() for seat in seats]
+            self._voided[f"{table.table}/{EPOCH}/{len(table.sent)}"] = voided
             return
         winners: list[tuple[str, int, _Won]] = []
         for spot, seats in bets.items():

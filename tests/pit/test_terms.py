@@ -22,7 +22,7 @@ from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import read_standing
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both
-from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.pit.test_meters import TERMS, balanced, code_of, correct, give, opened
 
 MEAN = TERMS | {"big": Terms(2_000, Fraction(1, 100), Fraction(0), 2_000)}
 BY = ("Ann", "Bob", "the summer")
@@ -66,6 +66,7 @@ def test_a_hit_that_is_rejected_brings_the_former_terms_back_and_the_others_wait
     assert (ledger.terms(), ledger.levels()["big"]) == (TERMS, 1_166 + 5)
     balanced(ledger)
     give(ledger, other, other.void(1))
+    correct(ledger)
     assert ledger.levels()["big"] == 1_166
     assert code_of(lambda: ledger.withdraw_terms("big", *BY)) == "terms_have_run"
     ledger.set_terms(TERMS | {"big": Terms(3_000, Fraction(1, 3), Fraction(0), 3_000)}, *BY)  # these take their place

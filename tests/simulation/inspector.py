@@ -26,18 +26,11 @@ _Hand = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, with their parts of a cent; what went on it since it was won; and its wins that
-    count."""
+    """A meter and its reserve, with their parts of a cent, and its wins that count. A void moves nothing on it."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
-    fed: list[_Fed] = field(default_factory=list)
     wins: list[_Win] = field(default_factory=list)
-
-    def grow(self, fed: _Fed, sign: int = 1) -> None:
-        """Put a hand's wagers on the meter, or take them off."""
-        self.holds += sign * fed.given
-        self.reserve += sign * fed.kept
 
 
 @dataclass
@@ -49,8 +42,6 @@ class _Win:
     from_reserve: int
     from_house: int
     hits: list[_Due] = field(default_factory=list)
-    fed: list[_Fed] = field(default_factory=list)  # what wagers had given to the level
-    borne: list[_Fed] = field(default_factory=list)  # what of it was voided since, and the house bears
 
 
 @dataclass
@@ -63,14 +54,6 @@ class _Due:
 
 
 @dataclass(eq=False)
-class _Fed:
-    """What a hand's wagers gave to a meter and to its reserve."""
-
-    hand: _Hand
-    given: Fraction
-    kept: Fraction
-
-
 class Inspector:
     """Reads the ledger at `path`. The meters run on `terms`."""
 
@@ -141,9 +124,6 @@ class Inspector:
             undone = meter.wins.pop()
             meter.holds -= undone.from_reserve + undone.from_house
             meter.reserve += undone.from_reserve
-            for fed in undone.borne:
-                meter.grow(fed, -1)
-            meter.fed += undone.fed
 
     @staticmethod
     def _share(hits: list[_Due], level: int) -> None:
@@ -175,12 +155,8 @@ class Inspector:
                 (royal9,) = message["progressive"]
                 cents = royal9["price_cents"] * len(royal9["seats"])
                 for name, meter in self._meters.items():
-                    fed = _Fed(hand, cents * self._terms[name].contribution, cents * self._terms[name].reserve)
-                    meter.fed.append(fed)
-                    meter.grow(fed)
-            case "void":
-                for meter in self._meters.values():
-                    self._void(meter, hand)
+                    meter.holds += cents * self._terms[name].contribution
+                    meter.reserve += cents * self._terms[name].reserve
             case "hit" if message["progressive"] is None:
                 self._due[message["id"]] = _Due(message["fixed"]["cents"])
             case "hit":
@@ -188,18 +164,6 @@ class Inspector:
                 self._due[message["id"]] = due = _Due(0, win=won)
                 won.hits.append(due)
                 self._share(won.hits, won.level)
-
-    @staticmethod
-    def _void(meter: _Meter, hand: _Hand) -> None:
-        """Note a void: the meter gives back what the hand's wagers gave. The house gives back what was won of that
-        since."""
-        for fed in [fed for fed in meter.fed if fed.hand == hand]:
-            meter.fed.remove(fed)
-            meter.grow(fed, -1)
-        for win in meter.wins:
-            for fed in [fed for fed in win.fed if fed.hand == hand]:
-                win.fed.remove(fed)
-                win.borne.append(fed)
 
     def _win(self, hand: _Hand, name: str) -> _Win:
         if (hand, name) not in self._wins:
@@ -209,7 +173,6 @@ class Inspector:
             from_house = max(0, terms.seed_cents - from_reserve)
             meter.holds += from_reserve + from_house - level
             meter.reserve -= from_reserve
-            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house, fed=meter.fed)
-            meter.fed = []
+            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house)
             meter.wins.append(won)
         return self._wins[hand, name]

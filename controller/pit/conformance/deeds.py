@@ -22,6 +22,7 @@ PIT_DEEDS = {
     "limit": "As two people, give the meter {meter} a limit of {limit_cents} cents; change nothing else.",
     "price": "As two people, let wagers of {price_cents} cents alone feed the meter {meter}; change nothing else.",
     "close": "As two people, close the meter {meter}, and move all that it holds to the meter {into}.",
+    "correct": "As two people, take off the meters what the void {event} has left there.",
     "restart": "End the pit as a power cut would (kill -9), and start the pit again on the same books.",
     "clock": "End the pit as a power cut would, and start the pit again on the same books with a clock that stands"
     " {behind_s} s behind: on the pit's other machine where there is one, with 0 on this machine.",

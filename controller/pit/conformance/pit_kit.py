@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from itertools import pairwise
 
@@ -89,6 +89,10 @@ class PitKit:
     def _refusal(self, deed: str, table: FarTable, award: AwardStep) -> str | None:
         return self.deeds.refusal(deed, table=table.table, award=award.award)
 
+    def correct(self, table: FarTable, void: int) -> bool:
+        """Have two people correct the meters after the void that is this event. Returns whether the pit let them."""
+        return self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is None
+
     def restart(self, table: FarTable) -> None:
         """Have the pit's program end as by a power cut and start again, and wait for its ack of the table."""
         since = len(table.wire.heard)
@@ -108,7 +112,7 @@ class PitKit:
             table.send(table.lock(meter, (1,), _MUCH_CENTS))
             committed(table)
             self._share = Fraction(level(table, meter) - before_cents, _MUCH_CENTS).limit_denominator(10_000)
-            take_back(table, 1, (1,))
+            take_back(self, table, (1,))
         if self._share <= 0:
             raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
         return self._share
@@ -238,14 +242,14 @@ class Holding:
         self._cents, self.least, self.below = now_cents, least, below
 
 
-def take_back(table: FarTable, rounds: int, seats: Sequence[int]) -> None:
-    """Void these seats in each of the last rounds, so that what follows finds the meter as it was."""
-    last = table.round
-    for number in range(last - rounds + 1, last + 1):
-        table.round = number
-        table.send(table.void(seats))
-        if (last - number) % _WINDOW == 0:
-            committed(table)
+def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:
+    """Void these seats of the last round, and correct the meters where people can, so that what follows finds them as
+    they were. Returns whether they were corrected."""
+    void = table.send(table.void(seats))
+    committed(table)
+    with suppress(NotTriedError):
+        return kit.correct(table, void)
+    return False
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def _to_the_cent(kit: PitKit) -> None:
     if (now := _but(levels(table), meter)) != others:
         raise BrokenError(f"Wagers on a bet of the meter {meter} alone moved other meters: from {others} to {now}.")
     if others:
-        _each_meter_of_a_bet(table, meter, max(others))
+        _each_meter_of_a_bet(kit, table, meter, max(others))
     _no_part_lost_at_a_restart(kit, table, meter)
 
 
@@ -127,7 +127,7 @@ def _but(levels_cents: dict[str, int], meter: str) -> dict[str, int]:
     return {name: cents for name, cents in levels_cents.items() if name != meter}
 
 
-def _each_meter_of_a_bet(table: FarTable, meter: str, other: str) -> None:
+def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -> None:
     """A bet of two meters must feed both meters, as a bet of one meter feeds that meter."""
     grown_cents = []
     for body in (table.lock(other, (1,), _MUCH_CENTS), table.lock(meter, (1,), _MUCH_CENTS, also=(other,))):
@@ -135,7 +135,7 @@ def _each_meter_of_a_bet(table: FarTable, meter: str, other: str) -> None:
         table.send(body)
         committed(table)
         grown_cents.append(level(table, other) - before_cents)
-    take_back(table, 2, (1,))
+        take_back(kit, table, (1,))
     alone, beside = grown_cents
     if abs(alone - beside) > 1:
         raise BrokenError(
@@ -189,19 +189,45 @@ def _void(kit: PitKit) -> None:
     committed(table)
     holds.moved(share * price_cents * 21, "two rounds with seven wagers, of which the second has two bets")
     for voided, what, taken in (((3,), "one wager", 1), (_SEATS, "the bet's other six wagers", 6)):
-        table.send(table.void(voided))
+        void = table.send(table.void(voided))
         committed(table)
-        holds.moved(-share * price_cents * taken, f"the void of {what} in the second round")
+        holds.moved(0, f"the void of {what} in the second round")
+        kit.restart(table)
+        holds.moved(0, f"the void of {what}, and a restart")
+        _corrected(kit, table, void)
+        holds.moved(-share * price_cents * taken, f"the correction of the void of {what}")
+        kit.correct(table, void)
+        holds.moved(0, "the correction of a void that was corrected before")
     for won, left in (("1:10", Fraction(9, 10)), ("1:1", Fraction(0))):
-        table, holds, _ = _voided_after_a_hit(kit, price_cents, won)
-        what = f"the void of two wagers that were locked before a hit won {won} of the meter"
+        begun_cents = level(kit.table(), meter)
+        table, holds, award, void = _voided_after_a_hit(kit, price_cents, won)
+        what = f"the correction of a void of two wagers that were locked before a hit won {won} of the meter"
+        if left:
+            _corrected(kit, table, void)
+        else:
+            kit.correct(table, void)
         holds.moved(-share * price_cents * 2 * left, what)
+        reject(kit, table, award)
+        if not left:
+            _corrected(kit, table, void)
+        void = table.send(table.void((1,)))
+        committed(table)
+        _corrected(kit, table, void)
+        _must_hold(table, begun_cents, f"A hit won {won}, it was rejected, and every void was corrected")
 
 
-def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep]:
+def _corrected(kit: PitKit, table: FarTable, void: int) -> None:
+    """Two people correct the meters after this void. A pit that has just started may refuse at first."""
+    ends_s = time.monotonic() + ANSWERS_WITHIN_S
+    while not kit.correct(table, void):
+        if time.monotonic() > ends_s:
+            raise BrokenError(f"Two people could not correct the meters after the void that is event {void}.")
+
+
+def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep, int]:
     """Two wagers are locked, a hit of the next round wins this share of the meter, and the wagers are voided.
 
-    Returns the table, what its meter held after the hit, and the hit's award.
+    Returns the table, what its meter held after the hit, the hit's award, and the number of the void.
     """
     table = kit.table()
     meter = a_meter(table)
@@ -211,10 +237,11 @@ def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTab
     table, _, (award,) = hits(kit, [("", won)])
     holds, last = Holding(table, meter), table.round
     table.round = before
-    table.send(table.void((1, 2)))
+    void = table.send(table.void((1, 2)))
     committed(table)
+    holds.moved(0, f"the void of two wagers that were locked before a hit won {won} of the meter")
     table.round = last
-    return table, holds, award
+    return table, holds, award, void
 
 
 # Hits and awards.
@@ -413,14 +440,6 @@ def _rejected(kit: PitKit) -> None:
     _must_hold(table, before_cents, "A whole level was won, and its award was rejected")
     _rejected_of_a_shared_level(kit)
     _rejected_before_a_later_level(kit)
-    for won in ("1:10", "1:1"):
-        before_cents = level(kit.table(), a_meter(kit.table()))
-        table, _, pending = _voided_after_a_hit(kit, _ODD_PRICE_CENTS * 100, won)
-        reject(kit, table, pending)
-        table.send(table.void((1,)))
-        committed(table)
-        what = "wagers from before it were voided, its award was rejected, and then its own wager was voided"
-        _must_hold(table, before_cents, f"A hit won {won} of a level, {what}")
 
 
 def reject(kit: PitKit, table: FarTable, award: AwardStep) -> AwardStep:
@@ -503,9 +522,8 @@ def _tables_are_apart(kit: PitKit) -> None:
         table.send(table.lock(meter, (1,)))
         committed(table)
     holds.moved(2 * locked_cents, "a wager at each of two tables, in rounds of the same number")
-    other.send(other.void((1,)))
-    committed(other)
-    holds.moved(-locked_cents, "the void of one table's wager, in rounds of the same number")
+    corrected = take_back(kit, other, (1,))
+    holds.moved(-locked_cents if corrected else 0, "the void of one table's wager, in rounds of the same number")
 
 
 @_clause("P37")

@@ -24,7 +24,6 @@ from controller.pit.conformance.pit_kit import (
     over_starts,
     repeated,
     restart_while_streaming,
-    take_back,
 )
 from controller.pit.conformance.wire import NO_CHAIN, Heard, Message, first_heard
 
@@ -165,7 +164,6 @@ def _window_again(kit: PitKit) -> None:
         raise BrokenError(
             f"50 wagers that were sent again grew the meter by {grown_cents} cents, and one wager by {one_cents}."
         )
-    take_back(table, 51, (1,))
 
 
 # Bytes that are not an event of an adopted table.
@@ -335,7 +333,6 @@ def _restart(kit: PitKit) -> None:
     rounds = table.round - before
     streamed_cents = share * _ODD_PRICE_CENTS * rounds
     holds.moved(streamed_cents, f"{rounds} wagers of {_ODD_PRICE_CENTS} cents and {ENDS} ends of the pit's program")
-    take_back(table, rounds, (1,))
     holds.moved(-streamed_cents, f"the void of {rounds} wagers, which were locked before the pit's program ended")
 
 

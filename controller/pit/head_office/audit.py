@@ -24,8 +24,9 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import signature_holds
 from controller.pit.head_office import decided, signed_decisions
 from controller.pit.head_office.decided import Decision
+from controller.pit.head_office.played import Award, standing
 from controller.pit.head_office.remembered import Seen
-from controller.pit.head_office.replay import Award, Replay, standing, whole
+from controller.pit.head_office.replay import Replay, whole
 from controller.pit.head_office.terms import Terms
 
 STATEMENT_FORM = 3

@@ -37,6 +37,8 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
     decisions = [(whole(each["after"], 0, last), _decide(place, each, terms)) for place, each in enumerate(every)]
     if [after for after, _ in decisions] != sorted(after for after, _ in decisions):
         raise ValueError("the decisions are not in order")
+    if any("voids_stay" in each for each in every):
+        decisions.insert(0, (0, Replay.let_voids_lower))
     return decisions, [] if approved is None else _amiss(terms.had, approved)
 
 
@@ -53,6 +55,10 @@ def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Calla
         case {"reserve_moved_to": str(into), "cents": cents}:
             moved = whole(cents, 0, MOST_SEQ)
             return partial(Replay.move_reserve, into=into, cents=moved, people=_people(decision))
+        case {"corrected": str(void)}:
+            return partial(Replay.correct, void=void, people=_people(decision))
+        case {"voids_stay": True}:
+            return Replay.let_voids_stay
         case {"award": str(award), "step": "verified" | "paid" | "rejected" as step, "cents": cents}:
             recalled = decision.get("recalled") is True
             return partial(Replay.decide, id_=award, step=step, cents=whole(cents, 0, MOST_SEQ), recalled=recalled)

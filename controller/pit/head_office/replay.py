@@ -13,7 +13,8 @@ from what was wagered under each terms, from the levels that were won and stand,
 - Such a lock has a moment: the word's time, and how long the table had that word. Where the hit of an earlier lock
   comes later, the pending levels of the same share go to the rounds in the order of their locks.
 - A meter stops at its limit. What comes then is its overflow, which goes on the next level.
-- A voided wager takes its parts back, less what was won of them since.
+- A void moves no meter. What a void left on the meters goes off them where people corrected that, less what was won of
+  it since. Until a house of an earlier version says that voids stay, each of its voids was corrected at once.
 - A rejected award goes to the awards that share its level. Where none stands, or one is paid already, it goes back on
   the meter. The last levels of a meter of which no award stands were never won, and what they began with goes back.
 """
@@ -24,214 +25,19 @@ import re
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from math import floor, prod
+from math import floor
 from operator import itemgetter
 from typing import Any, NamedTuple
-
-from msgspec import Struct, field
 
 from controller.basics.money import figures
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_SEAT, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.keys import signature_holds
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import MetersWord, moment_ms
+from controller.pit.head_office.played import Award, Meter, Place, Voided, Wagers, Won
 from controller.pit.head_office.terms import Terms, digest_of
 
 _SHARE = re.compile("([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
-
-
-class Place(NamedTuple):
-    """A round: its table, the name under which the table's stream is kept, its shoe and its number there."""
-
-    table: str
-    stream: str
-    shoe: int
-    round: int
-
-    def __str__(self) -> str:
-        return f"table {self.table}, shoe {self.shoe}, round {self.round}"
-
-    @property
-    def is_set_aside(self) -> bool:
-        """Whether the stream was adopted wrongly, perhaps a thief's: what it tells of payments proves nothing."""
-        return "~" in self.stream
-
-
-class Award(Struct, eq=False):
-    """What a hit won. `told` are the steps that its table told, each with its amount in cents.
-
-    `house_cents` of `cents` are the house's: people took over an amount that the table had told.
-    """
-
-    id: str
-    hit: str
-    place: Place
-    event: Mapping[str, Any]
-    meter: str | None
-    won: _Won | None
-    cents: int
-    house_cents: int = 0
-    step: str = "pending"
-    told: list[tuple[str, int]] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return standing(self.step, self.cents, self.house_cents)
-
-    @property
-    def own_cents(self) -> int:
-        """What the award has of its level, or of its fixed amount."""
-        return self.cents - self.house_cents
-
-    def take(self, cents: int) -> None:
-        """Make the award pending with this amount, where it has another amount."""
-        if (cents, 0) != (self.cents, self.house_cents):
-            self.cents, self.house_cents, self.step = cents, 0, "pending"
-
-
-class _Won(Struct, eq=False):
-    """A share of a level that hits of one round won, and what the meter began again with."""
-
-    share: Fraction
-    cents: int
-    from_reserve_cents: int
-    from_house_cents: int
-    is_closing: bool = False
-    """The meter was closed: all of it went on, and nothing of it was won."""
-    former: int | None = None
-    """The terms that ran until this win, by their number, where others had waited for it."""
-    awards: list[Award] = field(default_factory=list)
-    stands: bool = True
-    added_cents: int = 0
-    """What the house added, and still has in it, since the table had shown more at the lock."""
-
-
-class _Wagers(Struct, eq=False):
-    """The wagers on a bet of a round: its open seats, and by meter under which terms and after how many wins."""
-
-    price_cents: int
-    seats: set[int]
-    fed: dict[str, tuple[int, int]]
-
-
-class Meter(Struct, eq=False):
-    """What a meter's figures follow from. `terms` are all that were approved, and `runs` says which of them run.
-
-    `wagered` are the cents under each terms that still count. `late` are voided wagers of which something was won:
-    their cents, their terms, and between which wins they lay on the meter.
-    """
-
-    terms: list[Terms] = field(default_factory=list)
-    runs: int = 0
-    ran: set[int] = field(default_factory=set)
-    withdrawn: set[int] = field(default_factory=set)
-    wagered: list[int] = field(default_factory=list)
-    won: list[_Won] = field(default_factory=list)
-    late: list[tuple[int, int, int, int]] = field(default_factory=list)
-    given_cents: int = 0
-    returned_cents: int = 0
-    place: Place | None = None
-    was_played_for: bool = False
-    closed: bool = False
-    reopened_cents: int = 0
-    moved: Fraction = Fraction(0)
-    moved_cents: int = 0
-    reserve_moved: Fraction = Fraction(0)
-
-    @property
-    def wagered_cents(self) -> int:
-        """What was wagered on the meter, less what was voided."""
-        return sum(self.wagered) - sum(cents for cents, *_ in self.late)
-
-    @property
-    def waits(self) -> int | None:
-        """The number of the terms that wait until the meter is won."""
-        later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
-        return max(later, default=None)
-
-    def is_priced_otherwise(self, terms: Terms) -> bool:
-        """Whether these terms differ from those that run in their prices alone."""
-        return terms._replace(prices_cents=None) == self.terms[self.runs]._replace(prices_cents=None)
-
-    def approve(self, terms: Terms, waits: bool) -> None:
-        """People approved these terms: they wait, or run from now on."""
-        self.terms.append(terms)
-        self.wagered.append(0)
-        if not waits:
-            self.runs = len(self.terms) - 1
-        if self.closed:
-            self.closed, self.reopened_cents = False, self.reopened_cents + terms.seed_cents
-
-    def move(self, on_meter: Fraction, in_reserve: Fraction) -> None:
-        """Money came from a closed meter or the house's reserve; below 0, the meter's own money went."""
-        fed = self._fed()[0] + self.moved
-        self.moved += on_meter
-        self.moved_cents += floor(fed + on_meter) - floor(fed)
-        self.reserve_moved += in_reserve
-
-    def close(self) -> tuple[Fraction, Fraction]:
-        """The meter is closed. Returns what was on it, with its overflow, and what was in its reserve."""
-        keys = ("level_cents", "overflow_cents", "carried", "reserve_cents", "reserve_carried")
-        level, overflow, carried, *reserve = itemgetter(*keys)(self.figures())
-        on_meter, in_reserve = level + overflow + carried, sum(reserve)
-        self.move(-on_meter, -in_reserve)
-        self.won.append(_Won(Fraction(1), 0, 0, 0, is_closing=True))
-        self.closed = True
-        return on_meter, in_reserve
-
-    def wins(self, share: Fraction) -> _Won:
-        """A hit wins this share of the level."""
-        figures, whole, former = self.figures(), share == 1, None
-        if whole and (waits := self.waits) is not None:
-            former, self.runs = self.runs, waits
-            self.ran.add(waits)
-        terms = self.terms[self.runs]
-        from_reserve = min(figures["reserve_cents"], terms.reseed_at_most_cents) if whole else 0
-        from_house = max(0, terms.seed_cents - from_reserve) if whole else 0
-        self.won.append(_Won(share, floor(figures["level_cents"] * share), from_reserve, from_house, former=former))
-        self.given_cents += self.won[-1].cents
-        return self.won[-1]
-
-    def never_won(self, won: _Won) -> None:
-        """The last level that was won was not won after all."""
-        won.stands = False
-        if won.former is not None:
-            self.runs = won.former
-
-    def figures(self) -> dict[str, Any]:
-        """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
-        standing = [won for won in self.won if won.stands]
-        on_meter, in_reserve = self._fed()
-        on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
-        seeds = self.terms[0].seed_cents + self.reopened_cents + sum(won.from_house_cents for won in standing)
-        from_reserve = sum(won.from_reserve_cents for won in standing)
-        fed = floor(on_meter)
-        holds = seeds + fed + from_reserve - self.given_cents + self.returned_cents
-        limit_cents = self.terms[self.runs].limit_cents
-        level = holds if limit_cents is None else min(holds, limit_cents)
-        return {
-            "seeds_cents": seeds,
-            "contributions_cents": fed - self.moved_cents,
-            "from_reserve_cents": from_reserve,
-            "awards_cents": self.given_cents,
-            "returned_cents": self.returned_cents,
-            "level_cents": level,
-            "overflow_cents": holds - level,
-            "moved_cents": self.moved_cents,
-            "carried": on_meter - fed,
-            "reserve_cents": floor(in_reserve) - from_reserve,
-            "reserve_carried": in_reserve - floor(in_reserve),
-        }
-
-    def _fed(self) -> tuple[Fraction, Fraction]:
-        """What all wagers put on the meter and into its reserve, less what voids took back."""
-        on_meter = in_reserve = Fraction(0)
-        for cents, terms in zip(self.wagered, self.terms, strict=True):
-            on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
-        for cents, number, since, until in self.late:
-            shares = [won.share for won in self.won[since:until] if won.stands]
-            on_meter -= cents * self.terms[number].contribution * prod(1 - share for share in shares)
-            in_reserve -= 0 if 1 in shares else cents * self.terms[number].reserve
-        return on_meter, in_reserve
 
 
 class Approval(NamedTuple):
@@ -264,10 +70,12 @@ class Replay:
         """What head office is to be told of at once, each with the position of the log by then."""
         self.position = 0
         self._by_id: dict[str, Award] = {}
-        self._wagers: dict[tuple[Place, str], _Wagers] = {}
-        self._won: dict[tuple[Place, str, Fraction], _Won] = {}
+        self._wagers: dict[tuple[Place, str], Wagers] = {}
+        self._won: dict[tuple[Place, str, Fraction], Won] = {}
         self._streams: set[tuple[str, str]] = set()
         self._of_table: dict[str, int] = {}
+        self._voids: dict[str, list[Voided]] = {}  # by the void's id: what it left on the meters
+        self._voids_lower = False
 
     def set_terms(self, meter: str, approval: Approval) -> None:
         """People approved terms of the meter; a new meter begins at their seed."""
@@ -373,7 +181,10 @@ class Replay:
                 self._reject(award)
         for (place, spot), wagers in self._wagers.items():
             if place[:2] == (table, stream):
-                self._void(place, spot, {*wagers.seats})
+                self._void(place, spot, {*wagers.seats}, "")
+        for void, left in [*self._voids.items()]:
+            if {(each.place.table, each.place.stream) for each in left} <= {(table, stream)}:
+                self._take_off(void)
 
     def event(self, stream: str, event: Mapping[str, Any]) -> None:
         """A table's event, kept under the stream's name. Raises ValueError, or what nonsense raises, and does nothing.
@@ -387,7 +198,9 @@ class Replay:
             case "void":
                 place, bets = self._place(stream, event), event["progressive"]
                 for spot, seats in [(bet["spot"], _seats(bet["seats"])) for bet in bets]:
-                    self._void(place, spot, seats)
+                    self._void(place, spot, seats, event["id"])
+                if self._voids_lower:
+                    self._take_off(event["id"])
             case "hit":
                 self._hit(self._place(stream, event), event)
             case "award":
@@ -411,7 +224,7 @@ class Replay:
                 continue  # a round's wagers are locked once
             self._judge_price(place, bet["price_cents"], meters)
             fed = {name: (meter.runs, len(meter.won)) for name, meter in meters.items()}
-            self._wagers[place, bet["spot"]] = _Wagers(bet["price_cents"], {*bet["seats"]}, fed)
+            self._wagers[place, bet["spot"]] = Wagers(bet["price_cents"], {*bet["seats"]}, fed)
             for meter in meters.values():
                 meter.place = place
                 meter.was_played_for = True
@@ -438,25 +251,44 @@ class Replay:
                     for name in fed & word.meters.keys():
                         self._shown.setdefault((place, name), word.meters[name])
 
-    def _void(self, place: Place, spot: str, seats: set[int]) -> None:
+    def _void(self, place: Place, spot: str, seats: set[int], void: str) -> None:
         if (wagers := self._wagers.get((place, spot))) is None:
             return
         cents = wagers.price_cents * len(wagers.seats & seats)
         wagers.seats -= seats
         for name, (number, since) in wagers.fed.items() if cents else ():
-            meter = self.meters[name]
-            meter.place = place
-            if since == len(meter.won):
-                meter.wagered[number] -= cents
-            else:
-                meter.late.append((cents, number, since, len(meter.won)))
+            self.meters[name].place = place
+            self.meters[name].voided_cents += cents
+            self._voids.setdefault(void, []).append(Voided(place, name, cents, number, since))
+
+    def let_voids_lower(self) -> None:
+        """The house's voids took off the meters at once what their wagers gave, until it says that they stay."""
+        self._voids_lower = True
+
+    def let_voids_stay(self) -> None:
+        """From now on a void lowers no meter."""
+        self._voids_lower = False
+
+    def correct(self, void: str, people: str) -> None:
+        """People took off the meters what this void had left there."""
+        if void not in self._voids:
+            self.findings.append(f"what the void {void} left was corrected ({people}), and no void left anything there")
+            return
+        names = sorted({each.meter for each in self._voids[void]})
+        self._take_off(void)
+        self._tell(f"what the void {void} left on {', '.join(names)} was taken off ({people})")
+
+    def _take_off(self, void: str) -> None:
+        for each in self._voids.pop(void, ()):
+            meter = self.meters[each.meter]
+            meter.off.append((each.cents, each.terms, each.since, len(meter.won)))
 
     def _hit(self, place: Place, event: Mapping[str, Any]) -> None:
         whole(event["seat"], 1, MOST_SEAT)
         _each_once([event["spot"]])
         _each_once([event["tier"]])
         meter: str | None = None
-        won: _Won | None = None
+        won: Won | None = None
         fixed_cents = 0
         match event:
             case {"progressive": {"meter": str(name), "share": str(share)}, "fixed": None} if name in self.open_meters:
@@ -476,7 +308,7 @@ class Replay:
                 _divide(won.cents + won.added_cents, won.awards)
             self._put_in_order(award, won)
 
-    def _put_in_order(self, award: Award, won: _Won) -> None:
+    def _put_in_order(self, award: Award, won: Won) -> None:
         """Where this hit's lock was before those of pending levels of its share, these go to their rounds in order."""
         mine = self._locked_ms.get(award.place)
         if mine is None or award.meter is None:
@@ -501,7 +333,7 @@ class Replay:
                 each.won = level
             _divide(level.cents + level.added_cents, awards)
 
-    def _win(self, place: Place, name: str, share: Fraction) -> _Won:
+    def _win(self, place: Place, name: str, share: Fraction) -> Won:
         """The share of the level that this round won: the round's first hit of that share wins it."""
         self.meters[name].place = place
         key = (place, name, share)
@@ -550,12 +382,6 @@ def _divide(cents: int, awards: list[Award]) -> None:
     each, odd = divmod(cents, len(awards))
     for number, award in enumerate(awards):
         award.take(each + (number < odd))
-
-
-def standing(step: str, cents: int, house_cents: int) -> str:
-    """How an award stands, for people: paid with 120.00, of which 20.00 are the house's."""
-    of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
-    return f"{step} with {figures(cents)}{of_house}"
 
 
 def whole(value: object, least: int, most: int) -> int:

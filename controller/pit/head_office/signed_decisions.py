@@ -48,6 +48,7 @@ class _Signed(Struct, frozen=True):
     withdrawn: str | None = None
     closed: str | None = None
     reserve_moved_to: str | None = None
+    corrected: str | None = None
 
     def __str__(self) -> str:
         return f"decision {self.decision} of {self.at:.40}"
@@ -63,9 +64,8 @@ class _Signed(Struct, frozen=True):
         return (
             self.step == "rejected"
             or self.recalled
-            or any(
-                (self.set_aside_as, self.retired, self.dismissed, self.withdrawn, self.closed, self.reserve_moved_to)
-            )
+            or any((self.set_aside_as, self.retired, self.dismissed, self.withdrawn, self.closed))
+            or any((self.reserve_moved_to, self.corrected))
         )
 
 

@@ -26,9 +26,9 @@ class MeterAccount(Struct, frozen=True):
     """How a meter came to its level, in cents: level + overflow = seeds + contributions
     + from_reserve - awards + returned + moved.
 
-    `seeds` is what the house put in. `contributions` is what wagers gave, less what voids took back. `returned` is what
-    rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried` and
-    `reserve_carried` are parts of a cent.
+    `seeds` is what the house put in. `contributions` is what wagers gave, less
+    what corrections took off. `returned` is what rejected awards gave back. Where other hits then shared that amount,
+    `awards` has the amount again. `carried` and `reserve_carried` are parts of a cent.
     """
 
     meter: str
@@ -144,7 +144,7 @@ def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
     return MeterAccount(
         name,
         seeds_cents=seeds,
-        contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void")),
+        contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void", "corrected")),
         from_reserve_cents=from_reserve,
         awards_cents=-by_why.get("hit", 0) - by_why.get("shared", 0),
         returned_cents=by_why.get("rejected", 0) + by_why.get("shown", 0),
@@ -202,13 +202,13 @@ def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> I
 
 
 def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
-    """Compare what wagers gave and voids took back: by the events' own bodies, and by the books."""
+    """Compare what wagers gave, and what the house bears of voids: by the events' own bodies, and by the books."""
     gifts = _given_by_events(db)
     given = gifts.given
     booked = dict(
         db.execute(
             "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
-            " WHERE why IN ('contribution', 'void', 'moved') AND account != 'wagers' GROUP BY account"
+            " WHERE why IN ('contribution', 'void', 'corrected', 'moved') AND account != 'wagers' GROUP BY account"
         )
     )
     for account, cents in db.execute("SELECT account, cents FROM moved").fetchall():
@@ -226,7 +226,7 @@ _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_un
 
 
 def _given_by_events(db: Store) -> _Gifts:
-    """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
+    """What locked wagers gave to each account, less what voids and corrections moved, exactly, from the events."""
     gifts = _Gifts(db)
     taken_back = _taken_back(db)
     for number, table, epoch, body in db.stream(
@@ -241,7 +241,7 @@ def _given_by_events(db: Store) -> _Gifts:
                 continue  # a bet without wagers need not have a price
             stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
             if event["type"] == "void":
-                gifts.void(stake, seats, (number, 0))
+                gifts.void(stake, seats, gifts.corrected.get((table, epoch, number)))
             else:
                 gifts.lock(stake, seats, bet["price_cents"], (number, 0))
     while taken_back:
@@ -258,6 +258,7 @@ class _Gifts:
         self._price: dict[tuple[Any, ...], int] = {}
         self._open: set[tuple[Any, ...]] = set()
         self._feedings, self._won = _feedings(db), _won(db)
+        self.corrected = _corrected(db)
 
     @property
     def wagers(self) -> int:
@@ -271,11 +272,11 @@ class _Gifts:
             self._open |= {(stake, seat) for seat in seats}
             self._give(stake, len(seats) * price_cents, moment)
 
-    def void(self, stake: tuple[Any, ...], seats: Sequence[int], moment: _Moment) -> None:
-        """The wagers of these seats are taken back, as far as they play."""
+    def void(self, stake: tuple[Any, ...], seats: Sequence[int], corrected: _Moment | None) -> None:
+        """The wagers of these seats are voided, as far as they play: the house bears them, until it was `corrected`."""
         voided = {(stake, seat) for seat in seats} & self._open
         self._open -= voided
-        self._give(stake, -len(voided) * self._price.get(stake, 0), moment)
+        self._give(stake, -len(voided) * self._price.get(stake, 0), corrected)
 
     def take_back(self, stream: tuple[Any, ...], moment: _Moment) -> None:
         """All wagers of a table's epoch are taken back: its adoption was wrong."""
@@ -283,11 +284,14 @@ class _Gifts:
             self._open.discard((stake, seat))
             self._give(stake, -self._price[stake], moment)
 
-    def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment) -> None:
+    def _give(self, stake: tuple[Any, ...], stake_cents: int, moment: _Moment | None) -> None:
+        """Give so much of the stake's wagers to its meters, less what was won of it by that moment. Without a moment
+        all of it is the house's."""
         for meter, generation, contribution, reserve in self._feedings.get(stake, ()):
             locks = self._won.get(meter, [])
             since = locks[bisect_left(locks, generation, key=_GENERATION) :]
-            of_meter, of_reserve = left_after(share for _, then, share in since if then < moment)
+            shares = [Fraction(1)] if moment is None else [share for _, then, share in since if then < moment]
+            of_meter, of_reserve = left_after(shares)
             for account, part, left in (
                 (f"meter:{meter}", contribution, of_meter),
                 (f"reserve:{meter}", reserve, of_reserve),
@@ -307,6 +311,23 @@ def _taken_back(db: Store) -> list[tuple[Any, ...]]:
         " ORDER BY before_event DESC, 2 DESC"
     )
     return [((after, decision), table, name) for after, decision, table, name in rows.fetchall()]
+
+
+def _corrected(db: Store) -> dict[tuple[str, str, int], _Moment]:
+    """When the meters were corrected after a void, by its table, epoch and event number."""
+    back = {(table, name): moment for moment, table, name in _taken_back(db)}
+    rows = db.execute(
+        "SELECT DISTINCT table_id, epoch, voided_by, off_at, (SELECT max(number) FROM decision WHERE what = 'corrected'"
+        " AND subject = voided_by) FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
+        " WHERE off_at IS NOT NULL"
+    )
+    return {
+        # until form 18 a void took off the meters at once
+        (table, epoch, void): (void, 0)
+        if off_at == void
+        else (off_at - 1, decision or back.get((table, epoch), (0, 0))[1])
+        for table, epoch, void, off_at, decision in rows.fetchall()
+    }
 
 
 def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:

@@ -259,6 +259,24 @@ class MoveReserve(Decision, frozen=True, forbid_unknown_fields=True, tag="move_r
         return f"{figures(cents)} moved from the house's reserve to the meter {self.into}"
 
 
+class CorrectVoid(Decision, frozen=True, forbid_unknown_fields=True, tag="correct_void"):
+    """Two people take off the meters what a void has left there. `void` is the id of the void event."""
+
+    may = ("supervisor", "accounting")
+    void: str
+    document: str
+    reason: str
+
+    def shown(self, ledger: Ledger, settings: Path | None) -> str:
+        with ledger.closing_meters() as closings:
+            return closings.corrections.shown(self.void, self.document, self.reason)
+
+    def done(self, ledger: Ledger, settings: Path | None, by: str, witness: str | None) -> str:
+        with ledger.closing_meters() as closings:
+            off = closings.corrections.correct(self.void, by, witness or "", self.document, self.reason)
+        return "\n".join(f"meter {meter} shows {figures(cents)} less" for meter, cents in off.items()) or "corrected"
+
+
 class Measure(Decision, frozen=True, forbid_unknown_fields=True, tag="measure"):
     """A table is to measure its program's files now. The answer is the question's nonce."""
 
@@ -292,7 +310,7 @@ class Look(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=
 
 Asked = (
     Verify | Pay | Reject | PrintSlip | Recall | Dismiss | Adopt | Unadopt | Retire | ProposeTerms | WithdrawTerms
-    | CloseMeter | MoveReserve | Measure
+    | CloseMeter | MoveReserve | CorrectVoid | Measure
     | Confirm | Look | Measured
 )  # fmt: skip
 

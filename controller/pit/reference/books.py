@@ -16,12 +16,13 @@ meter. A meter's generation counts its locks that are not undone.
 posting that moves the meter is followed by one that brings the two into this order. So what comes at the limit goes
 into the overflow, and the overflow goes on the next level once the meter was won: players gave that money.
 
-**Voids.** What a wager gave is taken off the meter again, except for the share that has been won since. The house bears
-that share. For example: a wager gave 100 cents, then a tenth of the meter was won, then the wager was voided. The meter
-loses 90 cents, and the house bears 10.
+**Voids.** A void lowers no meter. What its wagers gave stays there, and the house bears it. Two people can correct that
+(`corrections`): what the void left on the meter is taken off, and the house gets it back, except for the share that has
+been won since. For example: a wager gave 100 cents, the wager was voided, and then a tenth of the meter was won. A
+correction takes 90 cents off the meter, and the house bears 10.
 
 **Undone locks.** Where every award of a lock is rejected, the lock is undone: the level was never won. What the house
-bore because of that lock, the meter bears from then on.
+bore of a correction because of that lock, the meter bears from then on.
 """
 
 from __future__ import annotations
@@ -79,8 +80,10 @@ CREATE TABLE wager (
     stake INTEGER NOT NULL REFERENCES stake,
     seat INTEGER NOT NULL,
     voided_by INTEGER, -- the event that voided the wager, or before which the adoption was taken back
+    off_at INTEGER, -- the event before which the meters were corrected, NULL while they hold what the wager gave
     PRIMARY KEY (stake, seat)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX wager_left ON wager (voided_by) WHERE voided_by IS NOT NULL AND off_at IS NULL;
 CREATE TABLE feeding ( -- a meter that a stake's wagers fed: on which terms, and in which generation of the meter
     stake INTEGER NOT NULL REFERENCES stake,
     meter TEXT NOT NULL,
@@ -106,20 +109,31 @@ CREATE TABLE lock ( -- a share of a level that a round won, and what the meter b
 FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
 
 _SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
+_OF_FORM_18 = "\n".join(line for line in SCHEMA.splitlines() if "off_at" not in line)
 _OLD = ("hand", "wager", "feeding", "lock")
 FROM_FORM_4 = "\n".join(
     [
         *(f"ALTER TABLE {name} RENAME TO old_{name};" for name in _OLD),
-        SCHEMA[SCHEMA.index("CREATE TABLE hand") :],
+        _OF_FORM_18[_OF_FORM_18.index("CREATE TABLE hand") :],
         "INSERT INTO hand SELECT number, table_id, epoch, shoe, round, hits FROM old_hand;",
         "INSERT INTO stake SELECT number, number, 'royal9', price_cents FROM old_hand WHERE price_cents IS NOT NULL;",
-        "INSERT INTO wager SELECT * FROM old_wager;",
+        "INSERT INTO wager (stake, seat, voided_by) SELECT * FROM old_wager;",
         "INSERT INTO feeding SELECT * FROM old_feeding;",
         f"INSERT INTO lock SELECT number, event, hand, meter, '1', {_SINCE_LOCKED} FROM old_lock;",
         *(f"DROP TABLE old_{name};" for name in reversed(_OLD)),
     ]
 )
 """Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
+
+FROM_FORM_18 = """
+ALTER TABLE wager ADD COLUMN off_at INTEGER;
+UPDATE wager SET off_at = voided_by WHERE voided_by IS NOT NULL;
+CREATE INDEX wager_left ON wager (voided_by) WHERE voided_by IS NOT NULL AND off_at IS NULL;
+INSERT INTO decision (after_event, what, subject, cents)
+SELECT (SELECT coalesce(max(number), 0) FROM event), 'voids_stay', 0, 0
+WHERE EXISTS (SELECT 1 FROM wager WHERE voided_by IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM decided);
+"""
+"""Until form 18 a void took off the meters at once what its wagers gave. Head office reads when that ended."""
 
 HOUSE_RESERVE = "house_reserve"
 """The account of players' money that closed meters left, and that waits for another meter."""
@@ -233,7 +247,7 @@ class Books:
     def void_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
-        """Give back what these seats' wagers gave. Returns the seats that have no locked wager to void.
+        """Void these seats' wagers: the house bears what they gave. Returns the seats without a locked wager.
 
         Without `adoption`, the event voids the wagers. With `adoption`, that adoption was taken back before the event.
         """
@@ -251,7 +265,8 @@ class Books:
         ]
         if voided:
             says_so = event if adoption is None else None
-            self.post("void", self._shares(stake, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
+            given = price_cents * len(voided) * self._part_given(stake)
+            self.post("void", {"house": -given}, "wagers", says_so, adoption=adoption)
         return tuple(seat for seat in seats if seat not in voided)
 
     def voided_rounds(self, hand: int) -> int:
@@ -266,7 +281,8 @@ class Books:
         return int(count)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """Void the wagers of a stream that was wrongly adopted, and file its rounds under another epoch's name."""
+        """Void the wagers of a stream that was wrongly adopted, take off the meters what its voided wagers left there,
+        and file its rounds under another epoch's name."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -274,7 +290,42 @@ class Books:
         ).fetchall()
         for (hand, spot), wagers in groupby(open_wagers, key=itemgetter(0, 1)):
             self.void_wagers(before_event, hand, spot, tuple(seat for *_, seat in wagers), adoption)
+        hands = "SELECT number FROM hand WHERE table_id = ? AND epoch = ?"
+        of_stream = f"stake IN (SELECT stake.number FROM stake WHERE hand IN ({hands}))"
+        self.take_off(of_stream, (table, epoch), before_event, adoption)
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
+
+    def left_by_voids(self, which: str = "true", values: Sequence[object] = ()) -> dict[int, dict[str, Fraction]]:
+        """By void event, what its wagers have left on each meter and in each reserve: cents, exactly.
+
+        `which` is a condition on the wagers.
+        """
+        self._put_rows()
+        rows = self._db.execute(
+            "SELECT voided_by, stake, price_cents * count(*) FROM wager JOIN stake ON number = stake"
+            f" WHERE voided_by IS NOT NULL AND off_at IS NULL AND {which}"
+            " GROUP BY voided_by, stake, price_cents ORDER BY voided_by, stake",
+            values,
+        )
+        voids: dict[int, dict[str, Fraction]] = {}
+        for void, stake, cents in rows.fetchall():
+            left = voids.setdefault(void, {})
+            for account, share in self._shares(stake, cents).items():
+                left[account] = left.get(account, Fraction(0)) + share
+        return voids
+
+    def take_off(self, which: str, values: Sequence[object], before_event: int, adoption: int | None = None) -> None:
+        """Take off the meters what these voided wagers have left there, and give it back to the house."""
+        amounts: dict[str, Fraction] = {}
+        for left in self.left_by_voids(which, values).values():
+            for account, cents in left.items():
+                amounts[account] = amounts.get(account, Fraction(0)) - cents
+        amounts["house"] = -sum(amounts.values(), Fraction(0))
+        self.post("corrected", amounts, "wagers", adoption=adoption)
+        self._db.execute(
+            f"UPDATE wager SET off_at = ? WHERE voided_by IS NOT NULL AND off_at IS NULL AND {which}",
+            (before_event, *values),
+        )
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
         """Whether the seat has a locked wager on the bet in the round that is not voided."""
@@ -382,8 +433,8 @@ class Books:
     def undo_lock(self, award: int, lock: int) -> None:
         """Undo a meter's last lock, of which no hit stands: the meter goes on as if this level had not been won.
 
-        What the meter began again with goes back to the reserve and the house. Wagers from before the lock can be
-        voided in full again. Where such a wager was voided since the lock, the house bore the share that had been won.
+        What the meter began again with goes back to the reserve and the house. Voids of wagers from before the lock can
+        be corrected in full again. Where one was corrected since the lock, the house bore the share that had been won.
         Now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
@@ -396,7 +447,7 @@ class Books:
             "SELECT price_cents * count(*), generation, contribution, reserve FROM feeding"
             " JOIN stake ON stake.number = feeding.stake"
             " JOIN wager ON wager.stake = feeding.stake JOIN terms ON terms.number = feeding.terms"
-            " WHERE feeding.meter = ? AND generation <= ? AND voided_by > ?"
+            " WHERE feeding.meter = ? AND generation <= ? AND off_at > ?"
             " GROUP BY feeding.stake, price_cents, generation, contribution, reserve ORDER BY feeding.stake",
             (meter, generation, event),
         )
@@ -406,7 +457,7 @@ class Books:
             given = contribution * of_meter * Fraction(share)
             kept = kept_back * of_reserve if share == "1" else Fraction(0)
             amounts = {f"meter:{meter}": -given, f"reserve:{meter}": -kept, "house": given + kept}
-            self.post("void", amounts, "wagers", award=award)
+            self.post("corrected", amounts, "wagers", award=award)
         self._db.execute(
             "UPDATE feeding SET generation = ? WHERE meter = ? AND generation = ?", (generation, meter, generation + 1)
         )
@@ -458,8 +509,16 @@ class Books:
         if level != meter.cents:
             self.post("overflow", {overflow: meter.cents - level}, account, event, award, adoption)
 
+    def _part_given(self, stake: int) -> Fraction:
+        """The part of the stake's wagers that went on meters and into reserves."""
+        rows = self._db.execute(
+            "SELECT contribution, reserve FROM feeding JOIN terms ON terms.number = feeding.terms WHERE stake = ?",
+            (stake,),
+        )
+        return sum((Fraction(part) for row in rows.fetchall() for part in row), Fraction(0))
+
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """What each account gets of this amount of the stake's wagers; below 0, what each account gives back."""
+        """What is left, on each meter and in each reserve, of what this amount of the stake's wagers gave."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -468,12 +527,8 @@ class Books:
             (stake,),
         ).fetchall():
             of_meter, of_reserve = self._left(meter, fed, now)
-            for account, part, left in (
-                (f"meter:{meter}", contribution, of_meter),
-                (f"reserve:{meter}", reserve, of_reserve),
-            ):
-                for bearer, bears in ((account, left), ("house", 1 - left)):
-                    shares[bearer] = shares.get(bearer, Fraction(0)) + wagered_cents * Fraction(part) * bears
+            shares[f"meter:{meter}"] = wagered_cents * Fraction(contribution) * of_meter
+            shares[f"reserve:{meter}"] = wagered_cents * Fraction(reserve) * of_reserve
         return shares
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:

@@ -5,8 +5,8 @@ Level and overflow go on the other meter, and the reserve into its reserve, to t
 is players' money that waits: from there two people move it to a meter.
 
 A meter is closed between rounds alone: no award of it waits, no hit of a round is still to come, and no heard table
-has a round in play with wagers on it. A wager that was locked before and is voided after is given back by the house:
-what it gave has gone on. A closed meter keeps its accounts, at zero. Two people may open it again, with its terms in
+has a round in play with wagers on it. A void of a wager from before cannot be corrected after: what the wager gave has
+gone on. A closed meter keeps its accounts, at zero. Two people may open it again, with its terms in
 the settings: it begins at its seed.
 """
 
@@ -21,6 +21,7 @@ from controller.basics.errors import TableError
 from controller.basics.money import figures
 from controller.pit.reference.adoptions import Adoptions
 from controller.pit.reference.books import HOUSE_RESERVE, Books
+from controller.pit.reference.corrections import Corrections
 from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.people import reason, two_people
 from controller.pit.reference.store import Store
@@ -48,6 +49,7 @@ class Closings:
         self._books = books
         self._decisions = decisions
         self._adoptions = Adoptions(db)
+        self.corrections = Corrections(db, books, decisions)
 
     def shown(self, meter: str, into: str | None, document: str, why: str) -> str:
         """What `close` would do, for people. Raises TableError as `close` does."""

@@ -38,6 +38,7 @@ _REASONS = {
     "seed",
     "contribution",
     "void",
+    "corrected",
     "hit",
     "reseed",
     "unseed",

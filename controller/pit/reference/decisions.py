@@ -184,6 +184,8 @@ def _told(db: Store, what: str, subject: int, cents: int) -> dict[str, object]:
         case "verified" | "paid" | "rejected":
             (award,) = db.execute("SELECT id FROM award WHERE number = ?", (subject,)).fetchone()
             return {"award": award, "step": what, "cents": cents}
+        case "voids_stay":  # before that a void took off the meters what its wagers gave
+            return {"voids_stay": True}
         case _:  # somebody took away what was signed
             return {"what": what}
 

@@ -23,7 +23,7 @@ from controller.pit.reference import (
     witness,
 )
 
-FORM = 18
+FORM = 19
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -66,5 +66,6 @@ FROM_FORM = {
     15: (shown.SCHEMA,),
     16: (order.SCHEMA,),
     17: (terms.FROM_FORM_17,),
+    18: (books.FROM_FORM_18,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

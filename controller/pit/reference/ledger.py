@@ -387,7 +387,7 @@ class Ledger:
 
     @contextmanager
     def closing_meters(self) -> Iterator[Closings]:
-        """A transaction in which people close meters, refused while nobody may decide on awards."""
+        """A transaction in which people close or correct meters, refused while nobody may decide on awards."""
         with self._deciding():
             yield self._closings
 

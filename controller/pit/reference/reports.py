@@ -98,6 +98,15 @@ class DecisionTold(Struct, frozen=True, kw_only=True):
     reserve_moved_to: str | UnsetType = UNSET
     """The meter to which the house's reserve moved."""
 
+    corrected: str | UnsetType = UNSET
+    """The id of the void event: what it had left on the meters was taken off."""
+
+    off_cents: dict[str, int] | UnsetType = UNSET
+    """By meter, what it shows less by that."""
+
+    voids_stay: bool | UnsetType = UNSET
+    """That from then on a void lowers no meter: a ledger of an earlier version has this once."""
+
     document: str | UnsetType = UNSET
     """The reference of the document by which money moved."""
 

@@ -114,7 +114,7 @@ def _print_meter(meter: MeterAccount) -> None:
     print(meter.meter)
     for what, cents in (
         ("seeds, by the house", meter.seeds_cents),
-        ("contributions, less voids", meter.contributions_cents),
+        ("contributions, less corrections", meter.contributions_cents),
         ("from the reserve", meter.from_reserve_cents),
         ("awards", -meter.awards_cents),
         ("rejected awards, back", meter.returned_cents),

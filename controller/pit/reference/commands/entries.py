@@ -28,7 +28,7 @@ PROGRAM = Program(
     ),
     families={
         "award": ("see the awards, and decide on them", "ACT"),
-        "meter": ("close a meter, and move its money", "ACT"),
+        "meter": ("close a meter and move its money, or take off what a void left", "ACT"),
         "terms": ("see the meters' terms, and decide on them", "ACT"),
     },
 )
@@ -191,6 +191,22 @@ COMMANDS: tuple[Command, ...] = (
         "banker_personal --document F-18 --reason 'to the players'",
         asking.asks("move_reserve", "into", "document", "reason"),
         meters.add_move_reserve,
+    ),
+    Command(
+        "meter voids",
+        _AWARDS,
+        "the voids that have left something on a meter, for which the house bears it; also while the pit runs",
+        "",
+        meters.voids,
+        meters.add_voids,
+    ),
+    Command(
+        "meter correct",
+        _AWARDS,
+        "take off the meters what a void has left there, once; a second person confirms",
+        "royal9-01/EPOCH/61 --document F-19 --reason 'a card fell on the floor'",
+        asking.asks("correct_void", "void", "document", "reason"),
+        meters.add_correct,
     ),
     Command(
         "decisions",

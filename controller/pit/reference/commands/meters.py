@@ -1,10 +1,14 @@
-"""`pitctl meter`: meters are closed, and their money moves."""
+"""`pitctl meter`: meters are closed, their money moves, and what voids left on them is taken off."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 
-from controller.pit.reference.commands.options import add_control, add_reason
+from controller.pit.reference.books import Books
+from controller.pit.reference.commands.options import add_control, add_json, add_ledger, add_reason, print_json
+from controller.pit.reference.corrections import Corrections
+from controller.pit.reference.decisions import Decisions
+from controller.pit.reference.opening import read_only
 
 
 def add_close(parser: ArgumentParser) -> None:
@@ -21,6 +25,30 @@ def add_move_reserve(parser: ArgumentParser) -> None:
     """The arguments of `pitctl meter reserve`."""
     add_control(parser)
     parser.add_argument("into", metavar="METER", help="the meter to which the house's reserve moves")
+    _add_document(parser)
+
+
+def add_voids(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl meter voids`."""
+    add_ledger(parser)
+    add_json(parser, "each of them as a JSON object, in one array")
+
+
+def voids(options: Namespace) -> int:
+    """Print which voids have left something on a meter."""
+    with read_only(options.ledger) as db:
+        left = Corrections(db, Books(db), Decisions(db)).waiting()
+    if options.json:
+        print_json(left)
+    else:
+        print("\n".join(map(str, left)) or "no void has left anything on a meter")
+    return 0
+
+
+def add_correct(parser: ArgumentParser) -> None:
+    """The arguments of `pitctl meter correct`."""
+    add_control(parser)
+    parser.add_argument("void", metavar="VOID", help="the id of the void event, as `pitctl meter voids` prints it")
     _add_document(parser)
 
 

@@ -1,0 +1,229 @@
+"""A meter, a won level and an award as head office plays them again: each figure follows from what came before.
+
+No balance is carried along. What a meter shows follows from what was wagered on it under each terms, from the levels
+that were won and stand, from what corrections took off, and from what moved and came back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import floor, prod
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from controller.basics.money import figures
+from controller.pit.head_office.terms import Terms
+
+
+class Place(NamedTuple):
+    """A round: its table, the name under which the table's stream is kept, its shoe and its number there."""
+
+    table: str
+    stream: str
+    shoe: int
+    round: int
+
+    def __str__(self) -> str:
+        return f"table {self.table}, shoe {self.shoe}, round {self.round}"
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether the stream was adopted wrongly, perhaps a thief's: what it tells of payments proves nothing."""
+        return "~" in self.stream
+
+
+class Award(Struct, eq=False):
+    """What a hit won. `told` are the steps that its table told, each with its amount in cents.
+
+    `house_cents` of `cents` are the house's: people took over an amount that the table had told.
+    """
+
+    id: str
+    hit: str
+    place: Place
+    event: Mapping[str, Any]
+    meter: str | None
+    won: Won | None
+    cents: int
+    house_cents: int = 0
+    step: str = "pending"
+    told: list[tuple[str, int]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return standing(self.step, self.cents, self.house_cents)
+
+    @property
+    def own_cents(self) -> int:
+        """What the award has of its level, or of its fixed amount."""
+        return self.cents - self.house_cents
+
+    def take(self, cents: int) -> None:
+        """Make the award pending with this amount, where it has another amount."""
+        if (cents, 0) != (self.cents, self.house_cents):
+            self.cents, self.house_cents, self.step = cents, 0, "pending"
+
+
+class Won(Struct, eq=False):
+    """A share of a level that hits of one round won, and what the meter began again with."""
+
+    share: Fraction
+    cents: int
+    from_reserve_cents: int
+    from_house_cents: int
+    is_closing: bool = False
+    """The meter was closed: all of it went on, and nothing of it was won."""
+    former: int | None = None
+    """The terms that ran until this win, by their number, where others had waited for it."""
+    awards: list[Award] = field(default_factory=list)
+    stands: bool = True
+    added_cents: int = 0
+    """What the house added, and still has in it, since the table had shown more at the lock."""
+
+
+class Wagers(Struct, eq=False):
+    """The wagers on a bet of a round: its open seats, and by meter under which terms and after how many wins."""
+
+    price_cents: int
+    seats: set[int]
+    fed: dict[str, tuple[int, int]]
+
+
+class Voided(NamedTuple):
+    """Voided wagers of a round on a meter: their cents, under which terms, and after how many wins they were locked."""
+
+    place: Place
+    meter: str
+    cents: int
+    terms: int
+    since: int
+
+
+class Meter(Struct, eq=False):
+    """What a meter's figures follow from. `terms` are all that were approved, and `runs` says which of them run.
+
+    `wagered` are the cents under each terms. `off` are voided wagers that a correction took off: their cents, their
+    terms, and between which wins they lay on the meter.
+    """
+
+    terms: list[Terms] = field(default_factory=list)
+    runs: int = 0
+    ran: set[int] = field(default_factory=set)
+    withdrawn: set[int] = field(default_factory=set)
+    wagered: list[int] = field(default_factory=list)
+    won: list[Won] = field(default_factory=list)
+    off: list[tuple[int, int, int, int]] = field(default_factory=list)
+    voided_cents: int = 0
+    given_cents: int = 0
+    returned_cents: int = 0
+    place: Place | None = None
+    was_played_for: bool = False
+    closed: bool = False
+    reopened_cents: int = 0
+    moved: Fraction = Fraction(0)
+    moved_cents: int = 0
+    reserve_moved: Fraction = Fraction(0)
+
+    @property
+    def wagered_cents(self) -> int:
+        """What was wagered on the meter, less what was voided."""
+        return sum(self.wagered) - self.voided_cents
+
+    @property
+    def waits(self) -> int | None:
+        """The number of the terms that wait until the meter is won."""
+        later = {*range(self.runs + 1, len(self.terms))} - self.withdrawn
+        return max(later, default=None)
+
+    def is_priced_otherwise(self, terms: Terms) -> bool:
+        """Whether these terms differ from those that run in their prices alone."""
+        return terms._replace(prices_cents=None) == self.terms[self.runs]._replace(prices_cents=None)
+
+    def approve(self, terms: Terms, waits: bool) -> None:
+        """People approved these terms: they wait, or run from now on."""
+        self.terms.append(terms)
+        self.wagered.append(0)
+        if not waits:
+            self.runs = len(self.terms) - 1
+        if self.closed:
+            self.closed, self.reopened_cents = False, self.reopened_cents + terms.seed_cents
+
+    def move(self, on_meter: Fraction, in_reserve: Fraction) -> None:
+        """Money came from a closed meter or the house's reserve; below 0, the meter's own money went."""
+        fed = self._fed()[0] + self.moved
+        self.moved += on_meter
+        self.moved_cents += floor(fed + on_meter) - floor(fed)
+        self.reserve_moved += in_reserve
+
+    def close(self) -> tuple[Fraction, Fraction]:
+        """The meter is closed. Returns what was on it, with its overflow, and what was in its reserve."""
+        keys = ("level_cents", "overflow_cents", "carried", "reserve_cents", "reserve_carried")
+        level, overflow, carried, *reserve = itemgetter(*keys)(self.figures())
+        on_meter, in_reserve = level + overflow + carried, sum(reserve)
+        self.move(-on_meter, -in_reserve)
+        self.won.append(Won(Fraction(1), 0, 0, 0, is_closing=True))
+        self.closed = True
+        return on_meter, in_reserve
+
+    def wins(self, share: Fraction) -> Won:
+        """A hit wins this share of the level."""
+        figures, whole, former = self.figures(), share == 1, None
+        if whole and (waits := self.waits) is not None:
+            former, self.runs = self.runs, waits
+            self.ran.add(waits)
+        terms = self.terms[self.runs]
+        from_reserve = min(figures["reserve_cents"], terms.reseed_at_most_cents) if whole else 0
+        from_house = max(0, terms.seed_cents - from_reserve) if whole else 0
+        self.won.append(Won(share, floor(figures["level_cents"] * share), from_reserve, from_house, former=former))
+        self.given_cents += self.won[-1].cents
+        return self.won[-1]
+
+    def never_won(self, won: Won) -> None:
+        """The last level that was won was not won after all."""
+        won.stands = False
+        if won.former is not None:
+            self.runs = won.former
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the meter, by the names that a statement gives them. Parts of a cent are Fractions."""
+        standing = [won for won in self.won if won.stands]
+        on_meter, in_reserve = self._fed()
+        on_meter, in_reserve = on_meter + self.moved, in_reserve + self.reserve_moved
+        seeds = self.terms[0].seed_cents + self.reopened_cents + sum(won.from_house_cents for won in standing)
+        from_reserve = sum(won.from_reserve_cents for won in standing)
+        fed = floor(on_meter)
+        holds = seeds + fed + from_reserve - self.given_cents + self.returned_cents
+        limit_cents = self.terms[self.runs].limit_cents
+        level = holds if limit_cents is None else min(holds, limit_cents)
+        return {
+            "seeds_cents": seeds,
+            "contributions_cents": fed - self.moved_cents,
+            "from_reserve_cents": from_reserve,
+            "awards_cents": self.given_cents,
+            "returned_cents": self.returned_cents,
+            "level_cents": level,
+            "overflow_cents": holds - level,
+            "moved_cents": self.moved_cents,
+            "carried": on_meter - fed,
+            "reserve_cents": floor(in_reserve) - from_reserve,
+            "reserve_carried": in_reserve - floor(in_reserve),
+        }
+
+    def _fed(self) -> tuple[Fraction, Fraction]:
+        """What all wagers put on the meter and into its reserve, less what corrections took off."""
+        on_meter = in_reserve = Fraction(0)
+        for cents, terms in zip(self.wagered, self.terms, strict=True):
+            on_meter, in_reserve = on_meter + cents * terms.contribution, in_reserve + cents * terms.reserve
+        for cents, number, since, until in self.off:
+            shares = [won.share for won in self.won[since:until] if won.stands]
+            on_meter -= cents * self.terms[number].contribution * prod(1 - share for share in shares)
+            in_reserve -= 0 if 1 in shares else cents * self.terms[number].reserve
+        return on_meter, in_reserve
+
+
+def standing(step: str, cents: int, house_cents: int) -> str:
+    """How an award stands, for people: paid with 120.00, of which 20.00 are the house's."""
+    of_house = f", of which {figures(house_cents)} are the house's" if house_cents else ""
+    return f"{step} with {figures(cents)}{of_house}"
