@@ -22,6 +22,7 @@ from controller.basics.errors import TableError
 from controller.contract.signing import Signer
 from controller.daemon.record.journal import Journal
 from controller.pit.reference.award import Award
+from controller.pit.reference.corrections import LeftByVoid
 from controller.pit.reference.incoming import RefusedError
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
@@ -186,7 +187,7 @@ def test_a_hit_and_a_void_see_the_wagers_of_their_own_transaction(ledger: Ledger
     table = TableEvening("t-0")
     won = [table.lock(1, 2), table.finish((1, "all")), table.hit(1, "all", "big")]
     assert give(ledger, table, *won, table.lock(3), table.void(3)) == []
-    assert ledger.levels() == {"big": 1_166, "small": 85}, "begun again at the seed, and a void lowers nothing"
+    assert ledger.levels() == {"big": 1_167, "small": 85}, "begun again at the seed, and a void lowers nothing"
     correct(ledger)
     assert ledger.levels() == {"big": 1_000, "small": 80}
     balanced(ledger)
@@ -331,7 +332,7 @@ def test_a_void_lowers_no_meter_and_a_correction_takes_off_exactly_what_its_wage
     give(ledger, table, table.void(2, 3))
     assert ledger.levels() == shown == {"big": 1_500, "small": 85}
     now = funds(ledger)
-    assert {account for account in now if now[account] != before[account]} == {"house", "wagers"}, "the house bears it"
+    assert {account for account in now if now[account] != before[account]} == {"house"}, "the house bears it"
     assert give(ledger, table, table.lock(5), table.void(5)) == []
     correct(ledger)
     assert ledger.levels() == {"big": 1_166, "small": 75}
@@ -519,9 +520,7 @@ def test_a_correction_after_a_rejected_hit_shrinks_the_meter_and_after_a_real_wi
     assert ledger.levels()["big"] == 1_000, "it was won: nothing is left to correct"
     balanced(ledger)
     ledger.take_step("t-0.2", "rejected", "Ann")
-    assert ledger.levels()["big"] == 1_500, "it was not won: what the void left is there again"
-    correct(ledger)
-    assert ledger.levels()["big"] == 1_333
+    assert ledger.levels()["big"] == 1_333, "it was not won: the meter bears it"
     balanced(ledger)
 
 
@@ -884,11 +883,9 @@ class Play:
                 self._decide()
             case "correct" if self._voided:
                 with self.ledger.closing_meters() as closings:
-                    if left := [each.void for each in closings.corrections.waiting()]:
-                        void = self._data.draw(st.sampled_from(left), label="void")
-                        closings.corrections.correct(void, "Ann", "Bob", "F-19", "a card fell")
-                        for wager in self._voided.pop(void):
-                            self.model.correct(wager)
+                    left = closings.corrections.waiting()
+                if left:
+                    self._correct(self._data.draw(st.sampled_from(left), label="void"))
                 balanced(self.ledger)
             case "again" if table.sent:
                 again = self._data.draw(st.lists(st.sampled_from(table.sent), max_size=5), label="again")
@@ -897,6 +894,12 @@ class Play:
                 self.ledger.close()
                 self.ledger = opened(self._path)
         self.agrees()
+
+    def _correct(self, left: LeftByVoid) -> None:
+        with self.ledger.closing_meters() as closings:
+            closings.corrections.correct(left.void, "Ann", "Bob", "F-19", "a card fell")
+        for wager in self._voided.pop(left.void):
+            self.model.correct(wager)
 
     def _end_hand(self, number: int, table: TableEvening) -> None:
         bets = self._open.pop(number)
@@ -968,6 +971,14 @@ class PlayWithoutHits(Play):
             without.round = table.round
             said = {key: message[key] for key in ("progressive", "simulated") if key in message}
             give(self.beside, without, without.say(message["type"], **said, awards=[]))
+
+    def _correct(self, left: LeftByVoid) -> None:
+        super()._correct(left)
+        table, *_ = left.void.split("/")
+        with self.beside.closing_meters() as closings:
+            for each in closings.corrections.waiting():
+                if each.void.startswith(f"{table}/") and each.round == left.round:
+                    closings.corrections.correct(each.void, "Ann", "Bob", "F-19", "a card fell")
 
     def __init__(self, data: Any, path: Path) -> None:
         super().__init__(data, path)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -20,7 +20,9 @@ from controller.people.pit_page.metrics import pit_metrics
 from controller.people.pit_page.subscriber import HeardState, Subscriber
 from controller.people.pit_page.view import parts
 from controller.pit.reference.__main__ import main as pitctl
-from controller.pit.reference.standing import HeardTable, Standing
+from controller.pit.reference.standing import HeardTable, Standing, read_standing
+from tests.pit.test_meters import give, opened
+from tests.pit.test_order_of_wins import two
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
@@ -195,3 +197,14 @@ def test_prometheus_itself_takes_the_metrics_and_the_rules(tmp_path: Path) -> No
         words = ["promtool", "check", *command.split()]
         run = subprocess.run(words, input=said, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_page_names_the_table_for_which_an_award_waits(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "ledger")) as ledger:
+        _, late = two(ledger)
+        give(ledger, late, late.locked(ledger, 1_000), *late.won())
+        standing = read_standing(tmp_path / "ledger")
+    (hit,) = json.loads(json.dumps(parts(Look(0, standing, None, None, {}, None, 0))["hits"]))
+    (waits,) = hit["waits"]
+    assert {"en", "vi"} <= {*waits}
+    assert all("t-0" in said for said in waits.values())

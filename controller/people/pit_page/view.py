@@ -122,6 +122,7 @@ def _hit(waiting: Waiting) -> dict[str, object]:
         "step": award.step,
         "says": say("pit", "held" if award.held else "doubted" if award.doubted else award.step),
         "held": award.held or award.doubted,
+        "waits": [say("pit", "waits", table=table) for table, _ in award.waits],
         "doubts": [_doubt(doubt.code) for doubt in award.doubts if award.doubted and doubt.stands],
         "at_ms": moment_ms(waiting.hit_at),
     }

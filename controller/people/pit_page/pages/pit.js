@@ -65,7 +65,7 @@ const draw = {
   terms: (digest) => { $("terms").textContent = digest || ""; },
   hits: (hits) => $("hits").replaceChildren(...list("hits", hits).map((hit) => el("li", "",
     el("b", "", hit.amount),
-    el("div", "where", `${hit.table}, `, words(hit.seat), el("small", "", words(hit.tier)), el("small", "", words(hit.hand)), el("small", "", hit.award), ...hit.doubts.map((doubt) => el("small", "look", words(doubt)))),
+    el("div", "where", `${hit.table}, `, words(hit.seat), el("small", "", words(hit.tier)), el("small", "", words(hit.hand)), el("small", "", hit.award), ...[...hit.waits, ...hit.doubts].map((doubt) => el("small", "look", words(doubt)))),
     el("div", "step", el("span", hit.held ? "look" : "", words(hit.says)), el("small", "", ago(hit.at_ms)))))),
   proposals: (proposals) => $("proposals").replaceChildren(...list("proposals", proposals).map((each) => el("li", "",
     el("b", "", String(each.number)), el("div", "where", each.who, ...each.shown.map((line) => el("small", "", line)))))),
