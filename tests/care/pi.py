@@ -48,13 +48,16 @@ FILES = {
     "/sys/fs/ext4/mmcblk0p2/errors_count": "0\n",
 }
 
+_PACKAGES = "ii  python3.11-minimal\nrc  linux-image-6.1\nii  linux-image-6.6\n"
+_VERIFIED = "??5?????? c /etc/systemd/journald.conf\n"  # a house changes settings
+
 
 class Pi:
     """The machine below `root`. `says` is what its programs print, by the first word of the command."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.says = {"systemctl": _UNIT, "rpi-eeprom-config": _EEPROM}
+        self.says = {"systemctl": _UNIT, "rpi-eeprom-config": _EEPROM, "dpkg-query": _PACKAGES, "dpkg": _VERIFIED}
         self.machine = Machine(root, self._run, lambda: NOW, lambda: 21)
         for path, text in FILES.items():
             self.write(path, text)

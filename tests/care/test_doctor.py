@@ -53,6 +53,7 @@ def _rows(pi: Pi) -> list[Row]:
         *board.power(pi.machine),
         *board.heat(pi.machine),
         *board.media(pi.machine),
+        *program.system(pi.machine),
         *program.units(pi.machine),
     ]
 
@@ -176,6 +177,7 @@ TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
     "too_hot": (Verdict.FAULT, lambda pi: pi.write("/sys/class/thermal/thermal_zone0/temp", "81000\n")),
     "usb_storage_open": (Verdict.WARNING, lambda pi: pi.write(MODPROBE, "#install uas /bin/false\n")),
     "boots_elsewhere": (Verdict.WARNING, lambda pi: pi.says.update({"rpi-eeprom-config": "[all]\nBOOT_ORDER=0xf41\n"})),
+    "system_changed": (Verdict.FAULT, lambda pi: pi.says.update(dpkg="??5??????   /usr/bin/python3.11\n")),
     "unit_failed": (Verdict.FAULT, lambda pi: pi.says.update(systemctl=_unit(ActiveState="failed"))),
     "unit_not_enabled": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(UnitFileState="disabled"))),
     "unit_restarts": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(NRestarts="4"))),
@@ -263,10 +265,11 @@ def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
 def test_a_bench_and_an_empty_machine_tell_what_is_not_there(tmp_path: Path) -> None:
     pi = Pi(tmp_path / "pi")
     bare = replace(pi.machine, root=tmp_path / "bare", run=lambda _command: None)
-    rows = [*of_table(bare, pi.config), *board.power(bare), *board.heat(bare), *board.media(bare), *program.units(bare)]
+    rows = [*of_table(bare, pi.config), *board.power(bare), *board.heat(bare), *board.media(bare)]
+    rows += [*program.system(bare), *program.units(bare)]
     assert "check_failed" not in {row.code for row in rows}
     absent = {row.part for row in rows if row.verdict is Verdict.ABSENT}
-    assert {"power", "temperature", "media", "units", "disk", "journal"} <= absent
+    assert {"power", "temperature", "media", "system", "units", "disk", "journal"} <= absent
 
 
 def test_a_check_that_breaks_is_told_and_the_others_are_made(pi: Pi) -> None:

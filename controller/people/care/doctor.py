@@ -38,7 +38,7 @@ def examine(machine: Machine, table: Path | None, answer: Status | TableError | 
         status = None if isinstance(answer, TableError) else answer
         noted = keeping.noted(machine, config.file.journal) if status is None else None
         yield from _each(program.measured, config, status, noted)
-    for check in (keeping.clock, board.power, board.heat, board.media, program.units):
+    for check in (keeping.clock, board.power, board.heat, board.media, program.system, program.units):
         yield from _each(check, machine)
 
 

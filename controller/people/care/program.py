@@ -22,6 +22,7 @@ _UNITS = {
     "table-kiosk.service": "the monitor",
     _LOGINS: "the record of logins and sudo",
 }
+_EXECUTED = ("python3*", "libpython3*", "libc6", "systemd", "linux-image-*", "raspi-firmware", "rpi-eeprom")
 _LOG = "journalctl --unit {unit} --lines 30"
 
 
@@ -99,6 +100,22 @@ def measured(config: Config, status: Status | None, noted: ProgramMeasured | Non
     if spoiled := changed():
         says = f"{len(spoiled)} files are not as they were installed: {', '.join(spoiled[:3])}."
         yield fault("program", "library_changed", says, "Install the package again, and ask who was on this machine.")
+
+
+def system(machine: Machine) -> Iterator[Row]:
+    """Whether interpreter, C library, systemd, kernel and firmware are as Debian's packages installed them."""
+    shown = machine.run(["dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\n", *_EXECUTED]) or ""
+    packages = [line.split()[-1] for line in shown.splitlines() if line.startswith("ii ")]
+    compared = {package: machine.run(["dpkg", "--verify", package]) for package in packages}
+    if not packages or None in compared.values():
+        yield absent("system", "Interpreter and kernel are not compared: there is no dpkg here, or it took too long.")
+        return
+    lines = [line.split() for said in compared.values() for line in (said or "").splitlines()]
+    if spoiled := sorted({words[-1] for words in lines if words and "c" not in words[1:-1]}):  # c: a settings file
+        says = f"{len(spoiled)} files of Debian's packages are not as they were installed: {', '.join(spoiled[:3])}."
+        yield fault("system", "system_changed", says, "Ask who was on this machine, and install Debian anew.")
+    else:
+        yield ok("system", f"Interpreter, kernel and firmware are those of {len(packages)} Debian packages.")
 
 
 def units(machine: Machine) -> Iterator[Row]:
