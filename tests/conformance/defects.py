@@ -396,6 +396,14 @@ PIT_DEFECTS = (
         'return _word(bet, "spot"), tuple(bet["seats"]) + tuple(bet["refused_seats"]),',
     ),
     Defect(
+        "a payment takes something off a meter",
+        "P33",
+        _BOOKS,
+        'self.post("paid", {"awards": -cents}, "paid", award=award)',
+        'self.post("paid", {"awards": -cents}, "paid", award=award)\n'
+        '        self.post("paid", {f"meter:{min(self._meters())}": -1}, "house", award=award)',
+    ),
+    Defect(
         "a correction takes too little off",
         "P26",
         _BOOKS,

@@ -379,6 +379,7 @@ def _come_back(table: FarTable) -> None:
 def _decided(kit: PitKit) -> None:
     _all_hits_come_first(kit)
     table, _, (award, other) = hits(kit, [2200, 1300])
+    before = levels(table)
     kit.must_refuse(table, award, "pay", which="nobody has verified")
     last = award
     for deed, step in (("verify", "verified"), ("pay", "paid")):
@@ -389,6 +390,8 @@ def _decided(kit: PitKit) -> None:
     kit.decide("verify", table, other)
     verified = _next_step(table, other, "verified")
     kit.must_refuse(table, award, "pay", "reject", which="is paid")
+    if (now := levels(table)) != before:
+        raise BrokenError(f"Fixed awards were verified and paid, which moved meters from {before} to {now}.")
     kit.restart(table)
     kit.decide("pay", table, other)  # so decisions are possible again
     _next_step(table, verified, "paid")
