@@ -27,6 +27,7 @@ from controller.pit.paper.day_file import DayFile
 from controller.pit.reference.account import Account
 from controller.pit.reference.alarms import KeptAlarm, LeftOut
 from controller.pit.reference.award import Award
+from controller.pit.reference.corrections import LeftByVoid
 from controller.pit.reference.desk import Answer
 from controller.pit.reference.refused import Refusal
 from controller.pit.reference.reports import BackupTold, DecisionTold
@@ -57,6 +58,7 @@ PIT_REPORTS = (
     Report("pitctl", "decisions", (DecisionTold,), many=True),
     Report("pitctl", "decisions --refused", (Refusal,), many=True),
     Report("pitctl", "desk", (Answer,)),
+    Report("pitctl", "meter voids", (LeftByVoid,), many=True),
     Report("pitctl", "slips", (Slip,), many=True),
     Report("pitctl", "terms show", (TermsShown,)),
     Report("pitctl", "verify", (BackupTold,)),

@@ -261,19 +261,19 @@ PEOPLE: dict[str, tuple[Callable[[Said], None], str]] = {
         "was one person's, and takes two",
     ),
     "who verifies pays": (
-        lambda said: said["decisions"][-1].update(by=said["decisions"][-2]["by"]),
+        lambda said: said["decisions"][-2].update(by=said["decisions"][-3]["by"]),
         "verified and paid award t-1.3",
     ),
     "who verifies pays, and calls it a recall": (
-        lambda said: said["decisions"][-1].update(by=said["decisions"][-2]["by"], recalled=True),
+        lambda said: said["decisions"][-2].update(by=said["decisions"][-3]["by"], recalled=True),
         "was recalled as paid, and its table had not told so",
     ),
     "one person recalls": (
-        lambda said: said["decisions"][-1].update(witness=None, recalled=True),
+        lambda said: said["decisions"][-2].update(witness=None, recalled=True),
         "was one person's, and takes two",
     ),
     "a pit for practice": (
-        lambda said: said["decisions"][-1].update(by={"account": "practice:Lee", "name": ""}),
+        lambda said: said["decisions"][-2].update(by={"account": "practice:Lee", "name": ""}),
         "at a pit for practice",
     ),
 }
@@ -327,7 +327,7 @@ def test_a_decision_that_head_office_has_seen_cannot_be_another_one_later(
     log.write_text("".join(json.dumps(line) + "\n" for line in other), "utf-8")
     assert head_office([f"north={log}"]) == 0, "by itself it is sound"
     assert head_office([f"north={log}", *kept]) == 1
-    assert "the first 6 decisions are others than the statement of" in capsys.readouterr().out
+    assert "the first 7 decisions are others than the statement of" in capsys.readouterr().out
 
 
 def test_a_statement_of_an_earlier_pit_is_not_believed(house: Lines, tmp_path: Path) -> None:

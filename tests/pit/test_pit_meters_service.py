@@ -205,7 +205,7 @@ def test_killed_again_and_again_between_two_tables_no_cent_is_lost_or_doubled(ho
     other.ack(ack(len(tables[1].sent)))
     far.send_events(*tables[0].sent)
     far.ack(ack(len(tables[0].sent)))
-    wagers = 2 * 20 * 3 + 1
+    wagers = 2 * 30 * 3 + 1  # also those that were voided: what they gave stays
     listed = run("award", "list", "--ledger", str(house.ledger))
     won = 200_000 + wagers * PRICE_CENTS // 10
     assert listed.stdout.split()[:3] == [f"{TABLE}.1", "pending", f"{won // 100:,}.{won % 100:02d}"]

@@ -20,9 +20,10 @@ from controller.people.pit_page.metrics import pit_metrics
 from controller.people.pit_page.subscriber import HeardState, Subscriber
 from controller.people.pit_page.view import parts
 from controller.pit.reference.__main__ import main as pitctl
+from controller.pit.reference.clock import now_in_ms
 from controller.pit.reference.standing import HeardTable, Standing, read_standing
 from tests.pit.test_meters import give, opened
-from tests.pit.test_order_of_wins import two
+from tests.pit.test_order_of_wins import PIT, Seat, two
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
@@ -201,6 +202,8 @@ def test_prometheus_itself_takes_the_metrics_and_the_rules(tmp_path: Path) -> No
 
 def test_the_page_names_the_table_for_which_an_award_waits(tmp_path: Path) -> None:
     with closing(opened(tmp_path / "ledger")) as ledger:
+        ledger.sign_by(PIT, [PIT.public])
+        Seat.begun_ms = now_in_ms()
         _, late = two(ledger)
         give(ledger, late, late.locked(ledger, 1_000), *late.won())
         standing = read_standing(tmp_path / "ledger")

@@ -91,7 +91,11 @@ class PitKit:
 
     def correct(self, table: FarTable, void: int) -> bool:
         """Have two people correct the meters after the void that is this event. Returns whether the pit let them."""
-        return self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is None
+        if self.deeds.refusal("correct", event=f"{table.table}/{table.epoch}/{void}") is not None:
+            return False
+        table.send(table.reset())  # a level that is said after this event's ack is a level after the correction
+        committed(table)
+        return True
 
     def restart(self, table: FarTable) -> None:
         """Have the pit's program end as by a power cut and start again, and wait for its ack of the table."""
@@ -245,11 +249,25 @@ class Holding:
 def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:
     """Void these seats of the last round, and correct the meters where people can, so that what follows finds them as
     they were. Returns whether they were corrected."""
-    void = table.send(table.void(seats))
+    table.send(table.void(seats))
     committed(table)
+    return last_void_corrected(kit, table)
+
+
+def last_void_corrected(kit: PitKit, table: FarTable) -> bool:
+    """Correct the meters after the void that is the table's last event. Returns False where nobody can do that."""
     with suppress(NotTriedError):
-        return kit.correct(table, void)
+        corrected(kit, table, len(table.made))
+        return True
     return False
+
+
+def corrected(kit: PitKit, table: FarTable, void: int) -> None:
+    """Two people correct the meters after this void. A pit that has just started may refuse at first."""
+    ends_s = time.monotonic() + ANSWERS_WITHIN_S
+    while not kit.correct(table, void):
+        if time.monotonic() > ends_s:
+            raise BrokenError(f"Two people could not correct the meters after the void that is event {void}.")
 
 
 @contextmanager

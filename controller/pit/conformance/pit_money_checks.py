@@ -17,6 +17,7 @@ from controller.pit.conformance.pit_kit import (
     PitKit,
     a_meter,
     committed,
+    corrected,
     echo,
     hits,
     level,
@@ -194,7 +195,7 @@ def _void(kit: PitKit) -> None:
         holds.moved(0, f"the void of {what} in the second round")
         kit.restart(table)
         holds.moved(0, f"the void of {what}, and a restart")
-        _corrected(kit, table, void)
+        corrected(kit, table, void)
         holds.moved(-share * price_cents * taken, f"the correction of the void of {what}")
         kit.correct(table, void)
         holds.moved(0, "the correction of a void that was corrected before")
@@ -203,25 +204,17 @@ def _void(kit: PitKit) -> None:
         table, holds, award, void = _voided_after_a_hit(kit, price_cents, won)
         what = f"the correction of a void of two wagers that were locked before a hit won {won} of the meter"
         if left:
-            _corrected(kit, table, void)
+            corrected(kit, table, void)
         else:
             kit.correct(table, void)
         holds.moved(-share * price_cents * 2 * left, what)
         reject(kit, table, award)
         if not left:
-            _corrected(kit, table, void)
+            kit.correct(table, void)  # where a correction of nothing counted, the meter bears it now
         void = table.send(table.void((1,)))
         committed(table)
-        _corrected(kit, table, void)
+        corrected(kit, table, void)
         _must_hold(table, begun_cents, f"A hit won {won}, it was rejected, and every void was corrected")
-
-
-def _corrected(kit: PitKit, table: FarTable, void: int) -> None:
-    """Two people correct the meters after this void. A pit that has just started may refuse at first."""
-    ends_s = time.monotonic() + ANSWERS_WITHIN_S
-    while not kit.correct(table, void):
-        if time.monotonic() > ends_s:
-            raise BrokenError(f"Two people could not correct the meters after the void that is event {void}.")
 
 
 def _voided_after_a_hit(kit: PitKit, price_cents: int, won: str) -> tuple[FarTable, Holding, AwardStep, int]:
@@ -525,8 +518,8 @@ def _tables_are_apart(kit: PitKit) -> None:
         table.send(table.lock(meter, (1,)))
         committed(table)
     holds.moved(2 * locked_cents, "a wager at each of two tables, in rounds of the same number")
-    corrected = take_back(kit, other, (1,))
-    holds.moved(-locked_cents if corrected else 0, "the void of one table's wager, in rounds of the same number")
+    back = take_back(kit, other, (1,))
+    holds.moved(-locked_cents if back else 0, "the void of one table's wager, in rounds of the same number")
 
 
 @_clause("P37")

@@ -19,11 +19,13 @@ from controller.pit.conformance.pit_kit import (
     a_meter,
     committed,
     echo,
+    last_void_corrected,
     level,
     not_committed,
     over_starts,
     repeated,
     restart_while_streaming,
+    take_back,
 )
 from controller.pit.conformance.wire import NO_CHAIN, Heard, Message, first_heard
 
@@ -231,7 +233,8 @@ def _older_versions(kit: PitKit) -> None:
         _say_as(table, version, table.lock(meter, (1, 2)))
         holds.moved(locked_cents, f"a lock of two seats, of version {version} of the contract")
         _say_as(table, version, table.void((1, 2)))
-        holds.moved(-locked_cents, f"a void of two seats, of version {version} of the contract")
+        back = locked_cents if last_void_corrected(kit, table) else 0
+        holds.moved(-back, f"a void of two seats, of version {version} of the contract, and its correction")
         _say_as(table, version, table.lock(meter, (1, 2)), table.dealt((1, 2), (1,)), table.hit(1, 4400))
         holds.moved(locked_cents, f"a lock of two seats, of version {version} of the contract")
         versions_of[f"{table.table}/{table.epoch}/{len(table.made)}"] = version
@@ -333,7 +336,8 @@ def _restart(kit: PitKit) -> None:
     rounds = table.round - before
     streamed_cents = share * _ODD_PRICE_CENTS * rounds
     holds.moved(streamed_cents, f"{rounds} wagers of {_ODD_PRICE_CENTS} cents and {ENDS} ends of the pit's program")
-    holds.moved(-streamed_cents, f"the void of {rounds} wagers, which were locked before the pit's program ended")
+    back = share * _ODD_PRICE_CENTS if take_back(kit, table, (1,)) else 0
+    holds.moved(-back, "the void of a wager, which was locked before the pit's program ended, and its correction")
 
 
 @_clause("P21")
