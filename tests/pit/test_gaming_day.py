@@ -139,9 +139,9 @@ class SimulatedHouse:
                 self._wall.now += timedelta(minutes=self._chance.randint(1, 22 * 60 // rounds))
                 for table in self._tables:
                     self._round(table, names[-1])
+                if self._chance.random() < 0.2:
+                    self._correct()
             self._pay(names[-1])
-            if len(names) % 2:
-                self._correct()
             self.closing[names[-1]] = floor(self.meter.level), floor(self.meter.reserve)
             evening = self.local() - timedelta(hours=6)
             left = timedelta(days=1) - timedelta(hours=evening.hour, minutes=evening.minute, seconds=evening.second)

@@ -41,6 +41,10 @@ def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
         ledger.receive([("t-7", TableEvening("t-9").say("fault", code="x"))])
         ledger.unadopt("t-7", EPOCH, "Ann", "a wrong key", "Ben")
         ledger.retire("t-1", "Ann", "Ben", "sold")
+        other = TableEvening("t-5")
+        ledger.adopt("t-5", EPOCH, KEY.public.hex(), "Ann", "Ben")
+        ledger.receive([("t-5", other.lock(1)), ("t-5", other.void(1))])
+        ledger.retire("t-5", "Ann", "Ben", "sold")
         with practising(ledger, path, key) as control:
             assert _printed("award", "pay", "no-such", "--control", control, "--as", "Cas") == (1, "")
             assert _printed("retire", "t-0", "--reason", "x", "--control", control, "--as", "Cas")[0] == 0

@@ -196,11 +196,12 @@ class Replay:
             case "wagers_locked":
                 self._lock(self._place(stream, event), event["progressive"], event.get("told"))
             case "void":
+                void = event["id"]
                 place, bets = self._place(stream, event), event["progressive"]
                 for spot, seats in [(bet["spot"], _seats(bet["seats"])) for bet in bets]:
-                    self._void(place, spot, seats, event["id"])
+                    self._void(place, spot, seats, void)
                 if self._voids_lower:
-                    self._take_off(event["id"])
+                    self._take_off(void)
             case "hit":
                 self._hit(self._place(stream, event), event)
             case "award":
