@@ -33,7 +33,7 @@ def _reports(folder: Path, wall: Clock) -> Mapping[str, Any]:
     key = load_or_make_key(folder / "ledger.key")
     with closing(opened(path, 2)) as ledger:
         ledger.sign_by(key)
-        (day,) = SimulatedHouse(ledger, wall, 2, seed=5).play(1, 12)
+        (day,) = SimulatedHouse(ledger, wall, 2, seed=8).play(1, 12)
         award = next(each for each in ledger.awards() if each.step == "pending")
         ledger.take_step(award.id, "verified", "Ann")
         ledger.print_slip(award.id, "Ann")
