@@ -39,9 +39,9 @@ _ALL = (
     _DOLLARS,
     Currency("HKD", "HK$"),
     Currency("MOP", "MOP$"),
-    Currency("PHP", "PHP\u00a0"),  # no font of the pages has the peso's sign
+    Currency("PHP", "₱"),
     Currency("VND", "\u00a0₫", before=False, group=".", point=",", digits=0),
-    Currency("KRW", "원", before=False, digits=0),  # no font of the pages has the won's sign
+    Currency("KRW", "₩", digits=0),
 )
 CURRENCIES: Mapping[str, Currency] = MappingProxyType({each.code: each for each in _ALL})
 """The currencies by their ISO 4217 codes."""

@@ -1400,9 +1400,9 @@ def test_no_bytes_make_the_reader_fall_over(tmp_path_factory: pytest.TempPathFac
 
 
 def test_a_name_for_which_the_pages_have_no_letters_is_told(tmp_path: Path) -> None:
-    shown = "貴賓廳 百家樂 贵宾厅 바카라 បាការ៉ា Phòng VIP Señor João"
+    shown = "貴賓廳 枱 曱甴 𨋢 龘 贵宾厅 镕 働 바카라 뷁 បាការ៉ា Phòng VIP Señor João Œuvre Łódź ₱ ₩ Зал ВИП Αίθουσα"
     usual = load(changed(tmp_path)).warnings
     assert load(changed(tmp_path, lambda v: v["table"].update(name=shown))).warnings == usual
-    more = load(changed(tmp_path, lambda v: v["table"].update(name="Зал ВИП 9"))).warnings
+    more = load(changed(tmp_path, lambda v: v["table"].update(name="ห้องวีไอพี 9"))).warnings
     (warning,) = (each for each in more if each not in usual)
-    assert warning.startswith("table.name: the pages bring no font with ЗалВИП:")
+    assert warning.startswith("table.name: the pages bring no font with ห้องวีไพ:")

@@ -230,6 +230,15 @@ class Browser:
             self._driver.switch_to.window(self._page)
         return found
 
+    def machine_fonts(self, selector: str) -> list[str]:
+        """The fonts that draw letters of this element, and that the page has not brought itself."""
+        self.until(f"document.querySelector('{selector}').offsetWidth >= 0 && document.fonts.status === 'loaded'")
+        root = self._driver.execute_cdp_cmd("DOM.getDocument", {})["root"]["nodeId"]
+        node = self._driver.execute_cdp_cmd("DOM.querySelector", {"nodeId": root, "selector": selector})
+        self._driver.execute_cdp_cmd("CSS.enable", {})
+        fonts = self._driver.execute_cdp_cmd("CSS.getPlatformFontsForNode", node)["fonts"]
+        return [each["familyName"] for each in fonts if not each["isCustomFont"]]
+
     def picture(self, name: str) -> None:
         """Keep the page as a picture."""
         self._driver.save_screenshot(str(self.pictures / f"{name}.png"))

@@ -26,9 +26,9 @@ WRITTEN = {
     "USD": ("$1,234,567,890.12", "$12.50", "$5,000", "-$0.05"),
     "HKD": ("HK$1,234,567,890.12", "HK$12.50", "HK$5,000", "-HK$0.05"),
     "MOP": ("MOP$1,234,567,890.12", "MOP$12.50", "MOP$5,000", "-MOP$0.05"),
-    "PHP": ("PHP\u00a01,234,567,890.12", "PHP\u00a012.50", "PHP\u00a05,000", "-PHP\u00a00.05"),
+    "PHP": ("₱1,234,567,890.12", "₱12.50", "₱5,000", "-₱0.05"),
     "VND": ("123.456.789.012\u00a0₫", "1.250\u00a0₫", "500.000\u00a0₫", "-5\u00a0₫"),
-    "KRW": ("123,456,789,012원", "1,250원", "500,000원", "-5원"),
+    "KRW": ("₩123,456,789,012", "₩1,250", "₩500,000", "-₩5"),
 }
 """123,456,789,012 minor units in full, then 1,250 and 500,000 in short, and five less than nothing."""
 
@@ -58,7 +58,7 @@ def _read(text: str, minor_digits: int, point: str) -> int:
 def test_whoever_reads_an_amount_reads_the_minor_units(cents: int, code: str) -> None:
     of = CURRENCIES[code]
     digits, point = {"VND": (0, ","), "KRW": (0, ".")}.get(code, (2, "."))
-    bare = {**dict.fromkeys(("HKD", "MOP", "USD"), "$"), "PHP": "PHP"}
+    bare = {**dict.fromkeys(("HKD", "MOP", "USD"), "$"), "PHP": "₱", "KRW": "₩"}
     for write in (amount, short):
         text = write(cents, of)
         assert _read(text.replace(bare.get(code, "₫"), ""), digits, point) == cents
@@ -99,7 +99,7 @@ def test_the_houses_file_says_the_currency_and_check_tells_what_is_wrong_in_it(
         money.HOUSE.parent.mkdir()
         money.HOUSE.write_text(text, "utf-8")
         if not wrong:
-            assert (amount(1_500), json.loads(_told(with_money("{{money}}")))["sign"]) == ("1,500원", "원")
+            assert (amount(1_500), json.loads(_told(with_money("{{money}}")))["sign"]) == ("₩1,500", "₩")
             load(TABLES / "royal9.toml")
             continue
         with pytest.raises(TableError, match="house_file") as refused:
