@@ -83,7 +83,7 @@ lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/mypy
 
 # The stamp makes every run but the first instant.
-.venv/.demo .venv/.dev .venv/.docs: .venv/.%: requirements/%.lock requirements/build.lock pyproject.toml tools/setup.sh
+.venv/.demo .venv/.dev .venv/.docs: .venv/.%: requirements/%.lock requirements/build.lock requirements/axe.lock pyproject.toml tools/setup.sh
 	@tools/setup.sh $*
 	@$(if $(filter dev,$*),$(VENV)/python -m pytest --collect-only -q >/dev/null)  # else each worker compiles every test
 	@touch $@

@@ -75,4 +75,6 @@ install() { pip install --require-hashes "$@" | progress "$(grep -c '^[a-z].*=='
 # Setuptools comes first, from its own lock: an isolated build would fetch one that nobody checked.
 install --only-binary :all: -r requirements/build.lock
 install "${wheels[@]}" --no-build-isolation --use-pep517 -r "requirements/$profile.lock"
+# axe-core, which looks at the pages in the tests, comes in a package whose other parts nobody needs.
+[[ $profile != dev ]] || install --no-deps --only-binary :all: -r requirements/axe.lock
 pip --quiet install --no-deps --no-build-isolation --editable . # the project is run where it lies

@@ -1403,6 +1403,12 @@ def test_a_name_for_which_the_pages_have_no_letters_is_told(tmp_path: Path) -> N
     shown = "貴賓廳 枱 曱甴 𨋢 龘 贵宾厅 镕 働 바카라 뷁 បាការ៉ា Phòng VIP Señor João Œuvre Łódź ₱ ₩ Зал ВИП Αίθουσα"
     usual = load(changed(tmp_path)).warnings
     assert load(changed(tmp_path, lambda v: v["table"].update(name=shown))).warnings == usual
-    more = load(changed(tmp_path, lambda v: v["table"].update(name="ห้องวีไอพี 9"))).warnings
-    (warning,) = (each for each in more if each not in usual)
-    assert warning.startswith("table.name: the pages bring no font with ห้องวีไพ:")
+
+    def strange(values: Values) -> None:
+        values["name"] = "ก9"
+        _row(values, "royal9", 7)["words"].update(en="ข9")
+
+    more = load(changed(tmp_path, lambda v: v["table"].update(name="ห้องวีไอพี 9"), strange)).warnings
+    told = [each.partition(": only")[0] for each in more if each not in usual]
+    letters = {"table.name": "ห้องวีไพ", "game.toml: name": "ก", "royal9: words": "ข"}
+    assert told == [f"{key}: the pages bring no font with {which}" for key, which in letters.items()]

@@ -217,9 +217,9 @@ code {{ font-size: 12px; overflow-wrap: anywhere; }} small {{ color: #555; }}
 section {{ border-left: 6px solid #2c7a3f; margin: .8em 0; padding: .1em 0 .1em .8em; break-inside: avoid; }}
 section.part {{ border-color: #b7791f; }} section.lacking {{ border-color: #b3261e; }}
 section.hardware, section.house {{ border-color: #777; }}
-</style></head><body><h1>Report for a laboratory</h1>
+</style></head><body><main><h1>Report for a laboratory</h1>
 <p>This page tells which clauses of public regulations the table controller was held against, what each asks in our
 words, and what its tests showed. What is not met stands here too. A lawyer reads each clause before a filing.</p>
 {body}{held}
-</body></html>
+</main></body></html>
 """

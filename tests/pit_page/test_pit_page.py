@@ -25,7 +25,7 @@ from controller.pit.reference.standing import HeardTable, Standing, read_standin
 from tests.pit.test_meters import give, opened
 from tests.pit.test_order_of_wins import PIT, Seat, two
 from tests.pit_page.scene import Scene
-from tests.screen.browser import Browser, needs_a_browser
+from tests.screen.browser import Browser, needs_a_browser, needs_axe
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
 from tests.support.waiting import eventually_now
 
@@ -82,6 +82,14 @@ def test_nobody_can_write(scene: Scene, path: str) -> None:
         with pytest.raises(HTTPError) as refused:
             urlopen(Request(scene.page_at + path, data=b"x", method=method), timeout=20)
         assert refused.value.code == 405
+
+
+@needs_a_browser
+@needs_axe
+def test_axe_finds_no_barrier(scene: Scene, chromium: Browser) -> None:
+    chromium.open(scene.page_at)
+    chromium.until("document.querySelectorAll('#tables tbody tr').length === 3")
+    assert chromium.barriers() == []
 
 
 @needs_a_browser

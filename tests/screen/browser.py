@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ from selenium.webdriver.chrome.service import Service
 from tests.support.waiting import eventually_now
 
 PROGRAM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+_AXE = find_spec("axe_playwright_python")
+"""The package in whose folder axe-core lies. Nobody imports it."""
+
+needs_axe = pytest.mark.skipif(_AXE is None, reason="no axe-core: tools/setup.sh dev")
 
 needs_a_browser = pytest.mark.skipif(
     not (PROGRAM and DRIVER), reason="no browser: apt-get install -y chromium chromium-driver"
@@ -132,6 +138,11 @@ fetch(`data:image/png;base64,${shot}`).then((got) => got.blob()).then(createImag
 """
 
 
+_BARRIERS = """const [done] = arguments;
+axe.run().then(({ violations }) => done(violations.flatMap(({ id, nodes }) =>
+  nodes.map(({ target, html }) => `${id}: ${target.join(' ')}: ${html.slice(0, 120)}`))));"""
+
+
 class Browser:
     """One window, and beside it an empty one once a picture of the first is measured. `pictures` is the folder
     for pictures."""
@@ -149,6 +160,10 @@ class Browser:
     def leave(self) -> None:
         """Go to an empty page, so that the server of this one can end."""
         self._driver.get("about:blank")
+
+    def go(self, url: str) -> None:
+        """Go to this address, whose page is there at once."""
+        self._driver.get(url)
 
     def size(self, name: str) -> None:
         """Give the window a size by its name in SIZES or MORE_SIZES, or "tall", and wait until it is drawn anew."""
@@ -238,6 +253,13 @@ class Browser:
         self._driver.execute_cdp_cmd("CSS.enable", {})
         fonts = self._driver.execute_cdp_cmd("CSS.getPlatformFontsForNode", node)["fonts"]
         return [each["familyName"] for each in fonts if not each["isCustomFont"]]
+
+    def barriers(self) -> list[str]:
+        """What axe finds on the page that keeps somebody out, for example who hears the page: rule, and where."""
+        folder = _AXE.submodule_search_locations if _AXE else None
+        self._driver.execute_script((Path((folder or [""])[0]) / "axe.min.js").read_text("utf-8"))
+        found: list[str] = self._driver.execute_async_script(_BARRIERS)
+        return found
 
     def picture(self, name: str) -> None:
         """Keep the page as a picture."""

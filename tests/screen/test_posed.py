@@ -24,11 +24,11 @@ from controller.people.screen.house import Face
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
 from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
-from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser
+from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser, needs_axe
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
 from tests.support.five_games import wagers
-from tests.support.tables import LUCKY9, ROYAL9, TABLES, TableUnderTest
+from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TABLES, TableUnderTest
 from tests.support.told import but
 
 pytestmark = [needs_a_browser, pytest.mark.long("browser")]
@@ -341,6 +341,14 @@ def test_cards_have_names_and_what_has_the_keyboard_has_a_ring(page: Page) -> No
     assert nameless == 0
     page.browser.run("help.focus({ focusVisible: true })")
     assert page.browser.read("parseFloat(getComputedStyle(help).outlineWidth)") >= 3
+
+
+@needs_axe
+def test_axe_finds_no_barrier_on_the_players_page(page: Page) -> None:
+    """The other pages are looked at in the proof."""
+    page.browser.size("monitor")
+    page.pose(parts(TableUnderTest(SUGARHOUSE).open_shoe("2H 3H 4H").lock().draw("KH 2C TD 5D")))
+    assert page.browser.barriers() == []
 
 
 # Letters.

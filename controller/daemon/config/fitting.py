@@ -116,9 +116,13 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
-    for key, name in (("table.name", table.table.name), (f"{table.table.game}: name", game.name)):
+    rows = {
+        f"{bet.spot}: words": "".join(text for row in bet.rows for text in (row.words or {}).values())
+        for bet in game.bets
+    }
+    for key, name in {"table.name": table.table.name, f"{table.table.game}: name": game.name, **rows}.items():
         if letters := without_a_font(name):
-            yield f"{key}: the pages bring no font with {letters}: only a browser whose machine has one shows the name"
+            yield f"{key}: the pages bring no font with {letters}: only a browser whose machine has one shows them"
     yield from conflicts(table.pins.lamps, table.pins.inputs)
     if not table.table.bet_recognition:
         sensed = _sensed(table.pins, game)

@@ -188,6 +188,7 @@ ul {{ padding-left: 1.2em; }}
 section {{ break-inside: avoid; }}
 .exact {{ overflow-wrap: anywhere; font-size: 8pt; }}
 </style>
+<main>
 <h1>{escape(of.subject.name)}: par sheet</h1>
 <p>Rule sheet {escape(of.subject.sheet)}. {escape(_cards(of))}.</p>
 <p>Configuration, SHA-256: <span class="exact">{of.subject.digest}</span></p>
@@ -200,6 +201,7 @@ section {{ break-inside: avoid; }}
 {_list("Together", beside)}
 <p>{escape(_left_out(of))}</p>
 {bets}
+</main>
 </html>
 """
 

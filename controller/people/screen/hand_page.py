@@ -42,6 +42,7 @@ def hand_page(record: RoundRecord) -> str:
 <style>{_STYLE.read_text("utf-8")}</style>
 </head>
 <body>
+<main>
 <h1>Shoe {shoe}, round {number}</h1>
 <dl>{told}</dl>
 <h2>Step by step</h2>
@@ -49,6 +50,7 @@ def hand_page(record: RoundRecord) -> str:
 sensors saw, or links that failed. So the lamps are shown as if every link had worked.</p>
 <ol>{steps}</ol>
 {corrected}
+</main>
 </body>
 </html>
 """

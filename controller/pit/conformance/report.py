@@ -131,9 +131,9 @@ table {{ border-collapse: collapse; }}
 td, th {{ border: 1px solid #bbb; padding: .4em; text-align: left; vertical-align: top; }}
 .broken td:nth-child(4) {{ background: #c00; color: #fff; font-weight: bold; }}
 .kept td:nth-child(4) {{ background: #dfd; }} .not_tried td:nth-child(4) {{ background: #eee; }}
-</style></head><body><h1>Conformance of {tried}</h1><p>{heading}</p>
+</style></head><body><main><h1>Conformance of {tried}</h1><p>{heading}</p>
 <p>On the broker {broker}: {summary}.</p>
 <table><tr><th>Clause</th><th>Asked since version</th><th>What {tried} must do</th><th>Result</th>
 <th>What came instead, or why not tried</th></tr>
-{rows}</table></body></html>
+{rows}</table></main></body></html>
 """

@@ -144,6 +144,7 @@ def day_page(day: Day) -> str:
 <style>{_STYLE.read_text("utf-8")}</style>
 </head>
 <body>
+<main>
 <h1>{_say("title")} {escape(day.day)}</h1>
 <p>{escape(str(day.rules))}</p>
 {parts}
@@ -155,6 +156,7 @@ def day_page(day: Day) -> str:
 <h2>{_say("paid")}</h2>
 <table>{paid}</table>
 <p>{_say("shown")}: {amount(day.shown_cents)}</p>
+</main>
 </body>
 </html>
 """

@@ -31,6 +31,7 @@ def slip_page(paper: ToPrint) -> str:
 <style>{_STYLE.read_text("utf-8")}</style>
 </head>
 <body>
+<main>
 <p class="number">{slip.number}</p>
 <h1>{_heading("title")}</h1>
 {marks}
@@ -40,6 +41,7 @@ def slip_page(paper: ToPrint) -> str:
 <div class="sign"><p>{_both("paid_by")}</p><p>{_both("seen_by")}</p></div>
 <div class="sign"><p>{_both("winner")}</p><p>{_both("time")}</p></div>
 <footer>{_both("printed", copy=last.copy, by=last.by, at=_local(paper, last.at), hit=paper.award.hit)}</footer>
+</main>
 </body>
 </html>
 """

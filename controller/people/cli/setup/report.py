@@ -160,7 +160,7 @@ body {{ font: 14px/1.4 sans-serif; max-width: 60em; margin: 2em auto; padding: 0
 table {{ border-collapse: collapse; width: 100%; }} h2 {{ font-size: 1.1em; margin: 1.2em 0 .3em; break-after: avoid; }}
 td, th {{ border: 1px solid #bbb; padding: .3em .5em; text-align: left; vertical-align: top; overflow-wrap: anywhere; }}
 th {{ width: 14em; font-weight: normal; background: #f4f4f4; }}
-</style></head><body><h1>Commissioning of {name}</h1>
+</style></head><body><main><h1>Commissioning of {name}</h1>
 {sections}{held}
-</body></html>
+</main></body></html>
 """
