@@ -63,6 +63,7 @@ ROOMS = {
         (
             "controller.words",
             "controller.basics.money",
+            "controller.basics.errors",
             "controller.contract.face",
             "controller.contract.events",
             "controller.contract.event_reading",

@@ -12,13 +12,15 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from controller.basics.errors import TableError
 from controller.basics.near import meant
 
 HOUSE = Path("/etc/table-controller/house.toml")
-"""The house's file: `currency = "VND"`. A machine without that file counts in US dollars."""
+"""The house's file: `currency = "VND"`, and `languages` of the pit's papers. A machine without it counts in dollars."""
+
+_KEYS = ("currency", "languages")
 
 
 class Currency(NamedTuple):
@@ -52,18 +54,30 @@ def in_use() -> Currency:
     return _of(HOUSE)
 
 
+def house_file() -> Mapping[str, Any]:
+    """What the house's file of this machine says; nothing where there is none. Raises TableError `house_file`."""
+    return _read(HOUSE)
+
+
 @cache
-def _of(path: Path) -> Currency:
+def _read(path: Path) -> Mapping[str, Any]:
     try:
         said = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return _DOLLARS
+        return {}
     except (OSError, ValueError) as error:
         do = 'Write, for example: currency = "USD"'
         raise TableError("house_file", f"{path} cannot be read: {error}", do) from None
-    if said.keys() != {"currency"}:
-        strange = "; ".join(f"there is no key {key}{meant(key, ['currency'])}" for key in said if key != "currency")
+    strange = "; ".join(f"there is no key {key}{meant(key, _KEYS)}" for key in said if key not in _KEYS)
+    if strange or "currency" not in said:
         raise TableError("house_file", f"{path}: {strange or 'currency is missing'}", 'Write: currency = "USD"')
+    return said
+
+
+@cache
+def _of(path: Path) -> Currency:
+    if not (said := _read(path)):
+        return _DOLLARS
     code = str(said.get("currency"))
     if (found := CURRENCIES.get(code)) is None:
         what = f"{path}: there is no currency {code}{meant(code, CURRENCIES)}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from controller.basics.money import Currency, in_use
@@ -85,28 +87,150 @@ def _joined(*words: str) -> str:
     return " ".join(filter(None, words))
 
 
+_FINANCIAL = {"zh-Hant": "零壹貳叁肆伍陸柒捌玖 拾佰仟 萬億", "zh-Hans": "零壹贰叁肆伍陆柒捌玖 拾佰仟 万亿"}
+"""The digits of cheques, which no pen changes into others; tens, hundreds and thousands; and 10⁴ and 10⁸."""
+
+
+def chinese(number: int, script: str) -> str:
+    """A whole number in the digits of cheques: "壹仟零伍拾", in the script `zh-Hant` or `zh-Hans`."""
+    digits, places, groups = _FINANCIAL[script].split()
+    said, gap = "", False
+    for place in range(len(str(number)) - 1, -1, -1):
+        digit = number // 10**place % 10
+        if digit:
+            said += (digits[0] if gap else "") + digits[digit] + ("", *places)[place % 4]
+        gap = digit == 0 and bool(said)
+        if place and place % 4 == 0 and number // 10**place % 10_000:
+            said += groups[place // 4 - 1]
+    return said or digits[0]
+
+
+_SPANISH = (
+    *("cero", "un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce"),
+    *("trece", "catorce", "quince", "dieciséis", "diecisiete", "dieciocho", "diecinueve", "veinte", "veintiún"),
+    *("veintidós", "veintitrés", "veinticuatro", "veinticinco", "veintiséis", "veintisiete", "veintiocho"),
+    "veintinueve",
+)
+_TENS_ES = ("treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa")
+_HUNDREDS_ES = (
+    *("ciento", "doscientos", "trescientos", "cuatrocientos", "quinientos", "seiscientos", "setecientos"),
+    *("ochocientos", "novecientos"),
+)
+
+
+def spanish(number: int, feminine: bool = False) -> str:
+    """A whole number in Spanish words, as they stand before a noun: "veintiún mil doscientos", "doscientas una"."""
+    millions, rest = divmod(number, 10**6)
+    first = f"{_below_a_million(millions)} {'millón' if millions == 1 else 'millones'}" if millions else ""
+    second = _below_a_million(rest) if rest or not millions else ""
+    if feminine:  # millions are masculine, whatever is counted
+        second = re.sub(r"cientos\b", "cientas", second).replace("quinientos", "quinientas")
+        second = re.sub(r"\bun\b", "una", second).replace("veintiún", "veintiuna")
+    return _joined(first, second)
+
+
+def _below_a_million(number: int) -> str:
+    thousands, rest = divmod(number, 1_000)
+    first = f"{_below_a_thousand_es(thousands) if thousands > 1 else ''} mil".strip() if thousands else ""
+    return _joined(first, _below_a_thousand_es(rest) if rest or not thousands else "")
+
+
+def _below_a_thousand_es(number: int) -> str:
+    hundreds, rest = divmod(number, 100)
+    if number == 100:
+        return "cien"
+    if hundreds:
+        return _joined(_HUNDREDS_ES[hundreds - 1], _below_a_thousand_es(rest) if rest else "")
+    if number < 30:
+        return _SPANISH[number]
+    tens, ones = divmod(number, 10)
+    return _TENS_ES[tens - 3] + (f" y {_SPANISH[ones]}" if ones else "")
+
+
 _MONEY = {
-    "USD": (("dollar", "dollars", "cent", "cents"), ("đô la", "xu")),
-    "HKD": (("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"), ("đô la Hồng Kông", "xu")),
-    "MOP": (("pataca", "patacas", "avo", "avos"), ("pataca", "avo")),
-    "PHP": (("peso", "pesos", "centavo", "centavos"), ("peso", "centavo")),
-    "VND": (("dong", "dong", "", ""), ("đồng", "")),
-    "KRW": (("won", "won", "", ""), ("won", "")),
+    "USD": {
+        "en": ("dollar", "dollars", "cent", "cents"),
+        "es": ("dólar", "dólares", "centavo", "centavos"),
+        "vi": ("đô la", "xu"),
+        "zh-Hans": "美元",
+        "zh-Hant": "美元",
+    },
+    "HKD": {
+        "en": ("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"),
+        "es": ("dólar de Hong Kong", "dólares de Hong Kong", "centavo", "centavos"),
+        "vi": ("đô la Hồng Kông", "xu"),
+        "zh-Hans": "港币",
+        "zh-Hant": "港幣",
+    },
+    "MOP": {
+        "en": ("pataca", "patacas", "avo", "avos"),
+        "es": ("pataca", "patacas", "avo", "avos"),
+        "vi": ("pataca", "avo"),
+        "zh-Hans": "澳门币",
+        "zh-Hant": "澳門幣",
+    },
+    "PHP": {
+        "en": ("peso", "pesos", "centavo", "centavos"),
+        "es": ("peso", "pesos", "centavo", "centavos"),
+        "vi": ("peso", "centavo"),
+        "zh-Hans": "菲律宾比索",
+        "zh-Hant": "菲律賓披索",
+    },
+    "VND": {
+        "en": ("dong", "dong", "", ""),
+        "es": ("dong", "dongs", "", ""),
+        "vi": ("đồng", ""),
+        "zh-Hans": "越南盾",
+        "zh-Hant": "越南盾",
+    },
+    "KRW": {
+        "en": ("won", "won", "", ""),
+        "es": ("won", "wones", "", ""),
+        "vi": ("won", ""),
+        "zh-Hans": "韩元",
+        "zh-Hant": "韓元",
+    },
 }
-"""What a currency's unit and minor unit are called: in English one and several of each, and in Vietnamese."""
+"""What a currency's unit and minor unit are called: in English and Spanish one and several of each. In Chinese the
+currency's name stands first, as on a cheque, and units are 元."""
 
 
 def _english(units: int, minor: int, currency: Currency) -> str:
-    (one, several, a_minor, minors), _ = _MONEY[currency.code]
+    one, several, a_minor, minors = _MONEY[currency.code]["en"]
     whole = f"{english(units)} {one if units == 1 else several}"
     return f"{whole} and {english(minor)} {a_minor if minor == 1 else minors}" if currency.digits else whole
 
 
+def _spanish(units: int, minor: int, currency: Currency) -> str:
+    one, several, a_minor, minors = _MONEY[currency.code]["es"]
+    of = "de " if units and units % 10**6 == 0 else ""
+    whole = f"{spanish(units, feminine=one == 'pataca')} {of}{one if units == 1 else several}"
+    return f"{whole} con {spanish(minor)} {a_minor if minor == 1 else minors}" if currency.digits else whole
+
+
 def _vietnamese(units: int, minor: int, currency: Currency) -> str:
-    _, (unit, minor_unit) = _MONEY[currency.code]
+    unit, minor_unit = _MONEY[currency.code]["vi"]
     whole = f"{vietnamese(units)} {unit}"
     return f"{whole} và {vietnamese(minor)} {minor_unit}" if currency.digits else whole
 
 
-IN_WORDS: Mapping[str, Callable[[int, int, Currency], str]] = MappingProxyType({"en": _english, "vi": _vietnamese})
+def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
+    """As on a cheque: tenths are 角 and hundredths are 分, and nothing can be written behind an amount without them."""
+    tenths, hundredths = divmod(minor, 10)
+    said = f"{_MONEY[currency.code][script]}{chinese(units, script)}元"
+    if not minor:
+        return said + ("正" if script == "zh-Hant" else "整")
+    said += f"{chinese(tenths, script)}{'角' if tenths else ''}"
+    return said + (f"{chinese(hundredths, script)}分" if hundredths else "")
+
+
+IN_WORDS: Mapping[str, Callable[[int, int, Currency], str]] = MappingProxyType(
+    {
+        "en": _english,
+        "es": _spanish,
+        "vi": _vietnamese,
+        "zh-Hans": partial(_chinese, script="zh-Hans"),
+        "zh-Hant": partial(_chinese, script="zh-Hant"),
+    }
+)
 """What says an amount in each language that has words for it."""

@@ -14,6 +14,9 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
+from controller.basics.errors import TableError
+from controller.basics.money import house_file
+
 Sections = dict[str, dict[str, Any]]
 """A file: its sections, each with sentences by key, or with more sections."""
 
@@ -40,11 +43,13 @@ AUDIENCES: Mapping[str, Mapping[str, tuple[str, ...] | None]] = MappingProxyType
             _PROGRAMS: ("lamp", "pattern", "sign"),
         },
         "supervisors": {_PROGRAMS: ("fault", "exit")},
+        "pit": {PAGES: ("pit", "finds"), _PROGRAMS: ("slip", "day", "phase", "doubt")},
         "staff": {PAGES: ("pit", "finds"), _PROGRAMS: None},
     }
 )
-"""Who reads which sections of the two files, by how the file's name ends. `players`: their page, the rules page and the
-lamps' legend. `supervisors`: the faults and their exits. `staff`: whatever the programs say."""
+"""Who reads which sections of the two files, by how the file's name ends. `players`: their page, the rules page and
+the lamps' legend. `supervisors`: the faults and their exits. `pit`: its page and its papers. `staff`: whatever the
+programs say."""
 
 
 def found(folders: Iterable[Path]) -> tuple[str, ...]:
@@ -58,6 +63,21 @@ LANGUAGES = found((SHIPPED, HOUSES))
 
 SIDE_BY_SIDE = ("en", "vi")
 """What stands side by side where a house has chosen nothing."""
+
+MOST_SIDE_BY_SIDE = 2
+
+
+def houses_languages() -> tuple[str, ...]:
+    """What the pit's page and papers are in: `languages` of the house's file.
+
+    Raises TableError `house_file` where they are not one or two of those here.
+    """
+    chosen = house_file().get("languages", SIDE_BY_SIDE)
+    listed = tuple(map(str, chosen)) if isinstance(chosen, list | tuple) else ()
+    if not 1 <= len(set(listed)) == len(listed) <= MOST_SIDE_BY_SIDE or not {*listed} <= {*LANGUAGES}:
+        do = f'Write one or two of {", ".join(LANGUAGES)}: languages = ["zh-Hant", "en"]'
+        raise TableError("house_file", f"the house's file: languages = {chosen!r} is not one or two languages here", do)
+    return listed
 
 
 def unknown(name: str) -> tuple[str, str]:

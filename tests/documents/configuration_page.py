@@ -57,7 +57,9 @@ mistake at once. A key that is not on this page is refused, with the key that wa
 Money is in whole minor units of the house's currency, which keys call `cents`: cents of a dollar, avos of a pataca,
 and whole dong or won, which have none. The file `/etc/table-controller/house.toml` of a table's or a pit's machine says
 the currency, for example `currency = "VND"`: `USD`, `HKD`, `MOP`, `PHP`, `VND` or `KRW`. Without the file it is `USD`.
-Screen, slips, terminals and rules write each amount so. Table and pit must agree.
+Screen, slips, terminals and rules write each amount so. Table and pit must agree. At the pit the file may also say one
+language, or two side by side, for the pit's page, slips and gaming days: `languages = ["zh-Hant", "en"]`. Without that
+they are in English and Vietnamese.
 
 Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth, which is 5%. A file's
 name is written as a whole path, but for `game`."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from controller.basics import money
+from controller.pit.paper.slip_page import slip_page
 from controller.pit.reference import clock
 from controller.pit.reference.__main__ import main
 from controller.pit.reference.house_rules import HouseRules, TaxRule
@@ -166,6 +168,20 @@ def test_a_slip_that_somebody_deletes_or_alters_in_the_ledger_is_found(path: Pat
         assert any(each.startswith(finding) for each in ledger.account().findings), ledger.account().findings
         third = ledger.print_slip(won(ledger, table, 7_000), "Ann").slip
         assert third.number == 3 + forged.startswith("INSERT"), "no number is given twice"
+
+
+def test_a_slip_is_in_the_languages_that_the_house_chose(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    award = won(ledger, TableEvening("t-0"), 250_080)
+    monkeypatch.setattr(money, "HOUSE", tmp_path / "house.toml")
+    money.HOUSE.write_text('currency = "MOP"\nlanguages = ["zh-Hant", "es"]\n', "utf-8")
+    page = slip_page(ledger.print_slip(award, "Ann"))
+    assert '<html lang="zh-Hant">' in page
+    for told in ("派彩單<small>Comprobante de pago</small>", "MOP$2,500.80", "澳門幣貳仟伍佰元捌角",
+                 "Dos mil quinientas patacas con ochenta avos", "第 1 靴，第 1 局 / sabot 1, ronda 1"):  # fmt: skip
+        assert told in page
+    assert "Payout" not in page
 
 
 def test_the_page_says_all_and_what_was_typed_is_no_markup(

@@ -13,7 +13,8 @@ from controller.words import found
 from controller.words.found import AUDIENCES, LANGUAGES, PAGES, filled_in, gaps, own_words, sentences
 from tests.support.tables import TABLES
 
-WHOLE_FOR = {"players": LANGUAGES, "supervisors": ("en", "es", "vi", "zh-Hans", "zh-Hant"), "staff": ("en", "vi")}
+_STAFFS = ("en", "es", "vi", "zh-Hans", "zh-Hant")
+WHOLE_FOR = {"players": LANGUAGES, "supervisors": _STAFFS, "pit": _STAFFS, "staff": ("en", "vi")}
 """The languages in which everything is said to an audience."""
 
 KNOWN_GAPS: set[str] = set()

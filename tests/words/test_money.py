@@ -19,6 +19,7 @@ from controller.daemon.config.letters import without_a_font
 from controller.daemon.config.problems import ConfigError
 from controller.people.screen.wording import with_money
 from controller.words.amounts import in_words
+from controller.words.found import SIDE_BY_SIDE, houses_languages
 from tests.support.samples import examples
 from tests.support.tables import TABLES
 
@@ -96,6 +97,7 @@ def test_the_houses_file_says_the_currency_and_check_tells_what_is_wrong_in_it(
         monkeypatch.setattr(money, "HOUSE", tmp_path / str(place) / "house.toml")
         assert money.in_use().code == "USD", "a machine without that file"
         money._of.cache_clear()
+        money._read.cache_clear()
         money.HOUSE.parent.mkdir()
         money.HOUSE.write_text(text, "utf-8")
         if not wrong:
@@ -107,6 +109,30 @@ def test_the_houses_file_says_the_currency_and_check_tells_what_is_wrong_in_it(
         assert wrong in refused.value.what
         with pytest.raises(ConfigError, match=re.escape(wrong)):
             load(TABLES / "royal9.toml")
+
+
+def test_the_houses_file_says_the_languages_of_the_pits_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert houses_languages() == SIDE_BY_SIDE
+    told = {
+        '["zh-Hant", "en"]': ("zh-Hant", "en"),
+        '["es"]': ("es",),
+        '["xx"]': None,
+        '["es", "es"]': None,
+        '["es", "en", "vi"]': None,
+        "[]": None,
+        "7": None,
+        '"es"': None,
+        '[["es"]]': None,
+    }
+    for place, (languages, meant) in enumerate(told.items()):
+        monkeypatch.setattr(money, "HOUSE", tmp_path / f"{place}.toml")
+        money.HOUSE.write_text(f'currency = "MOP"\nlanguages = {languages}\n', "utf-8")
+        if meant:
+            assert houses_languages() == meant
+        else:
+            with pytest.raises(TableError, match="house_file") as refused:
+                houses_languages()
+            assert "is not one or two languages here" in refused.value.what
 
 
 def _told(page: str) -> str:

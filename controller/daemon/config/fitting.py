@@ -109,13 +109,7 @@ def _without_rules() -> str:
     return ", ".join(name for name in shoes.NAMES if shoes.brand(name).tableau is None)
 
 
-def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
-    """What is allowed and may still be a mistake: a seat without a sensor, a connection without TLS."""
-    if table.pit.tls is None and not table.pit.is_local:
-        anybody = "anybody on its network can read every round and speak as the pit"
-        yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
-    if table.pit.trust_first_key:
-        yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
+def _without_letters(table: TableFile, game: GameFile) -> Iterable[str]:
     rows = {
         f"{bet.spot}: words": "".join(text for row in bet.rows for text in (row.words or {}).values())
         for bet in game.bets
@@ -123,6 +117,16 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     for key, name in {"table.name": table.table.name, f"{table.table.game}: name": game.name, **rows}.items():
         if letters := without_a_font(name):
             yield f"{key}: the pages bring no font with {letters}: only a browser whose machine has one shows them"
+
+
+def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
+    """What is allowed and may still be a mistake: a seat without a sensor, a connection without TLS."""
+    if table.pit.tls is None and not table.pit.is_local:
+        anybody = "anybody on its network can read every round and speak as the pit"
+        yield f"[pit] has no TLS (ca, certificate, private_key): {anybody}"
+    if table.pit.trust_first_key:
+        yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
+    yield from _without_letters(table, game)
     yield from conflicts(table.pins.lamps, table.pins.inputs)
     if not table.table.bet_recognition:
         sensed = _sensed(table.pins, game)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from controller.daemon.config.letters import without_a_font
 from controller.daemon.config.problems import Mistake
 from controller.words import found
-from controller.words.found import LANGUAGES, SIDE_BY_SIDE
+from controller.words.found import LANGUAGES, MOST_SIDE_BY_SIDE, SIDE_BY_SIDE
 
 
 class ScreenSection(Struct, frozen=True):
@@ -67,7 +67,6 @@ _LEAST_CONTRAST = 4.5
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TIME = re.compile("([01][0-9]|2[0-3]):[0-5][0-9]")
-_MOST_LANGUAGES = 2
 _MOST_LETTERS = 60
 _MOST_BYTES = {"logo": 300_000, "picture": 3_000_000}
 _MOST_PIXELS = 3840
@@ -91,7 +90,7 @@ def check_screen(screen: ScreenSection) -> Iterable[Mistake]:
 
 
 def _languages(screen: ScreenSection) -> Iterator[Mistake]:
-    if not 1 <= len(screen.languages) <= _MOST_LANGUAGES:
+    if not 1 <= len(screen.languages) <= MOST_SIDE_BY_SIDE:
         do = 'Write one language, or two that stand side by side: languages = ["zh-Hant", "en"].'
         yield "screen.languages", f"the page has no place for {len(screen.languages)} languages", do
     for place, name in enumerate(screen.languages):

@@ -30,7 +30,7 @@ from controller.people.screen.audience import Audience
 from controller.people.screen.wording import chosen, filled, words
 from controller.pit.reference.opening import Place
 from controller.pit.reference.standing import Standing, read_account, read_standing
-from controller.words.found import LANGUAGES, SIDE_BY_SIDE
+from controller.words.found import LANGUAGES, houses_languages
 
 _PAGES = Path(__file__).with_name("pages")
 _LOOK_S = 1.0
@@ -118,7 +118,7 @@ def application(page: PitPage) -> ASGIApp:
 
 
 def _languages(request: Request) -> tuple[str, ...]:
-    return chosen(request.query_params.get("lang", ""), SIDE_BY_SIDE)
+    return chosen(request.query_params.get("lang", ""), houses_languages())
 
 
 def _choices() -> str:
@@ -131,7 +131,9 @@ _PAGE = (_PAGES / "pit.html").read_text("utf-8").replace("{{choices}}", _choices
 
 
 def serve(at: Place, subscriber: Subscriber, host: str, port: int, names: Collection[str]) -> int:
-    """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address`."""
+    """Serve the page until SIGTERM or Ctrl-C; `names` as for a table's screen. Raises TableError `screen_address` or
+    `house_file`."""
+    houses_languages()  # what is wrong in the house's file is told here, and not to a browser
     listening, address = web.listen(host, port)
     threading.Thread(target=subscriber.run, daemon=True).start()
     tell(f"The pit's page is at {address}", Kind.PAGE_SERVED, sys.stdout, NAME)

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from controller.basics import money
-from controller.words.found import LANGUAGES, pages_words
+from controller.words.found import LANGUAGES, MOST_SIDE_BY_SIDE, pages_words
 
 SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
@@ -69,9 +69,6 @@ def spoken(said: Any, languages: Sequence[str]) -> Any:
             return {language: said[language] for language in languages}
         return {key: spoken(value, languages) for key, value in said.items()}
     return [spoken(each, languages) for each in said] if isinstance(said, list | tuple) else said
-
-
-MOST_SIDE_BY_SIDE = 2
 
 
 def chosen(asked: str, otherwise: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from controller.basics.money import amount, figures
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.day_book import Day, Sums
-from controller.words.found import SIDE_BY_SIDE
+from controller.words.found import houses_languages
 from controller.words.language import language
 
 FORM = 1
@@ -136,7 +136,7 @@ def day_page(day: Day) -> str:
     told = "".join(f"<li>{escape(each)}</li>" for each in (*day.findings, *day.notes))
     paid = "".join(_row(table, amount(cents)) for table, cents in day.paid_cents.items())
     return f"""<!doctype html>
-<html lang="{SIDE_BY_SIDE[0]}">
+<html lang="{houses_languages()[0]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -199,4 +199,4 @@ def _row(*cells: str) -> str:
 
 
 def _say(key: str) -> str:
-    return escape(" / ".join(language(each).text("day", key) for each in SIDE_BY_SIDE))
+    return escape(" / ".join(language(each).text("day", key) for each in houses_languages()))

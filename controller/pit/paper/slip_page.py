@@ -9,7 +9,7 @@ from pathlib import Path
 from controller.basics.money import amount
 from controller.pit.reference.slips import HandTold, Print, ToPrint
 from controller.words.amounts import in_words
-from controller.words.found import SIDE_BY_SIDE
+from controller.words.found import houses_languages
 from controller.words.language import language
 
 _STYLE = Path(__file__).with_name("slip.css")
@@ -21,9 +21,11 @@ def slip_page(paper: ToPrint) -> str:
     slip, last = paper.slip, paper.slip.prints[-1]
     marks = "".join(f'<p class="mark">{mark}</p>' for mark in _marks(paper, last))
     told = "".join(f"<dt>{name}<dd>{said}" for name, said in _told(paper))
-    words = "".join(f'<p class="words" lang="{each}">{escape(in_words(slip.cents, each))}</p>' for each in SIDE_BY_SIDE)
+    words = "".join(
+        f'<p class="words" lang="{each}">{escape(in_words(slip.cents, each))}</p>' for each in houses_languages()
+    )
     return f"""<!doctype html>
-<html lang="{SIDE_BY_SIDE[0]}">
+<html lang="{houses_languages()[0]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -97,7 +99,7 @@ def _local(paper: ToPrint, at: str) -> str:
 
 
 def _say(key: str, **values: object) -> str:
-    return " / ".join(dict.fromkeys(language(each).text("slip", key, **values) for each in SIDE_BY_SIDE))
+    return " / ".join(dict.fromkeys(language(each).text("slip", key, **values) for each in houses_languages()))
 
 
 def _both(key: str, **values: object) -> str:
@@ -106,5 +108,5 @@ def _both(key: str, **values: object) -> str:
 
 
 def _heading(key: str) -> str:
-    first, *others = (language(each).text("slip", key) for each in SIDE_BY_SIDE)
+    first, *others = (language(each).text("slip", key) for each in houses_languages())
     return escape(first) + "".join(f"<small>{escape(each)}</small>" for each in others)
