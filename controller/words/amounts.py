@@ -147,69 +147,59 @@ def _below_a_thousand_es(number: int) -> str:
     return _TENS_ES[tens - 3] + (f" y {_SPANISH[ones]}" if ones else "")
 
 
-_MONEY = {
-    "USD": {
-        "en": ("dollar", "dollars", "cent", "cents"),
-        "es": ("dólar", "dólares", "centavo", "centavos"),
-        "vi": ("đô la", "xu"),
-        "zh-Hans": "美元",
-        "zh-Hant": "美元",
-    },
-    "HKD": {
-        "en": ("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"),
-        "es": ("dólar de Hong Kong", "dólares de Hong Kong", "centavo", "centavos"),
-        "vi": ("đô la Hồng Kông", "xu"),
-        "zh-Hans": "港币",
-        "zh-Hant": "港幣",
-    },
-    "MOP": {
-        "en": ("pataca", "patacas", "avo", "avos"),
-        "es": ("pataca", "patacas", "avo", "avos"),
-        "vi": ("pataca", "avo"),
-        "zh-Hans": "澳门币",
-        "zh-Hant": "澳門幣",
-    },
-    "PHP": {
-        "en": ("peso", "pesos", "centavo", "centavos"),
-        "es": ("peso", "pesos", "centavo", "centavos"),
-        "vi": ("peso", "centavo"),
-        "zh-Hans": "菲律宾比索",
-        "zh-Hant": "菲律賓披索",
-    },
-    "VND": {
-        "en": ("dong", "dong", "", ""),
-        "es": ("dong", "dongs", "", ""),
-        "vi": ("đồng", ""),
-        "zh-Hans": "越南盾",
-        "zh-Hant": "越南盾",
-    },
-    "KRW": {
-        "en": ("won", "won", "", ""),
-        "es": ("won", "wones", "", ""),
-        "vi": ("won", ""),
-        "zh-Hans": "韩元",
-        "zh-Hant": "韓元",
-    },
+_CENTAVOS = ("centavo", "centavos")
+_MONEY_EN = {
+    "USD": ("dollar", "dollars", "cent", "cents"),
+    "HKD": ("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"),
+    "MOP": ("pataca", "patacas", "avo", "avos"),
+    "PHP": ("peso", "pesos", *_CENTAVOS),
+    "VND": ("dong", "dong", "", ""),
+    "KRW": ("won", "won", "", ""),
 }
-"""What a currency's unit and minor unit are called: in English and Spanish one and several of each. In Chinese the
-currency's name stands first, as on a cheque, and units are 元."""
+"""What a currency's unit and minor unit are called, one and several of each."""
+
+_MONEY_ES = {
+    "USD": ("dólar", "dólares", *_CENTAVOS),
+    "HKD": ("dólar de Hong Kong", "dólares de Hong Kong", *_CENTAVOS),
+    "MOP": ("pataca", "patacas", "avo", "avos"),
+    "PHP": ("peso", "pesos", *_CENTAVOS),
+    "VND": ("dong", "dongs", "", ""),
+    "KRW": ("won", "wones", "", ""),
+}
+_MONEY_VI = {
+    "USD": ("đô la", "xu"),
+    "HKD": ("đô la Hồng Kông", "xu"),
+    "MOP": ("pataca", "avo"),
+    "PHP": ("peso", "centavo"),
+    "VND": ("đồng", ""),
+    "KRW": ("won", ""),
+}
+_MONEY_ZH = {
+    "USD": {"zh-Hans": "美元", "zh-Hant": "美元"},
+    "HKD": {"zh-Hans": "港币", "zh-Hant": "港幣"},
+    "MOP": {"zh-Hans": "澳门币", "zh-Hant": "澳門幣"},
+    "PHP": {"zh-Hans": "菲律宾比索", "zh-Hant": "菲律賓披索"},
+    "VND": {"zh-Hans": "越南盾", "zh-Hant": "越南盾"},
+    "KRW": {"zh-Hans": "韩元", "zh-Hant": "韓元"},
+}
+"""The currency's name stands first, as on a cheque, and units are 元."""
 
 
 def _english(units: int, minor: int, currency: Currency) -> str:
-    one, several, a_minor, minors = _MONEY[currency.code]["en"]
+    one, several, a_minor, minors = _MONEY_EN[currency.code]
     whole = f"{english(units)} {one if units == 1 else several}"
     return f"{whole} and {english(minor)} {a_minor if minor == 1 else minors}" if currency.digits else whole
 
 
 def _spanish(units: int, minor: int, currency: Currency) -> str:
-    one, several, a_minor, minors = _MONEY[currency.code]["es"]
+    one, several, a_minor, minors = _MONEY_ES[currency.code]
     of = "de " if units and units % 10**6 == 0 else ""
     whole = f"{spanish(units, feminine=one == 'pataca')} {of}{one if units == 1 else several}"
     return f"{whole} con {spanish(minor)} {a_minor if minor == 1 else minors}" if currency.digits else whole
 
 
 def _vietnamese(units: int, minor: int, currency: Currency) -> str:
-    unit, minor_unit = _MONEY[currency.code]["vi"]
+    unit, minor_unit = _MONEY_VI[currency.code]
     whole = f"{vietnamese(units)} {unit}"
     return f"{whole} và {vietnamese(minor)} {minor_unit}" if currency.digits else whole
 
@@ -217,7 +207,7 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
     """As on a cheque: tenths are 角 and hundredths are 分, and nothing can be written behind an amount without them."""
     tenths, hundredths = divmod(minor, 10)
-    said = f"{_MONEY[currency.code][script]}{chinese(units, script)}元"
+    said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
     if not minor:
         return said + ("正" if script == "zh-Hant" else "整")
     said += f"{chinese(tenths, script)}{'角' if tenths else ''}"
