@@ -134,6 +134,9 @@ from tests.support import forks
 
 def pytest_configure(config):
     forks.on, forks.tests_of_workers, subprocess.Popen = True, config.args, forks.Popen
+
+def pytest_pyfunc_call(pyfuncitem):
+    print("the hook saw", pyfuncitem.name)
 """
 
 
@@ -148,3 +151,18 @@ def test_a_file_of_tests_that_cannot_be_collected_fails_the_run_though_workers_c
     assert run.returncode == 1, run.stdout
     assert "No module named 'no_such_module'" in run.stdout
     assert "1 passed, 1 error" in run.stdout
+
+
+def test_the_hooks_of_a_folder_see_the_tests_of_the_folders_below_it(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(_A_RUN, "utf-8")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "test_it.py").write_text("def test_it(): pass", "utf-8")
+    environment = os.environ | {"PYTHONPATH": str(forks.ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = subprocess.run(
+        python("-m", "pytest", "-p", "xdist", "-n", "1", "-rP"),
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "the hook saw test_it" in run.stdout

@@ -9,6 +9,7 @@ could not be collected, each worker collects.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -47,9 +48,21 @@ def _session(config: pytest.Config) -> pytest.Session:
     session = _of_the_run[0]
     for node in {node for item in session.items for node in item.iter_parents()}:
         node.config = config
+    _load_conftests(config, {item.path.parent for item in session.items})
     config.pluginmanager.register(session, name="session")
     config.pluginmanager.register(_Takes(session._fixturemanager), name=_Takes.__name__)
     return session
+
+
+def _load_conftests(config: pytest.Config, folders: set[Path]) -> None:
+    """Let the hooks of each conftest.py see the tests below its folder, as collecting them would."""
+    for folder in folders:
+        config.pluginmanager._loadconftestmodules(
+            folder,
+            importmode=config.getoption("importmode"),
+            rootpath=config.rootpath,
+            consider_namespace_packages=config.getini("consider_namespace_packages"),
+        )
 
 
 def _found_by(config: pytest.Config) -> tuple[object, ...]:
