@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Judge the evidence of one round of a casino table, without the program that dealt it.
 
-    python3 verify.py EVIDENCE [TABLE_KEY [PIT_KEY]] [--frame TEXT]
+    python3 verify.py EVIDENCE [TABLE_KEY [PIT_KEY [HEAD_OFFICE_KEY]]] [--frame TEXT]
 
 It needs Python 3.9 or later and the package `cryptography`, and reads from top to bottom as the argument goes: the file
 is whole; the table has signed a tree of its journal; the rows shown are leaves of it; their events are the table's; the
 shoe's own frames tell the cards; the rules draw these cards, and pay these wagers. It stops at the first thing that
 does not hold, and says which; at the end it says what all this leaves open. The keys are fingerprints, as people
-compared them when the table was set up. Without them anybody's key will do. TEXT is the code on a film of its screen.
+compared them; head office's is the whole public key. Without them anybody's will do. TEXT is the code on a film.
 """
 
 # fmt: off
@@ -25,19 +25,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 class Refused(SystemExit):
     """The evidence does not hold, and this is why. The program ends with it."""
-
-def judge(data, table_key=None, pit_key=None, frame=None):
+def judge(data, table_key=None, pit_key=None, office_key=None, frame=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
     try:
         held = json.loads(data)
         whole = all(type(held[name]) is int for name in ("evidence", "shoe", "round"))
         needs(whole and held["evidence"] == 1 and len(held) == 7, "This is no evidence of form 1.")
         needs(canonical(held) == data, "The file is not spelt as evidence must be: somebody changed it.")
-        return [*argument(held, table_key, pit_key, frame)]
+        return [*argument(held, table_key, pit_key, office_key, frame)]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise Refused(f"REFUSED: What the file says cannot be read ({type(error).__name__}: {error}).") from error
 
-def argument(held, table_key, pit_key, frame):
+def argument(held, table_key, pit_key, office_key, frame):
     key, rows, proof = unhex(held["table_key"]), [Row(each) for each in held["rows"]], map(unhex, held["proof"])
     needs(table_key in (None, fingerprint(key)), f"Another key signed this: {fingerprint(key)}.")
     text, lines = note(held["checkpoint"])
@@ -50,7 +49,7 @@ def argument(held, table_key, pit_key, frame):
     needs(frame in (None, filmed), f"The film shows another checkpoint than that of {size} rows.")
     if frame is not None:
         yield "The film of the table's screen shows this checkpoint: the journal was this one when it was filmed."
-    yield from witnessed(text, [each for each in lines if each[1] != own[0]], rows, pit_key)
+    yield from witnessed(text, [each for each in lines if each[1] != own[0]], rows, pit_key, office_key)
     needs(rows and all(0 <= row.leaf < int(size) for row in rows), "A row stands outside of the tree.")
     found = base64.b64encode(tree_root({row.leaf: row.hash for row in rows}, 0, int(size), proof)).decode()
     needs(found == root and next(proof, None) is None, "The rows are not leaves of the tree that was signed.")
@@ -100,17 +99,19 @@ def note(text):
     needs(good and body.count("\n") == 2, "The checkpoint is no signed note of three lines.")
     return body + "\n", [(name, unspelt(line)) for _, name, line in lines]
 
-def witnessed(text, lines, rows, pit_key):
+def witnessed(text, lines, rows, pit_key, office_key):
     """Who else has seen this tree, and found that it only grew."""
     pinned = {unhex(row.fact["public_key"]): row.fact for row in rows if "PitKey" in row.fact["fact"]}
+    keys = {"pit": pinned, "head-office": [unhex(office_key)] if office_key else []}
     for name, line in lines:
-        known = [key for key in pinned if line[:4] == key_id(name, b"\4", key)]
+        known = [key for key in keys.get(name, ()) if line[:4] == key_id(name, b"\4", key)]
         needs(known and len(line) == 76, f"Nobody whom this file names signed as {name}.")
-        at = int.from_bytes(line[4:12], "big")
+        shown, at = fingerprint(known[0]), int.from_bytes(line[4:12], "big")
         holds(known[0], line[12:], f"cosignature/v1\ntime {at}\n{text}".encode(), f"The {name} did not sign this.")
-        needs(pit_key in (None, fingerprint(known[0])), f"Another key cosigned this: {fingerprint(known[0])}.")
-        yield f"The {name} cosigned it {at} s after 1970, with the key {fingerprint(known[0])}: the journal only grew."
-    needs(lines or pit_key is None, "Nobody cosigned this checkpoint.")
+        needs(name != "pit" or pit_key in (None, shown), f"Another key cosigned this: {shown}.")
+        yield f"The {name} cosigned it {at} s after 1970, with the key {shown}: the journal only grew."
+    asked = {name for name, key in (("pit", pit_key), ("head-office", office_key)) if key is not None}
+    needs(asked <= {name for name, _ in lines}, f"Nobody cosigned this checkpoint as {' and '.join(sorted(asked))}.")
     if not lines:
         yield "Nobody but the table signed it: that the table shows everybody the same journal is not shown here."
     for key, fact in pinned.items():
@@ -195,7 +196,6 @@ def hands_text(event):
     return ", ".join(f"{each.title()} {' '.join(event[each]['cards'])}" for each in hands)
 def paid(event):
     return event["settlement"]["wagers"] if event["settlement"] else []
-
 def settled(event, end, rows, rules):
     """Whether each wager that was locked is paid as its bet's first row that holds says."""
     hands = [event[side]["cards"] for side in ("player", "banker")]
@@ -295,6 +295,6 @@ def needs(good, wrong):
 if __name__ == "__main__":
     frame = sys.argv.pop() if sys.argv[-2:-1] == ["--frame"] else None
     words = [word for word in sys.argv[1:] if word != "--frame"]
-    if not 1 <= len(words) <= 3:
+    if not 1 <= len(words) <= 4:
         sys.exit(__doc__)
     print(*judge(Path(words[0]).read_bytes(), *words[1:], frame=frame), "ALL THAT IS SHOWN HOLDS.", sep="\n")

@@ -19,7 +19,7 @@ from controller.basics.errors import TableError
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import GENESIS
 from controller.contract.merkle import edge_of, opening_proof
-from controller.contract.note import Checkpoint, Note, read_frame
+from controller.contract.note import Checkpoint, Note, read_frame, read_note
 from controller.daemon.record.checkpoints import kept_note
 from controller.daemon.record.fact_json import fact_from_json
 from controller.daemon.record.journal_form import form_of, whose_journal
@@ -60,9 +60,9 @@ class _Opened(Struct, frozen=True):
 def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path, frame: str | None = None) -> bytes:
     """The evidence of the round "3/12" of a journal. Only reads, also while the table runs.
 
-    `archive` and `folders` are as in `verify`. `frame` is a checkpoint as a film shows it: the evidence is then in that
-    checkpoint. Raises TableError `no_such_round`, `journal_without_tree`, `round_before_tree`, `checkpoint_due` and
-    `frame_unfit`, and as `verify` does.
+    `archive` and `folders` are as in `verify`. `frame` is a checkpoint as a film shows it, or as a note that others
+    cosigned: the evidence is then in that checkpoint. Raises TableError `no_such_round`, `journal_without_tree`,
+    `round_before_tree`, `checkpoint_due` and `frame_unfit`, and as `verify` does.
     """
     shoe, _ = round_named(which)
     with reading(path) as db:
@@ -147,14 +147,17 @@ def _bundle(
 
 
 def _filmed(db: sqlite3.Connection, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
-    """The checkpoint that a film shows, which covers so many rows of this very tree."""
-    note, last = read_frame(frame), kept_note(db, "signed")
+    """The checkpoint of a film or of a note, which covers so many rows of this very tree."""
+    note, last = read_frame(frame) or read_note(frame), kept_note(db, "signed")
     point, newest = (None if each is None else each.checkpoint() for each in (note, last))
     covers = point is not None and newest is not None and rows <= point.size <= newest.size
     if covers and note and point and edge_of(point.size, tree.whole).root() == point.root:
         return note, point.size
-    what = "The checkpoint of the film is not one of this journal that covers the round."
-    do = "Read a frame from after the round. If it was read right, this is not the journal that the table showed."
+    what = "The checkpoint that was shown is not one of this journal that covers the round."
+    do = (
+        "Read a frame, or take a note, from after the round. If it was read right, this is not the journal that the"
+        " table showed."
+    )
     raise TableError("frame_unfit", what, do)
 
 

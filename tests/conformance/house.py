@@ -12,8 +12,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from controller.people.cli.programs import free_port
 from controller.pit.conformance.clauses import clauses
 from controller.pit.conformance.deeds import PIT_DEEDS, Deeds
+from controller.pit.conformance.fire import try_pit_under_fire
 from controller.pit.conformance.main import try_pit
 from controller.pit.conformance.report import Report
 from controller.pit.conformance.wire import Address, Wire
@@ -74,8 +76,11 @@ class KeptRunning:
         self._log.close()
 
 
-def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
-    """Try the pit that lies in `home` with the kit, on a broker and a ledger of its own."""
+def try_reference_pit(
+    folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
+) -> Report:
+    """Try the pit that lies in `home` with the kit, on a broker and a ledger of its own; with `fire_minutes` in the
+    fire."""
     program = [sys.executable, "-m", "controller.pit.reference"]
     ledger = str(folder / "ledger.sqlite")
     act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
@@ -86,7 +91,7 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
     settings = folder / "pit.toml"
     settings.write_text(re.sub("(?m)^prices_cents.*", "", (ROOT / "config/pit.toml").read_text("utf-8")), "utf-8")
     run = [program[-1], "run", "--practice", "--broker", "{broker}", "--ledger", ledger, "--settings", str(settings)]
-    return try_program(run, {"adopt": adopt, **awards, **_terms(act, desk, settings)}, folder, home, only)
+    return try_program(run, {"adopt": adopt, **awards, **_terms(act, desk, settings)}, folder, home, only, fire_minutes)
 
 
 def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
@@ -106,15 +111,27 @@ def _terms(act: str, desk: str, settings: Path) -> dict[str, str]:
     }
 
 
-def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
-    """Try this module with its arguments. {broker} in an argument becomes the broker's address."""
+def try_program(
+    command: Sequence[str],
+    deeds: dict[str, str],
+    folder: Path,
+    home: Path,
+    only: Sequence[str],
+    fire_minutes: float | None = None,
+) -> Report:
+    """Try this module with its arguments. {broker} in an argument becomes the broker's address, or in a fire the
+    address of the kit's own port."""
     broker = Broker(folder).start()
-    pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
+    pit_port = broker.port if fire_minutes is None else free_port()
+    pit = KeptRunning([word.replace("{broker}", f"127.0.0.1:{pit_port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
     clock = f"echo {{behind_s}} >{shlex.quote(str(folder / 'behind'))} && {kill}"
     wanted = [clause for clause in clauses("P") if not only or clause.number in only]
     try:
         address = Address("127.0.0.1", broker.port, "pit/v1")
+        if fire_minutes is not None:
+            fire_deeds = Deeds(PIT_DEEDS, {**deeds, "restart": kill}, asks=False)
+            return try_pit_under_fire(address, fire_deeds, fire_minutes, pit_port, lambda told: None)
         up = Wire(address, ["pit/v1/pit-key"])
         assert up.wait(lambda: bool(up.heard), PATIENCE_S), "the pit does not come"
         up.close()
@@ -125,15 +142,16 @@ def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, hom
         broker.stop()
 
 
-def try_second_pit(folder: Path, only: Sequence[str] = ()) -> Report:
-    """Try the second pit with the kit."""
+def try_second_pit(
+    folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
+) -> Report:
+    """Try the second pit that lies in `home` with the kit; with `fire_minutes` in the fire."""
     program = [sys.executable, "-m", "tests.conformance.second_pit"]
     ledger = str(folder / "second.sqlite")
-    act = f"cd {shlex.quote(str(ROOT))} && {shlex.join(program)}"
+    act = f"cd {shlex.quote(str(home))} && {shlex.join(program)}"
     steps = {"verify": "verified", "pay": "paid", "reject": "rejected"}
     decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}
     adopt = f"{act} adopt {shlex.quote(ledger)} {{table}} {{epoch}} {{key}}"
     correct = f"{act} corrected {shlex.quote(ledger)} {{event}}"
-    return try_program(
-        [program[-1], "run", ledger, "{broker}"], {"adopt": adopt, "correct": correct, **decisions}, folder, ROOT, only
-    )
+    run = [program[-1], "run", ledger, "{broker}"]
+    return try_program(run, {"adopt": adopt, "correct": correct, **decisions}, folder, home, only, fire_minutes)

@@ -19,13 +19,17 @@ from tests.support.brokers import needs_mosquitto
 from tests.support.wheel import environment, installed_wheel
 
 _PAGE = ROOT / "docs" / "conformance.md"
-_SECTIONS = {"P": "## A pit: from nothing to a report", "T": "## A table: from nothing to a report"}
-_PORTS = ("18840", "18830")
+_SECTIONS = {
+    "P": "## A pit: from nothing to a report",
+    "F": "## A pit under fire",
+    "T": "## A table: from nothing to a report",
+}
+_PORTS = ("18840", "18830", "18842", "18843")
 _WITHIN_S = 1800
 
 
 def _commands(of: str) -> list[str]:
-    """The blocks of commands in a section, with free ports in place of the page's ports."""
+    """The blocks of commands in a section, with free ports in place of the page's, and one minute of fire for ten."""
     lines = _PAGE.read_text("utf-8").splitlines()
     begins = lines.index(_SECTIONS[of])
     ends = next(place for place in range(begins + 1, len(lines)) if lines[place].startswith("## "))
@@ -33,7 +37,7 @@ def _commands(of: str) -> list[str]:
     for port in _PORTS:
         free = str(free_port())
         texts = [text.replace(port, free) for text in texts]
-    return texts
+    return [text.replace("--fire 10 ", "--fire 1 ") for text in texts]
 
 
 @contextmanager
@@ -82,3 +86,17 @@ def test_the_page_leads_from_the_wheel_to_a_report_in_which_every_clause_is_kept
     assert (folder / "report.html").stat().st_size > 0
     assert (folder / "report.xml").stat().st_size > 0
     figure(f"{len(report['lines'])} clauses {of} kept, as the page is written")
+
+
+@pytest.mark.proof
+@needs_mosquitto
+def test_the_page_leads_to_a_fire_in_which_the_pit_keeps_the_contract(
+    tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    folder = tmp_path / "fire"
+    folder.mkdir()
+    (folder / ".venv").symlink_to(installed_wheel(tmp_path).parent)
+    with _typed(_commands("F"), folder):
+        report = json.loads((folder / "fire.json").read_text("utf-8"))
+    assert {line["result"] for line in report["lines"]} == {"kept"}
+    figure(f"{report['tried']}, as the page is written")

@@ -23,7 +23,7 @@ from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import SigningKey, load_or_make_key
 from controller.contract.merkle import Edge, opening_proof
-from controller.contract.note import read_note
+from controller.contract.note import Note, read_note
 from controller.daemon.config import load
 from controller.daemon.evidence import evidence
 from controller.daemon.record.checkpoints import signed_checkpoint
@@ -245,7 +245,7 @@ def test_another_table_that_signs_everything_anew_has_another_key(tmp_path: Path
     other = evidence(_signed(_sugarhouse().journalled(tmp_path), cosigned=False), "1/2")
     assert refusal(other) is None
     assert refusal(other, fingerprint(PIT.public)) == f"Another key signed this: {fingerprint(KEY.public)}."
-    assert refusal(other, None, fingerprint(PIT.public)) == "Nobody cosigned this checkpoint."
+    assert refusal(other, None, fingerprint(PIT.public)) == "Nobody cosigned this checkpoint as pit."
 
 
 def resigned(held: Any, change: Callable[[Any], None], key: SigningKey = KEY) -> bytes:
@@ -508,8 +508,8 @@ def test_what_a_film_shows_is_this_checkpoint_or_the_evidence_is_refused(royal9:
     told = VERIFY.judge(evidence(royal9, "1/1"), frame=frame)
     assert [each for each in told if each.startswith("The film of the table's screen shows this checkpoint")]
     for other in (f"{frame} ", frame.replace(" ", "  ", 1), frame[:-2] + "==", frame.replace("/", "x", 1), ""):
-        assert refusal(evidence(royal9, "1/1"), None, None, other) is not None, other
-    assert (refusal(sugarhouse, None, None, frame) or "").startswith("The film shows another checkpoint")
+        assert refusal(evidence(royal9, "1/1"), None, None, None, other) is not None, other
+    assert (refusal(sugarhouse, None, None, None, frame) or "").startswith("The film shows another checkpoint")
 
 
 def test_evidence_is_in_the_checkpoint_that_a_film_shows_where_the_journal_has_it(tmp_path: Path) -> None:
@@ -525,7 +525,7 @@ def test_evidence_is_in_the_checkpoint_that_a_film_shows_where_the_journal_has_i
         forged = signed_checkpoint(journal.origin, Edge(1, (bytes(32),)), KEY, KEY.public)
     frame = older.framed()
     held = evidence(path, "1/1", frame=frame)
-    assert refusal(held, None, None, frame) is None
+    assert refusal(held, None, None, None, frame) is None
     assert json.loads(held)["checkpoint"] != json.loads(later)["checkpoint"]
     for wrong in ("", "not a frame at all", first.framed(), forged.framed(), frame.replace(str(size - 1), str(size))):
         with raising("frame_unfit"):
@@ -561,3 +561,66 @@ def test_a_running_table_signs_at_the_end_of_a_round_and_its_round_becomes_evide
     assert main(["evidence", str(journal), "1/1", "-o", str(tmp_path / "file")]) == 0
     assert "Check it with tools/verify.py" in capsys.readouterr().out
     assert refusal((tmp_path / "file").read_bytes()) == "A frame of the shoe tells None, and its row tells KS."
+
+
+HEAD_OFFICE = SigningKey(bytes([8] * 32))
+
+
+def witnessed(data: bytes, *witnesses: tuple[str, SigningKey], seconds: int = 1764111600) -> bytes:
+    """The evidence with these cosignatures and no other."""
+    held = json.loads(data)
+    note = read_note(held["checkpoint"])
+    assert note is not None
+    own = Note(note.text, note.signatures[:1])
+    for name, key in witnesses:
+        own = own.cosigned(name, key, key.public, seconds)
+    return canonical(held | {"checkpoint": str(own)})
+
+
+def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhouse: bytes) -> None:
+    keys = (fingerprint(KEY.public), fingerprint(PIT.public), HEAD_OFFICE.public.hex())
+    both = witnessed(sugarhouse, ("pit", PIT), ("head-office", HEAD_OFFICE))
+    assert refusal(both, *keys) is None
+    told = "\n".join(VERIFY.judge(both, *keys))
+    assert (
+        f"The head-office cosigned it 1764111600 s after 1970, with the key {fingerprint(HEAD_OFFICE.public)}" in told
+    )
+    lacks = "Nobody cosigned this checkpoint as head-office and pit."
+    assert refusal(sugarhouse, *keys) == lacks, "the pit alone"
+    assert refusal(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)), *keys) == lacks, "head office alone"
+    unknown = "Nobody whom this file names signed as head-office."
+    assert refusal(both, *keys[:2]) == unknown, "whose key nobody gave"
+    assert refusal(both, *keys[:2], PIT.public.hex()) == unknown, "whose key is another"
+    assert refusal(witnessed(sugarhouse, ("pit", PIT), ("head-office", PIT)), *keys[:2]) == unknown, "the pit poses"
+    assert refusal(witnessed(sugarhouse, ("pit", HEAD_OFFICE)), *keys) == "Nobody whom this file names signed as pit."
+    later = json.loads(witnessed(sugarhouse, ("pit", PIT)))
+    again = json.loads(both)["checkpoint"].splitlines()[-1]
+    moved = later["checkpoint"] + again.replace("head-office", "pit") + "\n"
+    assert refusal(canonical(later | {"checkpoint": moved}), *keys) == "Nobody whom this file names signed as pit."
+
+
+def test_a_cosignature_of_another_checkpoint_does_not_count_for_this_one(royal9: Path, sugarhouse: bytes) -> None:
+    keys = (fingerprint(KEY.public), None, HEAD_OFFICE.public.hex())
+    other = json.loads(witnessed(evidence(royal9, "1/1"), ("head-office", HEAD_OFFICE)))["checkpoint"]
+    line = other.splitlines()[-1]
+    held = json.loads(witnessed(sugarhouse))
+    replayed = canonical(held | {"checkpoint": f"{held['checkpoint']}{line}\n"})
+    assert refusal(replayed, *keys) == "The head-office did not sign this."
+
+
+def test_evidence_is_in_the_checkpoint_that_head_office_cosigned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _royal9(tmp_path)
+    with closing(Journal(path, _table(path), KEY, KEY.public)) as journal:
+        first = journal.checkpoint().cosigned("head-office", HEAD_OFFICE, HEAD_OFFICE.public, 1764111600)
+    note, held = tmp_path / "north.note", tmp_path / "held"
+    note.write_text(str(first), "utf-8")
+    assert main(["evidence", str(path), "1/1", "--cosigned", str(note), "-o", str(held)]) == 0
+    assert json.loads(held.read_bytes())["checkpoint"] == str(first)
+    assert refusal(held.read_bytes(), fingerprint(KEY.public), None, HEAD_OFFICE.public.hex()) is None
+    note.write_text(str(first).replace("head-office", "head office"), "utf-8")
+    assert main(["evidence", str(path), "1/1", "--cosigned", str(note), "-o", str(held)]) == 1
+    assert "frame_unfit" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evidence", str(path), "1/1", "--cosigned", str(tmp_path / "none"), "-o", str(held)])

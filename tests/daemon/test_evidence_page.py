@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import random
 import shutil
@@ -17,6 +18,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.note import read_note
 from controller.daemon.evidence import evidence
 from tests.daemon.test_evidence import (
+    HEAD_OFFICE,
     PIT,
     VERIFY,
     Forger,
@@ -27,6 +29,7 @@ from tests.daemon.test_evidence import (
     royal9,
     sugarhouse,
     with_value,
+    witnessed,
 )
 from tests.daemon.test_history import KEY
 from tests.documents.blocks import ROOT
@@ -60,10 +63,11 @@ for (const line of require("fs").readFileSync(0, "utf-8").trim().split("\\n")) {
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="nothing runs the page: apt-get install -y nodejs")
 
 
-def _page_says(files: Sequence[bytes], table_key: str = "", pit_key: str = "", frame: str = "") -> list[Any]:
-    """What the page's own script says of each file: its sentences, or why it is refused."""
+def _page_says(files: Sequence[bytes], *keys: str) -> list[Any]:
+    """What the page's own script says of each file: its sentences, or why it is refused. `keys` are what its fields
+    hold, in their order."""
     lines = "\n".join(base64.b64encode(file).decode() for file in files)
-    command = ["node", "-e", _JUDGES, str(_PAGE), table_key, pit_key, frame]
+    command = ["node", "-e", _JUDGES, str(_PAGE), *keys]
     return [json.loads(line) for line in _output(command, lines).splitlines()]
 
 
@@ -100,7 +104,17 @@ def test_the_page_takes_what_a_film_shows_as_the_tool_does(royal9: Path) -> None
     note = read_note(json.loads(files[0])["checkpoint"])
     assert note is not None
     for frame in (note.framed(), note.framed()[1:]):
-        assert _differ(files, "", "", frame) == []
+        assert _differ(files, "", "", "", frame) == []
+
+
+@needs_node
+def test_the_page_judges_head_office_as_the_tool_does(sugarhouse: bytes) -> None:
+    pairs = itertools.product(("pit", "head-office"), (PIT, HEAD_OFFICE))
+    files = [sugarhouse, *(witnessed(sugarhouse, ("pit", PIT), one) for one in pairs)]
+    files.append(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)))
+    for office in (HEAD_OFFICE.public.hex(), PIT.public.hex(), ""):
+        assert _differ(files, fingerprint(KEY.public), "", office) == []
+        assert _differ(files, "", fingerprint(PIT.public), office) == []
 
 
 @needs_node

@@ -143,6 +143,7 @@ def _the_pits_record(at: Machine) -> None:
     told = at.type("head-office.md", "check", ends=1)  # a pit for practice is no house's
     assert told.startswith("north: ")
     assert "\nsouth: " in told
+    assert "cosigns with the public key" in at.type("head-office.md", "cosign", ends=1)
     of_table = {"TABLE": "royal9-01", "JOURNAL": str(at.journal), "LOG": "of-table.log"}
     assert "the pit's log agrees from event 1 to its last" in at.type("pit.md", "compare", of_table)
     key = at.type("ha.md", "key")

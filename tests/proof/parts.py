@@ -36,7 +36,7 @@ PARTS: Mapping[str, Part] = {
     "odds": Part(("par",), 35),
     "pit": Part(("pit", "pit_page", "head_office", "collusion"), 30),
     "tables": Part(("hil", "sim", "screen"), 45),
-    "kit": Part(("conformance", "mutants", "model"), 40),
+    "kit": Part(("conformance", "mutants", "model"), 55),
     "years": Part(("simulation", "power_loss"), 45),
     "fuzz": Part(("fuzz",), 45),
     "fire": Part(("fire",), 45),

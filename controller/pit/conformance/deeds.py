@@ -63,9 +63,13 @@ class Deeds:
         self._commands = commands
         self._asks = asks
 
+    def has(self, deed: str) -> bool:
+        """Whether the deed has a command."""
+        return deed in self._commands
+
     def need(self, deed: str) -> None:
         """Raise NotTriedError where nobody can do the deed."""
-        if deed not in self._commands and not self._asks:
+        if not self.has(deed) and not self._asks:
             raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
 
     def do(self, deed: str, **names: str) -> None:

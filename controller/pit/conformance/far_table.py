@@ -69,6 +69,10 @@ class FarTable:
 
     def say_state(self, key: SigningKey | None = None) -> None:
         """Say the state; with another key, as a thief of the table's name would."""
+        self.wire.say(self.topics.state, self.state(key), retain=True)
+
+    def state(self, key: SigningKey | None = None) -> bytes:
+        """The state as it is now; with another key, as a thief of the table's name would say it."""
         now = State(
             version="conformance",
             program_digest=NO_CHAIN,
@@ -93,7 +97,7 @@ class FarTable:
             boot=self._boot,
             contract=CONTRACT_VERSION,
         )
-        self.wire.say(self.topics.state, online_state(now), retain=True)
+        return online_state(now)
 
     # Making events.
 

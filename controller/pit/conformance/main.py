@@ -14,6 +14,7 @@ from controller.contract.keys import load_or_make_key
 from controller.contract.wire.broker_options import add_broker, tls_files
 from controller.pit.conformance.clauses import Clause, clauses
 from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.pit.conformance.fire import try_pit_under_fire
 from controller.pit.conformance.pit_checks import CHECKS as PIT_CHECKS
 from controller.pit.conformance.pit_kit import PitKit
 from controller.pit.conformance.report import Line, Report, Result
@@ -51,11 +52,14 @@ def _run(options: argparse.Namespace) -> int:
     if options.broker is None:
         raise TableError("broker_missing", "No broker was named.", "Give --broker HOST:PORT.")
     known = TABLE_DEEDS if options.table else PIT_DEEDS
-    deeds = Deeds(known, read_commands(options.deeds, known) if options.deeds else {}, sys.stdin.isatty())
+    asks = sys.stdin.isatty() and options.fire is None  # in a fire nobody waits for a person
+    deeds = Deeds(known, read_commands(options.deeds, known) if options.deeds else {}, asks)
     host, port = options.broker
     address = Address(host, port, options.root, tls_files(options))
     if options.table:
         report = try_table(address, deeds, options.table, options.stale_after, wanted, _print_line)
+    elif options.fire is not None:
+        report = try_pit_under_fire(address, deeds, options.fire, options.pit_port, _print_stage)
     else:
         report = try_pit(address, deeds, wanted, _print_line)
     _write(report, options)
@@ -91,6 +95,10 @@ def _print_line(line: Line) -> None:
     print(f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}", file=sys.stderr, flush=True)
 
 
+def _print_stage(told: str) -> None:
+    print(told, file=sys.stderr, flush=True)
+
+
 def _write(report: Report, options: argparse.Namespace) -> None:
     print(report.text())
     if options.junit:
@@ -114,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_broker(made, "the kit's", required=False)  # a list of the clauses needs no broker
     made.add_argument("--table", metavar="NAME", help="try the table of this name, and no pit")
+    _add_fire(made)
     made.add_argument(
         "--stale-after",
         type=float,
@@ -136,3 +145,20 @@ def parser() -> argparse.ArgumentParser:
         "--json", type=Path, metavar="FILE", help="write signed JSON too; the kit's key lies beside that file"
     )
     return made
+
+
+def _add_fire(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fire",
+        type=float,
+        metavar="MINUTES",
+        help="try the pit for so long under fire: links are cut, frozen and slowed, and the pit is ended by the deed "
+        "restart, while tables play",
+    )
+    parser.add_argument(
+        "--pit-port",
+        type=int,
+        metavar="PORT",
+        help="with --fire: the pit connects to this port of this machine, and not to the broker. So the pit's own link "
+        "is troubled too",
+    )

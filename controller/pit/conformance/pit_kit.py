@@ -229,21 +229,21 @@ class Holding:
     def __init__(self, table: FarTable, meter: str) -> None:
         self._table = table
         self._meter = meter
-        self._cents = level(table, meter)
+        self.cents = level(table, meter)
         self.least, self.below = Fraction(0), Fraction(1)
 
     def moved(self, by_cents: Fraction | int, what: str) -> None:
         """After `what` the meter must have moved by exactly so many cents."""
         now_cents = level(self._table, self._meter)
-        to_whole = by_cents - (now_cents - self._cents)
+        to_whole = by_cents - (now_cents - self.cents)
         least, below = max(Fraction(0), self.least + to_whole), min(Fraction(1), self.below + to_whole)
         if least >= below:
             raise BrokenError(
-                f"After {what}, the meter {self._meter} is at {now_cents} cents. Before, the meter was at {self._cents}"
+                f"After {what}, the meter {self._meter} is at {now_cents} cents. Before, the meter was at {self.cents}"
                 f" cents and a part of a cent from {float(self.least):.4f}, below {float(self.below):.4f}."
                 f" {float(by_cents):.4f} cents were due."
             )
-        self._cents, self.least, self.below = now_cents, least, below
+        self.cents, self.least, self.below = now_cents, least, below
 
 
 def take_back(kit: PitKit, table: FarTable, seats: Sequence[int]) -> bool:

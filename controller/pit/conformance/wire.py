@@ -46,19 +46,31 @@ class Heard(Struct, frozen=True):
 
 
 class Address(Struct, frozen=True):
-    """Where the broker is, and how to connect to it."""
+    """Where the broker is, and how to connect to it: straight, or `through` a port of this machine that leads there."""
 
     host: str
     port: int
     root: str
     tls: TlsFiles | None = None
+    through: int | None = None
+
+
+class _Client(Client):
+    """A client whose connection may go through another port than the broker's, while its TLS asks for the broker."""
+
+    through: int | None = None
+
+    def _create_socket_connection(self) -> socket.socket:
+        if self.through is None:
+            return super()._create_socket_connection()
+        return socket.create_connection(("127.0.0.1", self.through), timeout=_CONNECTED_WITHIN_S)
 
 
 class Wire:
     """A connection to the broker that hears `topics`. What comes is added to `heard`. Raises TableError `no_broker`.
 
     `stands` is called on every connection, and `hears` with each message, both in the connection's thread. `qos` is the
-    highest QoS at which the broker delivers.
+    highest QoS at which the broker delivers. After a cut it connects again by itself; `stood` counts its connections.
     """
 
     def __init__(
@@ -75,7 +87,10 @@ class Wire:
         self.heard: list[Heard] = []
         self._came = threading.Condition()
         self._up = threading.Event()
-        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client = _Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.through = address.through
+        self._client.reconnect_delay_set(1, 2)
+        self.stood = 0
         self._client.max_inflight_messages_set(1000)
         if address.tls is not None:
             self._client.tls_set_context(client_context(address.tls))
@@ -95,6 +110,7 @@ class Wire:
             raise _no_broker(address, "the broker does not answer a subscription")
 
     def _subscribed(self, *_: object) -> None:
+        self.stood += 1
         self._stands(self)
         self._up.set()
 

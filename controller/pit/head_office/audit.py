@@ -28,6 +28,7 @@ from controller.pit.head_office.played import Award, standing
 from controller.pit.head_office.remembered import Seen
 from controller.pit.head_office.replay import Replay, whole
 from controller.pit.head_office.terms import Terms
+from controller.pit.head_office.witness import witnessed
 
 STATEMENT_FORM = 3
 _MOST_FINDINGS = 100
@@ -67,6 +68,10 @@ class House(Struct):
     """What changed of the meters since head office saw the house last: it need not be wrong, and somebody must look."""
     terms_digest: str | None = None
     """The digest of the terms that run, as played again."""
+    forks: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of notes of one journal, both signed by its table, that contradict each other."""
+    checkpoints: dict[str, str] = field(default_factory=dict)
+    """By journal, `table/epoch`, the newest checkpoint that head office may cosign."""
     seen: Seen | None = None
     """What head office is to remember of this log, where its last statement can be read."""
 
@@ -163,6 +168,8 @@ def audit(
     digests = _read_all(files, house, reading, None if decisions is None else stated, noted)
     for what in reading.replay.findings:
         _find(house, what)
+    if stated is not None:
+        _witness(house, stated, keys, {} if remembered is None else remembered.checkpoints)
     seen = -1 if remembered is None else remembered.position
     house.alarms = [what for position, what in reading.replay.told if position >= seen]
     house.hits = [_hit(award) for award in reading.replay.awards.values()]
@@ -174,6 +181,19 @@ def audit(
     for table in sorted((pins or {}).keys() - {"pit"} - {table for table, _ in reading.heads()}):
         _find(house, f"head office has noted the key of table {table}, and the log has no event of that table")
     return house
+
+
+def _witness(house: House, stated: dict[str, Any], keys: Mapping[Stream, bytes], before: Mapping[str, str]) -> None:
+    """Follow the checkpoints of the tables' journals from those that head office has cosigned."""
+    try:
+        found = witnessed(stated, keys, before)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _find(house, f"the checkpoints in the statement of {stated.get('at')} cannot be read: {error!r:.300}")
+        return
+    for what in found.findings:
+        _find(house, what)
+    house.forks = found.forks
+    house.checkpoints = {origin: str(note) for origin, note in found.newest.items()}
 
 
 def _last_statement(files: Sequence[Path]) -> dict[str, Any] | None:
@@ -226,7 +246,8 @@ def _extends(house: House, stated: Mapping[str, Any], digests: Mapping[int, str]
         return
     streams = [f"{each['table']}/{each['epoch']} under {each['public_key']}" for each in stated["adoptions"]]
     own = (f"pit {stated['public_key']}", *streams)
-    house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own)
+    cosigned = {} if before is None else before.checkpoints
+    house.seen = Seen(at, position, digests[position], len(decisions), _digest(decisions), own, cosigned)
     if before is None:
         return
     if (position, at) < (before.position, before.at):

@@ -5,18 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from controller.basics.command import OptionParser
 from controller.basics.errors import TableError
 from controller.basics.journald import Kind, Priority, tell, tell_error
 from controller.basics.money import figures
 from controller.basics.waited import waited_for
+from controller.contract.keys import load_or_make_key, write_whole
+from controller.contract.note import read_note
 from controller.pit.head_office import approved, remembered
 from controller.pit.head_office.audit import House, audit, compare_houses
+from controller.pit.head_office.remembered import Seen
+from controller.pit.head_office.witness import HEAD_OFFICE
 
 _NAME = "table-controller-head-office"
 
@@ -24,6 +30,8 @@ _NAME = "table-controller-head-office"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the houses. Returns the exit code: 1 where a house has a finding, or a log cannot be read."""
     options = parser().parse_args(arguments)
+    if options.cosign is not None and options.remember is None:
+        parser().error("--cosign needs --remember: a witness keeps what it has cosigned")
     try:
         known = {} if options.remember is None else remembered.load(options.remember)
         terms = None if options.terms is None else approved.load(options.terms)
@@ -33,9 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for name, files in _by_house(options.logs).items()
             ]
             compare_houses(houses, known)
+        sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
+        if options.cosign is not None:
+            sound = _cosign(options.cosign, houses, sound)
         if options.remember is not None:
-            sound = {house.name: house.seen for house in houses if house.seen is not None and not house.findings}
             remembered.save(options.remember, known | sound)
+        if options.cosign is not None:
+            _write_notes(options.cosign, houses, sound)
     except TableError as error:
         tell_error(error, sys.stderr, _NAME)
         return 1
@@ -45,6 +57,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for house in houses:
             _show(house)
     return 1 if any(house.findings for house in houses) else 0
+
+
+def _cosign(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> dict[str, Seen]:
+    """What head office remembers once it has cosigned the newest checkpoints of each sound house."""
+    folder.mkdir(parents=True, exist_ok=True)
+    key, now_s = load_or_make_key(folder / "head-office.key"), int(time.time())
+    print(f"head office cosigns with the public key {key.public.hex()}", file=sys.stderr)
+    cosigned = {
+        house.name: {
+            origin: str(note.cosigned(HEAD_OFFICE, key, key.public, now_s))
+            for origin, text in house.checkpoints.items()
+            if (note := read_note(text)) is not None
+        }
+        for house in houses
+    }
+    return {name: replace(seen, checkpoints=seen.checkpoints | cosigned[name]) for name, seen in sound.items()}
+
+
+def _write_notes(folder: Path, houses: Sequence[House], sound: Mapping[str, Seen]) -> None:
+    """Write the cosigned notes, which are remembered by now, and the two notes of each fork."""
+    for house in houses:
+        if house.name in sound:
+            for origin, text in sound[house.name].checkpoints.items():
+                write_whole(folder / f"{house.name}.{origin.replace('/', '.')}.note", text.encode())
+        for number, notes in enumerate(house.forks, 1):
+            write_whole(folder / f"{house.name}.fork-{number}", "\n".join(notes).encode())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,6 +112,13 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="what head office has seen of each house: an older log, or another, is found; a sound log is added",
+    )
+    parser.add_argument(
+        "--cosign",
+        type=Path,
+        metavar="FOLDER",
+        help="with --remember: cosign the newest checkpoint of each table of a sound house. Notes, the proofs of two "
+        "histories and head office's own key are kept in this folder",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON, for a program")
     return parser

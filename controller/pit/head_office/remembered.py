@@ -15,6 +15,7 @@ from msgspec import Struct, to_builtins
 from controller.basics.errors import TableError
 from controller.contract.bounds import HASH, MOST_SEQ, is_count
 from controller.contract.keys import write_whole
+from controller.contract.note import read_note
 
 _AT = re.compile(r"[0-9TZ:.-]{1,40}")
 
@@ -24,7 +25,8 @@ class Seen(Struct, frozen=True):
 
     `digest` is SHA-256, in hex, over the position and the signature of each event through `position`; `decided` is such
     a digest over the first `decisions` decisions, which were all by then. `own` has the names of what no two houses
-    share: the pit's key, and each adopted stream with its key. Raises ValueError or TypeError for other values.
+    share: the pit's key, and each adopted stream with its key. `checkpoints` are the notes that head office cosigned
+    last, by the journal's origin. Raises ValueError or TypeError for other values.
     """
 
     at: str
@@ -33,6 +35,7 @@ class Seen(Struct, frozen=True):
     decisions: int
     decided: str
     own: tuple[str, ...]
+    checkpoints: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         counts, hashes = (self.position, self.decisions), (self.digest, self.decided)
@@ -41,6 +44,7 @@ class Seen(Struct, frozen=True):
             and all(is_count(each, 0, MOST_SEQ) for each in counts)
             and all(HASH.fullmatch(each) for each in hashes)
             and all(isinstance(name, str) for name in self.own)
+            and all((note := read_note(text)) and note.checkpoint() for text in self.checkpoints.values())
         ):
             raise ValueError("what is to be remembered of a house is not what this program writes")
 

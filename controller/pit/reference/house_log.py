@@ -7,7 +7,8 @@ Since form 2 a statement has what the meters follow from and no table tells: `de
 order, each `after` the event of a position. A decision sets a meter's terms, takes a step of an award, sets a stream
 aside, adopts or retires a table, or dismisses what a table told. Since form 3 each decision names the accounts, is
 signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from former keys
-to the key.
+to the key. `checkpoints` are the tables' checkpoints that the pit cosigned, each with its proof from the one before.
+`forks` are the second histories that tables showed.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from controller.pit.reference.awards import Awards
 from controller.pit.reference.books import Books
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.opening import Place, read_only
+from controller.pit.reference.store import Store
+from controller.pit.reference.witness import forks
 
 STATEMENT_FORM = 3
 _CELL = re.compile("[A-Za-z0-9][A-Za-z0-9_.:~-]{0,99}")
@@ -99,8 +102,8 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
                 (table, adoption.epoch),
             )
         }
-        awards = Awards(db, books).listed()
-        decided = decisions.every(db)
+        decided, awards = decisions.every(db), [_award(each) for each in Awards(db, books).listed()]
+        journals = _journals(db)
         terms_digest = books.meter_terms.digest()
     names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
     body: dict[str, object] = {
@@ -114,13 +117,24 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
         "rotations": [to_builtins(each) for each in rotations],
         "decisions": decided,
         "terms_digest": terms_digest,
-        "awards": [_award(each) for each in awards],
+        "awards": awards,
+        **journals,
         "house_reserve_cents": account.house_reserve_cents,
         "owed_cents": account.owed_cents,
         "paid_cents": account.paid_cents,
         "findings": list(account.findings),
     }
     return signed(body, signer)
+
+
+def _journals(db: Store) -> dict[str, object]:
+    """The checkpoints that the pit cosigned, and the forks."""
+    cosigned = db.execute("SELECT table_id, epoch, note, old, proof FROM cosigned ORDER BY number").fetchall()
+    names = ("table", "epoch", "note", "old", "proof")
+    return {
+        "checkpoints": [dict(zip(names, (*row[:4], json.loads(row[4])), strict=True)) for row in cosigned],
+        "forks": [(fork.cosigned, fork.shown) for fork in forks(db)],
+    }
 
 
 def _meter(said: Struct) -> dict[str, object]:

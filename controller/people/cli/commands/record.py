@@ -5,7 +5,7 @@ Each command imports what it needs when it runs: `tablectl dark` does not wait f
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from controller.basics.command import Command
@@ -66,7 +66,10 @@ def _replay(options: Namespace) -> int:
 def _add_evidence(parser: ArgumentParser) -> None:
     parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the file to write")
-    parser.add_argument("--frame", metavar="TEXT", help="the checkpoint that a film of the screen shows")
+    in_ = parser.add_mutually_exclusive_group()
+    in_.add_argument("--frame", metavar="TEXT", help="the checkpoint that a film of the screen shows")
+    note = "a file with the checkpoint that head office has cosigned"
+    in_.add_argument("--cosigned", dest="frame", type=_text_of, metavar="NOTE", help=note)
     _add_archive(parser)
 
 
@@ -74,6 +77,13 @@ def _evidence(options: Namespace) -> int:
     from controller.people.cli.history import write_evidence
 
     return write_evidence(options.journal, options.round, options.output, options.archive, options.frame)
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise ArgumentTypeError(f"{path} cannot be read: {error}") from None
 
 
 _RECORD = "The record"

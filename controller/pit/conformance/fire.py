@@ -1,0 +1,454 @@
+"""The kit under fire: tables play at any pit while links are cut, frozen and slowed and the pit's program is killed.
+
+The fire burns in stages. In a stage three tables play rounds, and send their events as a table may: lost, twice, out of
+order, and whole windows again. One of them wins awards and voids rounds; a person decides on the awards meanwhile.
+Then all is calm. The tables send until all is acknowledged, the program ends once more, and the pit is judged by what
+it acknowledged, what it finally says, and what its commands for people answered. The first stage in which a clause is
+broken is the last: what follows would follow from that.
+
+No two wagers of a stage have the same price. So a meter that is wrong by one of them says by which.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from controller.contract.pit_words import AckWord, AwardStep, moment_ms
+from controller.pit.conformance.checking import BrokenError
+from controller.pit.conformance.clauses import Clause, clauses
+from controller.pit.conformance.deeds import DeedFailedError, Deeds, NotTriedError
+from controller.pit.conformance.far_table import FarTable
+from controller.pit.conformance.pit_kit import Holding, PitKit, a_meter
+from controller.pit.conformance.report import Line, Report, Result
+from controller.pit.conformance.troubled_link import TroubledLink
+from controller.pit.conformance.wire import Address, first_heard
+
+_JUDGED = ("P04", "P08", "P20", "P24", "P26", "P27", "P28", "P29", "P30", "P31", "P33", "P34")
+_TABLES = 3
+_STAGE_S = 20.0
+_CALM_WITHIN_S = 45.0
+_COMES_WITHIN_S = 60.0
+_QUIET_S = 1.5
+_TURN_S = 0.05
+_AGAIN_AFTER_S = 2.0
+_WINDOW = 50
+_KILL_AFTER_S = 1.0, 6.0
+_FIXED_CENTS = 4400
+_SHARE = "1:50"
+_LEAST_STEP_CENTS = 50
+_DEEDS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "paid": (0.25, ("pay",)),
+    "verified": (0.7, ("pay",)),
+    "pending": (1.0, ("verify", "verify", "verify", "reject")),
+}
+"""What a person does with an award that stands so, and how likely, where there is one; the first comes first."""
+_MAY_FOLLOW = {"pending": {"pending", "verified", "rejected"}, "verified": {"paid", "rejected", "pending"}}
+_MAY_FOLLOW |= {"paid": set(), "rejected": set()}
+"""By the contract. An award is pending again where another award of its level was rejected."""
+_SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
+
+
+class Move(Struct, frozen=True):
+    """What an event must do to the meter, and the clause of its kind."""
+
+    event: str
+    what: str
+    cents: Fraction
+    lost: str
+    twice: str
+
+
+class Won(Struct, frozen=True):
+    """A hit that a table told: its round and seat; its amount where that is fixed."""
+
+    round: int
+    seat: int
+    cents: int | None
+
+
+class JudgedError(Exception):
+    """A clause is broken: its number, and what happened in a sentence."""
+
+    def __init__(self, number: str, why: str) -> None:
+        super().__init__(number, why)
+
+
+class Player:
+    """A table that plays and sends as a table may, each turn on the caller's thread. It notes what the pit said.
+
+    Its methods raise JudgedError as soon as what the pit says contradicts what the pit said before.
+    """
+
+    def __init__(self, table: FarTable, meter: str, share: Fraction, prices: Iterator[int], wins: bool) -> None:
+        self.table, self._meter, self._share, self._prices, self._wins = table, meter, share, prices, wins
+        self.moves: list[Move] = []
+        self.won: dict[str, Won] = {}
+        self.steps: dict[str, dict[int, AwardStep]] = {}  # by award and number
+        self.acked, self._acked_ms = len(table.made), 0
+        self._sent = self._ever_sent = self.acked
+        self._heard, self._stood = len(table.wire.heard), table.wire.stood
+        self._moved_s = time.monotonic()  # when an ack came last, or all was sent again
+
+    def turn(self, plays: bool) -> None:
+        """Hear what came; play a round, where the table plays; and send what is due."""
+        self._hear()
+        if plays and len(self.table.made) < self.acked + _WINDOW:
+            self._play()
+        if self.table.wire.stood != self._stood:
+            self._stood = self.table.wire.stood
+            self.table.wire.send(self.table.topics.state, [self.table.state()], retain=True)
+            self._sent = self.acked
+        self._send(plays)
+
+    def calm(self) -> bool:
+        """Whether all is acknowledged, and each hit has its award."""
+        told = {step.hit for steps in self.steps.values() for step in steps.values()}
+        return self.acked == len(self.table.made) and self.won.keys() <= told
+
+    def last(self) -> dict[str, AwardStep]:
+        """The last step of each award."""
+        return {award: steps[max([*steps])] for award, steps in self.steps.copy().items()}
+
+    def _hear(self) -> None:
+        came = self.table.wire.heard[self._heard :]
+        self._heard += len(came)
+        on = self.table.topics
+        for heard in came:
+            if heard.topic == on.ack and (ack := AckWord.read(heard.message)) and ack.epoch == self.table.epoch:
+                self._hear_ack(ack)
+            elif heard.topic == on.award and (step := AwardStep.read(heard.message)):
+                self._hear_step(step)
+            elif heard.topic == on.pit_key:
+                self._sent = self.acked  # a pit has begun to listen
+
+    def _hear_ack(self, ack: AckWord) -> None:
+        at_ms = moment_ms(ack.at) or 0
+        if at_ms < self._acked_ms:
+            return  # a late copy, which no table believes
+        if ack.seq > self._ever_sent or ack.chain != self.table.chain_of(ack.seq):
+            raise JudgedError(
+                "P04", f"An ack of event {self._id(ack.seq)} came, with a chain that is not that event's."
+            )
+        if ack.seq < self.acked:
+            why = f"Event {self._id(self.acked)} was acknowledged, and later only event {ack.seq}."
+            raise JudgedError("P20", f"{why} So {self.acked - ack.seq} acknowledged events are lost.")
+        if ack.seq > self.acked:
+            self._moved_s = time.monotonic()
+        self.acked, self._acked_ms = ack.seq, at_ms
+
+    def _hear_step(self, step: AwardStep) -> None:
+        if (hit := self.won.get(step.hit)) is None:
+            raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
+        steps = self.steps.setdefault(step.award, {})
+        if step.seq not in steps:
+            steps[step.seq] = step
+            self.table.make({**self.table.award(step), "round": hit.round})
+
+    def _play(self) -> None:
+        """A round: most are dealt without a hit. Where this table wins, some are voided, and some have a hit or two."""
+        table, price_cents = self.table, next(self._prices)
+        luck = random.random() if self._wins else 1.0
+        seats = (1, 2) if 0.1 <= luck < 0.13 else (1,)
+        table.make(table.lock(self._meter, seats, price_cents))
+        fed = self._share * price_cents * len(seats)
+        what = f"{len(seats)} wager{'s' * (len(seats) > 1)} of {price_cents} cents"
+        self.moves.append(Move(self._id(table.next_seq - 1), what, fed, "P20", "P08"))
+        if luck < 0.1:
+            table.make(table.void(seats))
+            self.moves.append(Move(self._id(table.next_seq - 1), f"the void of {what}", -fed, "P26", "P26"))
+            return
+        hits: Sequence[tuple[str, str, int] | int] = ()
+        if luck < 0.2:
+            hits = [(self._meter, _SHARE, 0)] * len(seats) if luck < 0.17 else [_FIXED_CENTS]
+        table.make(table.dealt(seats, seats if hits else ()))
+        for seat, one in zip(seats, hits, strict=False):
+            table.make(table.hit(seat, one))
+            self.won[self._id(table.next_seq - 1)] = Won(table.round, seat, one if isinstance(one, int) else None)
+
+    def _send(self, plays: bool) -> None:
+        made, now_s = self.table.made, time.monotonic()
+        if now_s > self._moved_s + _AGAIN_AFTER_S:
+            self._sent, self._moved_s = self.acked, now_s
+        begins, ends = max(self._sent, self.acked), min(len(made), self.acked + _WINDOW)
+        due = made[begins:ends]
+        self._sent, self._ever_sent = max(begins, ends), max(self._ever_sent, ends)
+        self.table.send_bytes(*(self._troubled(due) if plays and random.random() < 0.1 else due))
+
+    def _troubled(self, due: list[bytes]) -> list[bytes]:
+        """What a network may make of these events: out of order, twice, one lost, or after events of long ago."""
+        of_long_ago = self.table.made[max(0, self.acked - 2 * _WINDOW) : self.acked]
+        return random.choice((due[::-1], due + due, due[1:], of_long_ago + due, due + of_long_ago[-5:]))
+
+    def _id(self, seq: int) -> str:
+        return f"{self.table.table}/{self.table.epoch}/{seq}"
+
+
+class Fire:
+    """One fire: its links, tables and people. `told` counts what happened."""
+
+    def __init__(self, kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> None:
+        self._kit, self._deeds, self._links = kit, deeds, links
+        self.told: Counter[str] = Counter()
+        tables = [kit.new_table() for _ in range(_TABLES)]
+        meter = a_meter(tables[0])
+        share = kit.share(tables[0], meter)
+        step_cents = max(_LEAST_STEP_CENTS, ceil(6 / share))
+        self._prices = itertools.count(10 * step_cents, step_cents)
+        self.players = [Player(table, meter, share, self._prices, not place) for place, table in enumerate(tables)]
+        self._meter = meter
+        self._holds = Holding(tables[0], meter)
+        self._given_cents = 0
+        self._before: list[Move] = []  # of the stage before: an event of it may go wrong now
+        self._decided: dict[tuple[str, str], str] = {}  # by award and deed, what the pit must say of it
+        self._wrong: list[Exception] = []
+        self._can = [deed for deed in _SAYS if deeds.has(deed)]
+
+    def stage(self, lasts_s: float) -> None:
+        """One stage, and the judgement. Raises JudgedError, BrokenError or DeedFailedError."""
+        ends = threading.Event()
+        threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
+        self._calm(False)
+        for thread in threads:
+            thread.start()
+        ends.wait(lasts_s)
+        ends.set()
+        for thread in threads:
+            thread.join()
+        self._calm(True)
+        if self._wrong:
+            raise self._wrong[0]
+        self._settle()
+        self._kill()
+        self._settle()
+        self._judge()
+
+    def _acts(self) -> list[Callable[[], None]]:
+        return [*(lambda player=player: self._plays(player) for player in self.players), self._kills, self._decides]
+
+    def _while_it_burns(self, ends: threading.Event, act: Callable[[], None]) -> None:
+        try:
+            while not ends.is_set():
+                act()
+        except Exception as wrong:  # noqa: BLE001 - told where the stage ends: a thread that died unheard would judge nothing
+            self._wrong.append(wrong)
+            ends.set()
+
+    def _calm(self, calm: bool) -> None:
+        for link in self._links:
+            link.calm = calm
+
+    def _plays(self, player: Player) -> None:
+        player.turn(plays=True)
+        time.sleep(_TURN_S)
+
+    def _kills(self) -> None:
+        time.sleep(random.uniform(*_KILL_AFTER_S))
+        self._kill()
+
+    def _kill(self) -> None:
+        self._deeds.do("restart")
+        self.told.update(["ends of the program"])
+
+    def _decides(self) -> None:
+        """A person decides on an award. Now and then somebody pays one that is paid, and the pit must refuse that."""
+        open_ = [step for step in self._last().values() if not self._awaits(step)]
+        for stands, (chance, deeds) in _DEEDS.items():
+            those = [step for step in open_ if step.step == stands]
+            can = [deed for deed in deeds if deed in self._can]
+            if those and can and random.random() < chance:
+                self._decide(random.choice(those), random.choice(can))
+                return
+        time.sleep(_TURN_S)
+
+    def _decide(self, step: AwardStep, deed: str) -> None:
+        if self._deeds.refusal(deed, table=step.table, award=step.award) is not None:
+            return  # the pit may be down, or may have yet to hear a table
+        if step.step == "paid":
+            raise JudgedError("P33", f"The award {step.award} was paid, and a person could pay it once more.")
+        self._decided[step.award, deed] = _SAYS[deed]
+        self.told.update(["decisions"])
+
+    def _awaits(self, step: AwardStep) -> bool:
+        """Whether a person decided on the award, and the pit has yet to say so."""
+        said = {each.step for each in self._steps(step.award)}
+        return any(award == step.award and says not in said for (award, _), says in self._decided.items())
+
+    def _steps(self, award: str) -> list[AwardStep]:
+        return [each for player in self.players for each in player.steps.get(award, {}).copy().values()]
+
+    def _last(self) -> dict[str, AwardStep]:
+        return {award: step for player in self.players for award, step in player.last().items()}
+
+    def _settle(self) -> None:
+        """Let the tables send until all is acknowledged and every award was told."""
+        ends_s, quiet_s, before = time.monotonic() + _CALM_WITHIN_S, time.monotonic(), -1
+        while True:
+            for player in self.players:
+                player.turn(plays=False)
+            now_s, made = time.monotonic(), sum(len(player.table.made) for player in self.players)
+            if made != before or not all(player.calm() for player in self.players):
+                before, quiet_s = made, now_s
+            if now_s > quiet_s + _QUIET_S:
+                return
+            if now_s > ends_s:
+                self._not_settled()
+            time.sleep(_TURN_S)
+
+    def _not_settled(self) -> None:
+        for player in self.players:
+            if player.acked < len(player.table.made):
+                raise JudgedError(
+                    "P20",
+                    f"All is calm for {_CALM_WITHIN_S:.0f} s, and event {player._id(player.acked + 1)} is not"
+                    " acknowledged, though its table sends it again.",
+                )
+        told = {step.hit for step in self._last().values()}
+        for hit, won in ((hit, won) for player in self.players for hit, won in player.won.items() if hit not in told):
+            number = "P27" if won.cents is None else "P28"
+            raise JudgedError(number, f"The hit {hit} was acknowledged, and its award does not come.")
+        raise JudgedError("P33", f"All is calm for {_CALM_WITHIN_S:.0f} s, and new steps of awards come all the time.")
+
+    def _judge(self) -> None:
+        last, acked = self._last(), sum(player.acked for player in self.players)
+        self.told |= Counter({"events acknowledged": acked, "awards": len(last)})
+        _judge_awards({hit: won for player in self.players for hit, won in player.won.items()}, last)
+        for award in last:
+            self._judge_steps(sorted(self._steps(award), key=lambda step: step.seq))
+        self._judge_level(last)
+
+    def _judge_steps(self, steps: Sequence[AwardStep]) -> None:
+        award, said = steps[0].award, [step.step for step in steps]
+        for before, after in pairwise(said):
+            if after not in _MAY_FOLLOW[before]:
+                why = f"The award {award} was {before}, and then {after}. Its steps are {', '.join(said)}."
+                raise JudgedError("P33", why)
+        for (of, deed), says in self._decided.items():
+            if of == award and says not in said:
+                why = f"A person's command to {deed} the award {award} succeeded, and the pit does not say {says!r}."
+                raise JudgedError("P33", why)
+
+    def _judge_level(self, last: dict[str, AwardStep]) -> None:
+        moves = [move for player in self.players for move in player.moves]
+        of_meter = [step for step in last.values() if step.meter is not None]
+        given_cents = sum(step.cents for step in of_meter if step.step != "rejected")
+        due_cents = sum((move.cents for move in moves), Fraction(self._given_cents - given_cents))
+        before_cents, self._given_cents = self._holds.cents, given_cents
+        for player in self.players:
+            player.moves = []
+        try:
+            self._holds.moved(due_cents, f"{len(moves)} wagers and voids")
+        except BrokenError as broken:
+            self._holds = Holding(self.players[0].table, self._meter)
+            off_cents = self._holds.cents - before_cents - due_cents
+            number, why = _explained(off_cents, [*moves, *self._before], of_meter)
+            raise JudgedError(number, f"{broken}{why}") from None
+        self._before = moves
+
+
+def _judge_awards(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
+    """Each hit has one award, of its seat and its amount; two hits of a round share what they won."""
+    of_hit: dict[str, AwardStep] = {}
+    of_round: dict[int, list[AwardStep]] = {}
+    for step in last.values():
+        if (other := of_hit.setdefault(step.hit, step)) is not step:
+            raise JudgedError("P31", f"The hit {step.hit} has two awards, {other.award} and {step.award}.")
+        hit = won[step.hit]
+        if step.seat != hit.seat or hit.cents not in (None, step.cents):
+            due = "" if hit.cents is None else f" of {hit.cents} cents"
+            why = f"The award {step.award} is {step.cents} cents at seat {step.seat}: seat {hit.seat} had a hit{due}."
+            raise JudgedError("P28" if hit.cents is not None else "P27", why)
+        if hit.cents is None and step.step != "rejected":
+            of_round.setdefault(hit.round, []).append(step)
+    for first, second in ((one, two) for one, two in (each for each in of_round.values() if len(each) == 2)):
+        if abs(first.cents - second.cents) > 1:
+            why = f"The awards {first.award} and {second.award} share a level: {first.cents} and {second.cents} cents."
+            raise JudgedError("P29", why)
+
+
+def _explained(off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep]) -> tuple[str, str]:
+    """Which clause is broken where the meter holds so many cents too many, and what alone would explain it."""
+    for move in moves:
+        for cents, number, how in (
+            (-move.cents, move.lost, "does not count"),
+            (move.cents, move.twice, "counts twice"),
+        ):
+            if abs(off_cents - cents) <= 1:
+                return number, f" So it is as if event {move.event}, {move.what}, {how}. It was acknowledged."
+    for step in of_meter:
+        back = step.step == "rejected"
+        number, of = ("P34", "went back") if back else ("P30", "was taken")
+        for sign, how in ((1, "twice" if back else "never"), (-1, "never" if back else "twice")):
+            if abs(off_cents - sign * step.cents) <= 1:
+                return number, f" So it is as if the award {step.award}, {step.cents} cents, {how} {of}."
+    return "P24", " No event alone explains that."
+
+
+def try_pit_under_fire(
+    address: Address, deeds: Deeds, minutes: float, pit_port: int | None, hear: Callable[[str], None]
+) -> Report:
+    """Let the pit on this broker stand in the fire. `hear` is told how each stage went.
+
+    With `pit_port` the pit's own connection comes to that port of this machine, and is troubled too.
+    Raises TableError `port_unusable`.
+    """
+    ended: tuple[str, Result, str] | None = None
+    told: Counter[str] = Counter()
+    begun_s = time.monotonic()
+    with ExitStack() as stack:
+        links = [TroubledLink((address.host, address.port), port) for port in (0, pit_port) if port is not None]
+        for link in links:
+            stack.callback(link.close)
+        kit = PitKit(replace(address, through=links[0].port), deeds)
+        stack.callback(kit.close)
+        try:
+            deeds.need("restart")
+            _await_pit(kit.address)
+            fire = Fire(kit, deeds, links)
+            told = fire.told
+            while (left_s := begun_s + minutes * 60 - time.monotonic()) > 0:
+                fire.stage(min(_STAGE_S, left_s))
+                hear(_in_words(told, links))
+        except JudgedError as judged:
+            number, why = judged.args
+            ended = number, Result.BROKEN, why
+        except (BrokenError, DeedFailedError) as broken:
+            ended = "P20", Result.BROKEN, str(broken)
+        except NotTriedError as not_tried:
+            ended = "", Result.NOT_TRIED, str(not_tried)
+        seconds = time.monotonic() - begun_s
+        tried = f"the pit under fire ({_in_words(told, links)})"
+    lines = [_line(clause, ended, seconds) for clause in clauses("P") if clause.number in _JUDGED]
+    return Report.of(tried, f"{address.host}:{address.port}, below {address.root}", lines)
+
+
+def _await_pit(address: Address) -> None:
+    if first_heard(address, f"{address.root}/pit-key", _COMES_WITHIN_S) is None:
+        raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
+
+
+def _line(clause: Clause, ended: tuple[str, Result, str] | None, seconds: float) -> Line:
+    """The line of a clause. Of a fire that ended early, only the clause that ended it is judged."""
+    if ended is None:
+        return Line(clause, Result.KEPT, "", seconds)
+    number, result, why = ended
+    if clause.number == number:
+        return Line(clause, result, why, seconds)
+    return Line(clause, Result.NOT_TRIED, f"the fire ended at {number}" if number else why, seconds)
+
+
+def _in_words(told: Counter[str], links: Sequence[TroubledLink]) -> str:
+    suffered = sum((link.suffered for link in links), Counter[str]())
+    counts = [f"{number} {what}" for what, number in told.items()]
+    return ", ".join([*counts, *(f"{number} times {kind}" for kind, number in sorted(suffered.items()))])

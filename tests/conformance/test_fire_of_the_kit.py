@@ -1,0 +1,174 @@
+"""The kit under fire: true pits stand in it, and a pit with a defect that shows only there is found by its clause."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from controller.contract.pit_words import AckWord, AwardStep
+from controller.pit.conformance import fire, troubled_link
+from controller.pit.conformance.far_table import FarTable
+from controller.pit.conformance.fire import JudgedError, Move, Player, Won, _explained, _judge_awards
+from controller.pit.conformance.report import Report, Result
+from controller.pit.conformance.troubled_link import TroubledLink
+from controller.pit.conformance.wire import now_text
+from tests.conformance.defects import Defect
+from tests.conformance.fire_defects import FIRE_DEFECTS, SECOND_PIT_DEFECT
+from tests.conformance.house import try_reference_pit, try_second_pit
+from tests.support.brokers import needs_mosquitto
+from tests.support.errors import raising
+
+_FIRE_MINUTES = 10
+_TRUE_MINUTES = 4
+
+
+def _broken(report: Report) -> list[tuple[str, str]]:
+    return [(line.clause.number, line.why) for line in report.lines if line.result is Result.BROKEN]
+
+
+@pytest.mark.long
+@needs_mosquitto
+def test_a_pit_that_forgets_what_it_acknowledged_is_found_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fire, "_KILL_AFTER_S", (0.5, 1.0))
+    (tmp_path / "tests/conformance").mkdir(parents=True)
+    (tmp_path / SECOND_PIT_DEFECT.file).write_text(SECOND_PIT_DEFECT.planted(), "utf-8")
+    report = try_second_pit(tmp_path, tmp_path, fire_minutes=1)
+    ((number, why),) = _broken(report)
+    assert number == "P20", why
+    assert "acknowledged events are lost" in why
+
+
+@pytest.mark.proof
+@needs_mosquitto
+@pytest.mark.parametrize("try_pit", [try_reference_pit, try_second_pit])
+def test_a_true_pit_stands_in_the_fire(
+    try_pit: Callable[..., Report], tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    report = try_pit(tmp_path, fire_minutes=_TRUE_MINUTES)
+    assert {line.result for line in report.lines} == {Result.KEPT}, report.text()
+    figure(report.tried)
+
+
+@pytest.mark.proof
+@needs_mosquitto
+@pytest.mark.parametrize("defect", FIRE_DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_is_found_under_fire_within_ten_minutes(
+    defect: Defect, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), fire_minutes=_FIRE_MINUTES)
+    ((number, why),) = _broken(report)
+    assert number == defect.clause, why
+    figure(f"found at {number} in {report.lines[0].seconds:.0f} s: {why}")
+
+
+def _move(event: str, cents: int) -> Move:
+    return Move(event, "1 wager", Fraction(cents), "P20", "P08")
+
+
+@pytest.mark.parametrize(
+    ("off_cents", "number", "says"),
+    [
+        (-60, "P20", "t/e/7, 1 wager, does not count"),
+        (60, "P08", "t/e/7, 1 wager, counts twice"),
+        (500, "P30", "award t.1, 500 cents, never was taken"),
+        (-500, "P30", "award t.1, 500 cents, twice was taken"),
+        (900, "P34", "award t.2, 900 cents, twice went back"),
+        (-900, "P34", "award t.2, 900 cents, never went back"),
+        (333, "P24", "No event alone"),
+    ],
+)
+def test_a_meter_that_is_wrong_by_one_event_says_which(off_cents: int, number: str, says: str) -> None:
+    moves = [_move("t/e/5", 30), _move("t/e/7", 60)]
+    steps = [_step("t.1", 500, "pending"), _step("t.2", 900, "rejected")]
+    found, why = _explained(Fraction(off_cents), moves, steps)
+    assert (found, says in why) == (number, True), why
+
+
+def _step(award: str, cents: int, step: str, hit: str = "t/e/9", seat: int = 1) -> AwardStep:
+    return AwardStep(award, hit, "t", seat, "kit", "grand", cents, step, "Ann", now_text(), 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "number"),
+    [
+        ([_step("t.1", 70, "pending"), _step("t.2", 70, "pending")], "P31"),
+        ([_step("t.1", 70, "pending", seat=2)], "P27"),
+        ([_step("t.1", 70, "pending"), _step("t.2", 72, "pending", "t/e/10", 2)], "P29"),
+        ([_step("t.1", 4401, "paid", "t/e/11")], "P28"),
+    ],
+)
+def test_awards_that_do_not_fit_their_hits_are_told(steps: list[AwardStep], number: str) -> None:
+    won = {"t/e/9": Won(3, 1, None), "t/e/10": Won(3, 2, None), "t/e/11": Won(4, 1, 4400)}
+    with pytest.raises(JudgedError) as judged:
+        _judge_awards(won, {step.award: step for step in steps})
+    assert judged.value.args[0] == number
+
+
+def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> None:
+    table = object.__new__(FarTable)
+    table.table, table.epoch, table.made = "t", "ab", [b""] * 9
+    player = object.__new__(Player)
+    player.table, player.acked, player._acked_ms, player._ever_sent = table, 0, 0, 9
+
+    def hear(seq: int, second: int, chain: str | None = None) -> None:
+        at = f"2026-11-26T09:00:{second:02}.000Z"
+        player._hear_ack(AckWord("t", "ab", seq, chain or table.chain_of(seq), at))
+
+    hear(7, 10)
+    hear(5, 9)
+    assert player.acked == 7
+    for seq, chain, number in ((6, None, "P20"), (8, "ab" * 32, "P04"), (10, None, "P04")):
+        with pytest.raises(JudgedError) as judged:
+            hear(seq, 11, chain)
+        assert judged.value.args[0] == number
+
+
+@pytest.fixture
+def echo() -> Iterator[int]:
+    """The port of a server that says everything again."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                line, _ = server.accept()
+                threading.Thread(target=_echo, args=(line,), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield server.getsockname()[1]
+    server.close()
+
+
+def _echo(line: socket.socket) -> None:
+    with suppress(OSError):
+        while said := line.recv(100):
+            line.sendall(said)
+
+
+def test_a_link_passes_what_is_said_while_it_is_calm_and_cuts_it_then(
+    echo: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(troubled_link, "_TROUBLE_AFTER_S", (0.01, 0.02))
+    monkeypatch.setattr(troubled_link, "_FROZEN_S", (0.01, 0.02))
+    link = TroubledLink(("127.0.0.1", echo))
+    try:
+        with socket.create_connection(("127.0.0.1", link.port), timeout=20) as line:
+            line.sendall(b"calm")
+            assert line.recv(100) == b"calm"
+            assert not link.suffered
+            link.calm = False
+            with suppress(ConnectionResetError):
+                assert line.recv(100) == b""
+            assert link.suffered["cut"] == 1
+        with raising("port_unusable"):
+            TroubledLink(("127.0.0.1", echo), link.port)
+    finally:
+        link.close()
