@@ -7,6 +7,7 @@ declares more than a change.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import sys
@@ -162,6 +163,16 @@ def changing(type_: str, change: Callable[[dict[str, Any]], object]) -> Callable
     return says
 
 
+def spelt(spell: Callable[[str], str]) -> Callable[[dict[str, Any]], object]:
+    """Let each event's bytes be as `spell` leaves them."""
+
+    def says(answer: dict[str, Any]) -> object:
+        bodies = [spell(canonical(event).decode()) for event in answer["events"]]
+        return json.dumps(answer | {"events": bodies}).encode() + b"\n"
+
+    return says
+
+
 @pytest.mark.parametrize(
     ("says", "why"),
     [
@@ -172,6 +183,11 @@ def changing(type_: str, change: Callable[[dict[str, Any]], object]) -> Callable
         (lambda _: b'{"row":1,"events":["no JSON"]}\n', "Its answer to row 1 has an event without a type."),
         (lambda _: b'{"row":1,"events":["' + b"[" * 100_000 + b'"]}\n', "has an event without a type."),
         (lambda _: b'{"row":1,"events":["\xff"]}\n', "Its answer to row 1 is none"),
+        (spelt(lambda body: body.replace(":", ": ", 1)), "not in the canonical form"),
+        (spelt(lambda body: '{"type":"alarm",' + body[1:]), "not in the canonical form"),
+        (spelt(lambda body: '{"zeta":"last",' + body[1:]), "not in the canonical form"),
+        (spelt(lambda body: '{"a":NaN,' + body[1:]), "not in the canonical form"),
+        (spelt(lambda body: '{"a":"\\ud800",' + body[1:]), "not in the canonical form"),
         (lambda answer: answer | {"row": 2}, "It answered row 2 where row 1 was asked."),
         (lambda answer: answer | {"events": answer["events"] * 2}, "the table told: nothing."),
         (lambda answer: answer | {"events": []}, "Version 9.9.9 would tell: nothing."),
@@ -329,6 +345,23 @@ def test_a_version_that_crashes_is_refused_with_its_last_words(past: Path, tmp_p
     assert error.what == "It ended before it answered its first line. Its last words: Out of memory."
 
 
+def test_of_last_words_without_end_the_end_is_told(past: Path, tmp_path: Path) -> None:
+    text = "head -c 9000000 /dev/zero >&2\necho Out of memory. >&2\nexit 1\n"
+    error = ended(past, program(tmp_path / "new", text, "/bin/sh"))
+    assert error.what.endswith("Out of memory.")
+    assert len(error.what) < 1200
+
+
+def test_what_cannot_be_run_is_refused_and_nothing_is_left_running(past: Path, tmp_path: Path) -> None:
+    error = ended(past, program(tmp_path / "unread", "", "/nowhere"))
+    assert (error.code, "cannot be run as this account" in error.what) == ("rehearsal_failed", True)
+    mark = tmp_path / "pid"
+    hangs = program(tmp_path / "new", f"echo $$ > {mark}.new; mv {mark}.new {mark}; sleep 600\n", "/bin/sh")
+    with raising("rehearsal_failed"):
+        rehearse(hangs, past, beside(past), None, None, None, judge_by="/nowhere/bin/python3")
+    assert not mark.exists() or not Path(f"/proc/{mark.read_text().strip()}").exists()
+
+
 @needs_root
 def test_a_version_that_writes_to_the_journal_cannot(past: Path) -> None:
     folder = Path(tempfile.mkdtemp())  # where anybody may pass, so that modes alone keep the journal
@@ -353,6 +386,44 @@ def test_what_hangs_is_ended_with_all_that_it_started(past: Path, tmp_path: Path
 
 
 # The switch.
+
+
+def test_the_version_that_runs_judges_and_not_the_one_before_that_does_the_switch(
+    past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        program(tmp_path / name, "read line\n", "/bin/sh")
+    for link, name in (("before", "a"), ("current", "b")):
+        (tmp_path / link).symlink_to(name)
+    python = tmp_path / "b" / "bin" / "python3"
+    python.write_text("""#!/bin/sh\necho '["B has judged."]' >&2\n""", "utf-8")
+    python.chmod(0o755)
+
+    def under_this_account(version: Path, *of: Any) -> str:
+        journal, archives, most, account, nobody, judge_by = of
+        assert (account, nobody) == ("table-controller", "nobody")
+        return rehearse(version, journal, archives, most, None, None, judge_by)
+
+    table = tmp_path / "table.toml"
+    table.write_text(f"[journal]\npath = '{past}'\nsigning_key = 'key'\n", "utf-8")
+    monkeypatch.setenv("TABLE_CONTROLLER_TABLE", str(table))
+    monkeypatch.setattr(versions, "FOLDER", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(versions, "rehearse", under_this_account)
+    assert versions._rehearsed(tmp_path / "c") == "B has judged."
+
+
+@pytest.mark.parametrize("text", [None, b"", b"[journal", b"\xff"])
+def test_a_tables_file_that_does_not_say_where_the_journal_is_refuses_the_version(
+    text: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "table.toml"
+    if text is not None:
+        table.write_bytes(text)
+    monkeypatch.setenv("TABLE_CONTROLLER_TABLE", str(table))
+    with raising("rehearsal_failed") as caught:
+        versions._rehearsed(tmp_path)
+    assert "does not say where the journal is" in caught.value.what
 
 
 def test_a_person_rehearses_a_folder_and_switches_nothing(

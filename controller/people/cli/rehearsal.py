@@ -3,7 +3,7 @@ the journal and its archives hold.
 
 Two programs talk by pipes. The running version's program reads the journal, under the table's account, and judges. The
 new version's program is told a fact a line and answers with the events (`tablectl rehearse`), under an account that
-owns nothing. So the new version sees no file of the table, and can write none.
+can read neither journal, archives nor keys, and can write nothing of the table.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from subprocess import PIPE
 from tempfile import TemporaryFile
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import IO, Annotated, Any, BinaryIO, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -235,8 +236,13 @@ class _Other:
             raise TableError("rehearsal_failed", f"Its answer to row {row} is none: {error}.", _DO) from error
         if answer.row != row:
             raise TableError("rehearsal_failed", f"It answered row {answer.row} where row {row} was asked.", _DO)
-        if not all(isinstance(parse_object(body.encode()).get("type"), str) for body in answer.events):
-            raise TableError("rehearsal_failed", f"Its answer to row {row} has an event without a type.", _DO)
+        for body in answer.events:
+            event = parse_object(body.encode())
+            if not isinstance(event.get("type"), str):
+                raise TableError("rehearsal_failed", f"Its answer to row {row} has an event without a type.", _DO)
+            if not _is_canonical(event, body):
+                what = f"Its answer to row {row} has an event that is not in the canonical form."
+                raise TableError("rehearsal_failed", what, _DO)
         return answer.events
 
     def _line(self, of: str) -> bytes:
@@ -248,7 +254,16 @@ class _Other:
         return line
 
 
+def _is_canonical(event: dict[str, object], body: str) -> bool:
+    try:
+        return canonical(event) == body.encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
 _LONGEST = 16 << 20
+_LONGEST_SAID = 4000
+_LAST_WORDS = 1000
 _DO = "Send this message to whoever made that version. The version that runs goes on."
 
 
@@ -325,43 +340,66 @@ _JUDGE = "import sys, controller.people.cli.rehearsal as r; r.judging(*sys.argv[
 
 
 def judging(journal: str, archives: str, most: str) -> None:
-    """Be the judge between two pipes. The verdict is on stderr: what was the same, or the three parts of an error."""
+    """Be the judge between two pipes. The verdict is on stderr: what was the same, or the three parts of an error.
+
+    The version that runs judges, and the version before, which does the switch, starts this function. So these words
+    and the form of the verdict are an interface between versions.
+    """
     try:
         said = [judge(Path(journal), Path(archives), int(most) or None, sys.stdin.buffer, sys.stdout.buffer)]
     except TableError as error:
         said = [error.code, error.what, error.do]
-    json.dump(said, sys.stderr)
+    json.dump([each[:_LONGEST_SAID] for each in said], sys.stderr)
 
 
 def rehearse(
-    version: Path, journal: Path, archives: Path, most: int | None, account: str | None, nobody: str | None
+    version: Path,
+    journal: Path,
+    archives: Path,
+    most: int | None,
+    account: str | None,
+    nobody: str | None,
+    judge_by: str = sys.executable,
 ) -> str:
-    """Let the program in this folder tell the journal's past again. `account` reads the journal, `nobody` folds.
+    """Let the program in this folder tell the journal's past again. `account` reads the journal and judges, by the
+    program of the Python `judge_by`; `nobody` folds.
 
     Returns what was the same, in a sentence. Raises TableError `told_differently` with the first event that differs, in
     words, `rehearsal_failed`, and what reading a journal raises.
     """
-    as_nobody: dict[str, Any] = {} if nobody is None else {"user": nobody, "group": "nogroup", "extra_groups": []}
-    asked = [str(version.absolute() / "bin" / "tablectl"), "rehearse"]
-    command = [sys.executable, "-I", "-c", _JUDGE, str(journal), str(archives), str(most or 0)]
-    pipe = subprocess.PIPE
+    command = [judge_by, "-I", "-c", _JUDGE, str(journal), str(archives), str(most or 0)]
     with TemporaryFile() as words:
-        with subprocess.Popen(
-            asked, stdin=pipe, stdout=pipe, stderr=words, cwd="/", start_new_session=True, **as_nobody
-        ) as new:
-            judged = subprocess.run(
-                command, stdin=new.stdout, stdout=new.stdin, stderr=pipe, user=account, text=True, check=False
-            )
-            os.killpg(new.pid, signal.SIGKILL)
-        words.seek(0)
-        last_words = words.read()[-1000:].decode(errors="replace").strip()
+        with _begun(version, nobody, words) as new:
+            try:
+                judged = subprocess.run(
+                    command, stdin=new.stdout, stdout=new.stdin, stderr=PIPE, user=account, text=True, check=False
+                )
+            except OSError as error:
+                raise TableError("rehearsal_failed", f"{judge_by} cannot be run to judge: {error}.", _DO) from error
+            finally:
+                os.killpg(new.pid, signal.SIGKILL)
+        from_byte = max(0, os.fstat(words.fileno()).st_size - _LAST_WORDS)
+        last_words = os.pread(words.fileno(), _LAST_WORDS, from_byte).decode(errors="replace").strip()
     try:
         said = json.loads(judged.stderr)
     except ValueError:
-        said = ["rehearsal_failed", f"The judge of the rehearsal failed: {judged.stderr.strip()[-1000:]}", _DO]
+        said = ["rehearsal_failed", f"The judge of the rehearsal failed: {judged.stderr.strip()[-_LAST_WORDS:]}", _DO]
     match said:
         case [str(good)]:
             return good
         case [code, what, do]:
             raise TableError(code, f"{what} Its last words: {last_words}" if last_words else what, do)
     raise AssertionError(said)
+
+
+def _begun(version: Path, nobody: str | None, words: IO[bytes]) -> subprocess.Popen[bytes]:
+    as_nobody: dict[str, Any] = {} if nobody is None else {"user": nobody, "group": "nogroup", "extra_groups": []}
+    asked = [str(version.absolute() / "bin" / "tablectl"), "rehearse"]
+    try:
+        return subprocess.Popen(
+            asked, stdin=PIPE, stdout=PIPE, stderr=words, cwd="/", start_new_session=True, **as_nobody
+        )
+    except OSError as error:
+        what = f"{asked[0]} cannot be run as {nobody or 'this account'}: {error}."
+        do = "Lay it where every account may read it, such as /opt."
+        raise TableError("rehearsal_failed", what, do) from error

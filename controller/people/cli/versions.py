@@ -288,17 +288,24 @@ def _rehearsed(version: Path, most_rows: int | None = LATEST_ROWS) -> str:
     """How this version's rehearsal on this machine's table went; empty where there is no table or no journal yet.
 
     Of the table's file only the section of the journal is read: the rest may be written for the new version already.
-    Raises TableError as `rehearse` does.
+    The version that runs judges, since it alone knows what it has told. Raises TableError as `rehearse` does.
     """
     try:
-        text = default_table("update").read_text("utf-8")
-        kept = msgspec.toml.decode(text, type=_OfTable).journal
-    except (TableError, msgspec.DecodeError, OSError):
-        return ""  # no table, or none that runs: `_unfit` says which
-    installed = os.geteuid() == 0 and FOLDER.is_dir()
-    account, nobody = (_ACCOUNT, "nobody") if installed else (None, None)
+        table = default_table("update")
+    except TableError:
+        return ""
+    try:
+        kept = msgspec.toml.decode(table.read_text("utf-8"), type=_OfTable).journal
+    except (msgspec.DecodeError, OSError, UnicodeDecodeError) as error:
+        what = f"{table} does not say where the journal is: {error}."
+        raise TableError("rehearsal_failed", what, "Correct [journal] in that file.") from error
     journal = Path(kept.path)
-    return rehearse(version, journal, kept.archives, most_rows, account, nobody) if journal.is_file() else ""
+    if not journal.is_file():
+        return ""
+    if os.geteuid() != 0 or not FOLDER.is_dir():
+        return rehearse(version, journal, kept.archives, most_rows, None, None)
+    running = str((FOLDER / "current").resolve() / "bin" / "python3")
+    return rehearse(version, journal, kept.archives, most_rows, _ACCOUNT, "nobody", running)
 
 
 def _unfit(version: Path) -> str | None:
