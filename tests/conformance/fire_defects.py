@@ -82,9 +82,9 @@ FIRE_DEFECTS = (
     ),
     _after_a_cut("the last wager counts again after a cut", "P08", _moves_meter(f"+ {_LAST_WAGER}")),
     _after_a_cut(
-        "the last void is forgotten after a cut",
+        "the last void lowers the meter after a cut",
         "P26",
-        _moves_meter(f"+ {_LAST_VOIDED}") + f" AND {_LAST_VOIDED} < 100000",  # the kit measures the share by more
+        _moves_meter(f"- {_LAST_VOIDED}") + f" AND {_LAST_VOIDED} < 100000",  # the kit measures the share by more
     ),
     _after_a_cut(
         "acks are taken back after a cut",

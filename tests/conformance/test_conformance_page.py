@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from controller.people.cli.programs import free_port
 from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.deeds import PIT_DEEDS, TABLE_DEEDS
 from tests.documents.blocks import ROOT, blocks
 from tests.support.brokers import needs_mosquitto
 from tests.support.wheel import environment, installed_wheel
@@ -66,6 +68,12 @@ def _typed(texts: list[str], folder: Path) -> Iterator[None]:
             with suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)
             shell.wait()
+
+
+@pytest.mark.parametrize(("of", "known"), [("P", PIT_DEEDS), ("T", TABLE_DEEDS)])
+def test_the_page_has_a_command_for_each_deed(of: str, known: dict[str, str]) -> None:
+    (deeds,) = [text for text in _commands(of) if "<<'DEEDS'" in text]
+    assert tomllib.loads(deeds.split("<<'DEEDS'\n")[1].split("\nDEEDS")[0]).keys() == known.keys()
 
 
 @pytest.mark.proof

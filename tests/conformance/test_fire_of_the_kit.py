@@ -82,11 +82,15 @@ def _move(event: str, cents: int) -> Move:
         (-500, "P30", "award t.1, 500 cents, twice was taken"),
         (900, "P34", "award t.2, 900 cents, twice went back"),
         (-900, "P34", "award t.2, 900 cents, never went back"),
+        (-70, "P26", "t/e/9, the void of 1 wager, lowered the meter"),
+        (70, "P08", "t/e/8, 1 wager, counts twice"),
         (333, "P24", "No event alone"),
+        (1, "P24", "No event alone"),
     ],
 )
 def test_a_meter_that_is_wrong_by_one_event_says_which(off_cents: int, number: str, says: str) -> None:
-    moves = [_move("t/e/5", 30), _move("t/e/7", 60)]
+    void = Move("t/e/9", "the void of 1 wager", Fraction(0), "P26", "P26", bears=Fraction(70))
+    moves = [_move("t/e/5", 30), _move("t/e/7", 60), void, _move("t/e/8", 70)]
     steps = [_step("t.1", 500, "pending"), _step("t.2", 900, "rejected")]
     found, why = _explained(Fraction(off_cents), moves, steps)
     assert (found, says in why) == (number, True), why
@@ -124,6 +128,7 @@ def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> Non
 
     hear(7, 10)
     hear(5, 9)
+    hear(6, 10)  # of the same millisecond
     assert player.acked == 7
     for seq, chain, number in ((6, None, "P20"), (8, "ab" * 32, "P04"), (10, None, "P04")):
         with pytest.raises(JudgedError) as judged:

@@ -61,13 +61,17 @@ _SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
 
 
 class Move(Struct, frozen=True):
-    """What an event must do to the meter, and the clause of its kind."""
+    """What an event must do to the meter, and the clause of its kind.
+
+    `bears` is of a void: what its wagers gave. That stays on the meter, and the house bears it.
+    """
 
     event: str
     what: str
     cents: Fraction
     lost: str
     twice: str
+    bears: Fraction = Fraction(0)
 
 
 class Won(Struct, frozen=True):
@@ -135,7 +139,7 @@ class Player:
 
     def _hear_ack(self, ack: AckWord) -> None:
         at_ms = moment_ms(ack.at) or 0
-        if at_ms < self._acked_ms:
+        if at_ms < self._acked_ms or (at_ms == self._acked_ms and ack.seq < self.acked):
             return  # a late copy, which no table believes
         if ack.seq > self._ever_sent or ack.chain != self.table.chain_of(ack.seq):
             raise JudgedError(
@@ -167,7 +171,8 @@ class Player:
         self.moves.append(Move(self._id(table.next_seq - 1), what, fed, "P20", "P08"))
         if luck < 0.1:
             table.make(table.void(seats))
-            self.moves.append(Move(self._id(table.next_seq - 1), f"the void of {what}", -fed, "P26", "P26"))
+            void = Move(self._id(table.next_seq - 1), f"the void of {what}", Fraction(0), "P26", "P26", bears=fed)
+            self.moves.insert(-1, void)  # before its wager: where the meter lacks what both explain, the void comes first
             return
         hits: Sequence[tuple[str, str, int] | int] = ()
         if luck < 0.2:
@@ -380,11 +385,13 @@ def _judge_awards(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
 def _explained(off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep]) -> tuple[str, str]:
     """Which clause is broken where the meter holds so many cents too many, and what alone would explain it."""
     for move in moves:
+        if move.bears and abs(off_cents + move.bears) <= 1:
+            return "P26", f" So it is as if event {move.event}, {move.what}, lowered the meter."
         for cents, number, how in (
             (-move.cents, move.lost, "does not count"),
             (move.cents, move.twice, "counts twice"),
         ):
-            if abs(off_cents - cents) <= 1:
+            if move.cents and abs(off_cents - cents) <= 1:
                 return number, f" So it is as if event {move.event}, {move.what}, {how}. It was acknowledged."
     for step in of_meter:
         back = step.step == "rejected"
