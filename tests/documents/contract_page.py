@@ -52,7 +52,8 @@ def contract_page() -> Iterator[str]:
     yield ""
     yield "## Clauses"
     yield ""
-    yield "What each side promises. A number keeps its meaning for ever. The [kit](conformance.md) tries each."
+    yield "What each side promises. A number keeps its meaning from the first release of its version on. The"
+    yield "[kit](conformance.md) tries each."
     yield ""
     for letter, side in (("P", "pit"), ("T", "table")):
         yield f"| clause | asked since version | what a {side} does |"

@@ -14,7 +14,8 @@ _DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
 
 
 class Clause(Struct, frozen=True):
-    """One promise. `number` never changes its meaning: P… is a pit's, T… a table's. `text` says what that side does.
+    """One promise. `number` keeps its meaning from the first release of its version on: P… is a pit's, T… a table's.
+    `text` says what that side does.
 
     `since` is the version of the contract that first asks it.
     """

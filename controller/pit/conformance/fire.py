@@ -172,7 +172,7 @@ class Player:
         if luck < 0.1:
             table.make(table.void(seats))
             void = Move(self._id(table.next_seq - 1), f"the void of {what}", Fraction(0), "P26", "P26", bears=fed)
-            self.moves.insert(-1, void)  # before its wager: where the meter lacks what both explain, the void comes first
+            self.moves.insert(-1, void)  # before its wager, which would explain the same cents
             return
         hits: Sequence[tuple[str, str, int] | int] = ()
         if luck < 0.2:
