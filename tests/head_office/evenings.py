@@ -292,14 +292,14 @@ _SINCE_FORM_6 = (
     *("ack_time", "in_force", "win", "closing", "moved", "cosigned", "fork", "added", "shown"),
     *("locked_at", "at_least", "come_to"),
 )
+_TO_FORM_18 = ("DROP INDEX wager_left", "ALTER TABLE wager DROP COLUMN off_at")
 TO_FORM_6 = (
     *(f"DROP TABLE {name}" for name in _SINCE_FORM_6),
     "ALTER TABLE terms DROP COLUMN prices_cents",
     "ALTER TABLE terms DROP COLUMN limit_cents",
     "ALTER TABLE terms DROP COLUMN withdrawn",
     "ALTER TABLE meter DROP COLUMN closed",
-    "DROP INDEX wager_left",
-    "ALTER TABLE wager DROP COLUMN off_at",
+    *_TO_FORM_18,
 )
 """The statements by which a ledger gets the form of the version before this one."""
 
@@ -309,3 +309,14 @@ def as_form_6(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         for statement in (*TO_FORM_6, "PRAGMA user_version = 6"):
             db.execute(statement)
+
+
+def as_form_18(path: Path) -> None:
+    """Give the ledger in this file form 18, in which a void lowered its meters by itself: nobody decided that."""
+    of_voids = "number IN (SELECT number FROM decision WHERE what = 'corrected')"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"DELETE FROM decided WHERE {of_voids}")
+        db.execute(f"DELETE FROM decision WHERE {of_voids}")
+        for statement in (*_TO_FORM_18, "PRAGMA user_version = 18"):
+            db.execute(statement)
+        db.commit()

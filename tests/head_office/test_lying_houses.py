@@ -29,8 +29,18 @@ from controller.pit.head_office.replay import Replay
 from controller.pit.head_office.terms import Terms as Approved
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
-from tests.head_office.evenings import PIT, Evening, Lines, as_form_6, chained, pits_ledger, signed_by_the_pit, written
-from tests.pit.evening import EPOCH, TableEvening
+from tests.head_office.evenings import (
+    PIT,
+    Evening,
+    Lines,
+    as_form_6,
+    as_form_18,
+    chained,
+    pits_ledger,
+    signed_by_the_pit,
+    written,
+)
+from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.test_meters import give
 from tests.support import samples
 
@@ -365,6 +375,54 @@ def test_a_meter_that_came_after_wagers_of_contract_2_got_nothing_of_them(tmp_pa
     as_form_6(ledger)
     Ledger(ledger).close()
     assert findings(lines_of(ledger), tmp_path) == []
+
+
+def alarms(lines: Lines, folder: Path) -> list[str]:
+    assert findings(lines, folder) == []
+    return audit("north", [folder / "log"], None).alarms
+
+
+VOIDS_LOWERED = "until now each void of this house lowered its meters at once"
+
+
+def test_a_house_whose_voids_lowered_its_meters_is_an_alarm_and_no_finding_after_its_update(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    with closing(pits_ledger(ledger, TERMS)) as pit:
+        an_evening(pit)
+    as_form_18(ledger)
+    for _ in range(2):  # the second start finds nothing left to sign
+        with closing(Ledger(ledger)) as pit:
+            pit.serve()
+            pit.sign_by(PIT, [PIT.public])
+            pit.retire("t-1", "Ann", "Bob", "gone")
+            pit.adopt("t-1", EPOCH, KEY.public.hex())
+    lines = lines_of(ledger)
+    (stay,) = [each for each in lines[-1]["decisions"] if "voids_stay" in each]
+    assert stay["by"]["account"] == "pit:update"
+    assert alarms(lines, tmp_path) == [VOIDS_LOWERED]
+
+
+def say_that_voids_stay(said: Said, places: Sequence[int]) -> None:
+    """Put into these places what an update of the pit signs."""
+    for place in places:
+        signed_like = {key: said["decisions"][place - 1][key] for key in ("at", "after", "by", "signature")}
+        said["decisions"].insert(place, signed_like | {"witness": None, "voids_stay": True})
+
+
+def test_a_house_that_lowers_meters_by_voids_of_one_person_is_an_alarm(house: Lines, tmp_path: Path) -> None:
+    def lie(said: Said) -> None:
+        said["decisions"].remove(corrected(said))
+        say_that_voids_stay(said, [len(said["decisions"])])
+
+    assert VOIDS_LOWERED not in alarms(house, tmp_path)
+    assert alarms(agreeing(lied(house, lie)), tmp_path) == [VOIDS_LOWERED]
+
+
+def test_a_house_says_once_and_before_each_correction_that_its_voids_stay(house: Lines, tmp_path: Path) -> None:
+    once, last = "that voids stay was decided 2 times", "that voids stay was decided after a void was corrected"
+    for places, wrong in (((1,), []), ((1, 1), [once]), ((len(house[-1]["decisions"]),), [last])):
+        told = findings(lied(house, partial(say_that_voids_stay, places=places)), tmp_path)
+        assert [each for each in told if "voids stay" in each] == wrong
 
 
 def test_evenings_without_a_lie_have_no_finding(tmp_path: Path, figure: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ Approved = Mapping[str, Sequence[Terms]]
 
 
 def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Decision], list[str]]:
-    """The decisions of a statement in order, and what is wrong with the terms. A change of terms has approved terms.
+    """The decisions of a statement in order, and what is wrong with them. A change of terms has approved terms.
 
     Raises KeyError, TypeError or ValueError where the statement holds no such decisions.
     """
@@ -39,7 +39,7 @@ def read(stated: Mapping[str, Any], approved: Approved | None) -> tuple[list[Dec
         raise ValueError("the decisions are not in order")
     if any("voids_stay" in each for each in every):
         decisions.insert(0, (0, Replay.let_voids_lower))
-    return decisions, [] if approved is None else _amiss(terms.had, approved)
+    return decisions, [*_amiss_of_voids(every), *(() if approved is None else _amiss(terms.had, approved))]
 
 
 def _decide(place: int, decision: Mapping[str, Any], terms: _TermsSaid) -> Callable[[Replay], None]:
@@ -124,6 +124,15 @@ def _people(decision: Mapping[str, Any]) -> str:
 
 def _nothing(_: Replay) -> None:
     """What a decision does that moves no money."""
+
+
+def _amiss_of_voids(every: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is wrong with the word that voids stay: one update of the pit says so, before people can correct a void."""
+    said = [place for place, each in enumerate(every) if "voids_stay" in each]
+    if len(said) > 1:
+        yield f"that voids stay was decided {len(said)} times"
+    if said and any("corrected" in each for each in every[: said[-1]]):
+        yield "that voids stay was decided after a void was corrected"
 
 
 def _amiss(had: Approved, approved: Approved) -> list[str]:

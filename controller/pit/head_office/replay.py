@@ -269,6 +269,7 @@ class Replay:
     def let_voids_stay(self) -> None:
         """From now on a void lowers no meter."""
         self._voids_lower = False
+        self._tell("until now each void of this house lowered its meters at once")
 
     def correct(self, void: str, people: str) -> None:
         """People took off the meters what this void had left there."""

@@ -131,7 +131,7 @@ UPDATE wager SET off_at = voided_by WHERE voided_by IS NOT NULL;
 CREATE INDEX wager_left ON wager (voided_by) WHERE voided_by IS NOT NULL AND off_at IS NULL;
 INSERT INTO decision (after_event, what, subject, cents)
 SELECT (SELECT coalesce(max(number), 0) FROM event), 'voids_stay', 0, 0
-WHERE EXISTS (SELECT 1 FROM wager WHERE voided_by IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM decided);
+WHERE EXISTS (SELECT 1 FROM wager WHERE voided_by IS NOT NULL);
 """
 """Until form 18 a void took off the meters at once what its wagers gave. Head office reads when that ended."""
 

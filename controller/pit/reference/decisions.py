@@ -16,8 +16,8 @@ from hashlib import sha256
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.signing import Signer, signed
 from controller.pit.reference.clock import now_text
-from controller.pit.reference.people import display_name
-from controller.pit.reference.store import Store
+from controller.pit.reference.people import PIT, display_name
+from controller.pit.reference.store import Store, nonsense_explained
 
 SCHEMA = """
 CREATE TABLE decision (
@@ -73,6 +73,9 @@ CREATE TABLE decided ( -- a decision as the pit signed it
 ) STRICT;
 """
 
+_UPDATE = f"{PIT}:update"  # by whom a decision is that an update of the ledger took
+_NOTED_BY_AN_UPDATE = """SELECT number, after_event FROM decision
+    WHERE what = 'voids_stay' AND number > (SELECT max(number) FROM decided)"""
 _AMOUNTS = ("seed_cents", "reseed_at_most_cents", "limit_cents", "prices_cents")
 _TERMS = ("meter", "since", "contribution", "reserve", *_AMOUNTS)
 
@@ -85,7 +88,20 @@ class Decisions:
 
     def __init__(self, db: Store) -> None:
         self._db = db
-        self.signer: Signer | None = None
+        self._signer: Signer | None = None
+
+    def sign_by(self, signer: Signer) -> None:
+        """Sign each decision from now on, and first what an update of the ledger noted after signed decisions.
+
+        This opens a transaction where the update noted something.
+        """
+        self._signer = signer
+        with nonsense_explained(self._db):
+            noted = self._db.execute(_NOTED_BY_AN_UPDATE).fetchone()
+        if noted is not None:
+            with self._db.transaction():
+                number, after = noted
+                self._keep(number, after, _UPDATE, None, {"voids_stay": True})
 
     def note(
         self,
@@ -102,6 +118,10 @@ class Decisions:
             " SELECT coalesce(max(number), 0), ?, ?, ? FROM event RETURNING number, after_event",
             (what, subject, cents),
         ).fetchone()
+        self._keep(number, after, by, witness, details)
+
+    def _keep(self, number: int, after: int, by: str, witness: str | None, details: Mapping[str, object]) -> None:
+        """Sign the decision of this number, which follows every signed decision."""
         place, before = self._head(number)
         body: dict[str, object] = {
             "decision": place + 1,
@@ -112,7 +132,7 @@ class Decisions:
             "witness": None if witness is None else _person(witness),
             **details,
         }
-        kept = canonical(body) if self.signer is None else signed(body, self.signer)
+        kept = canonical(body) if self._signer is None else signed(body, self._signer)
         self._db.execute("INSERT INTO decided VALUES (?, ?, ?, ?)", (number, by, witness, kept))
 
     def verifiers(self, award: int) -> set[str]:

@@ -99,7 +99,8 @@ class Ledger:
 
     def sign_by(self, key: Signer, own_keys: Iterable[bytes] = ()) -> None:
         """Sign each decision from now on with the pit's key. `own_keys` prove what it said."""
-        self._decisions.signer, self._awards.shown.keys = key, tuple(own_keys)
+        self._awards.shown.keys = tuple(own_keys)
+        self._decisions.sign_by(key)
 
     def name_desk(self, control: Path) -> None:
         """People decide at this socket: the commands that the pit tells people to type name it."""
