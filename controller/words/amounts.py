@@ -87,13 +87,13 @@ def _joined(*words: str) -> str:
     return " ".join(filter(None, words))
 
 
-_FINANCIAL = {"zh-Hant": "零壹貳叁肆伍陸柒捌玖 拾佰仟 萬億", "zh-Hans": "零壹贰叁肆伍陆柒捌玖 拾佰仟 万亿"}
-"""The digits of cheques, which no pen changes into others; tens, hundreds and thousands; and 10⁴ and 10⁸."""
+_FINANCIAL = {"zh-Hant": "零壹貳叁肆伍陸柒捌玖 拾佰仟 萬 億 兆", "zh-Hans": "零壹贰叁肆伍陆柒捌玖 拾佰仟 万 亿 万亿"}
+"""The digits of cheques, which no pen changes into others; tens, hundreds and thousands; and 10⁴, 10⁸ and 10¹²."""
 
 
 def chinese(number: int, script: str) -> str:
     """A whole number in the digits of cheques: "壹仟零伍拾", in the script `zh-Hant` or `zh-Hans`."""
-    digits, places, groups = _FINANCIAL[script].split()
+    digits, places, *groups = _FINANCIAL[script].split()
     said, gap = "", False
     for place in range(len(str(number)) - 1, -1, -1):
         digit = number // 10**place % 10
@@ -120,6 +120,10 @@ _HUNDREDS_ES = (
 
 def spanish(number: int, feminine: bool = False) -> str:
     """A whole number in Spanish words, as they stand before a noun: "veintiún mil doscientos", "doscientas una"."""
+    if number >= 10**12:
+        ones, rest = divmod(number, 10**12)
+        first = f"{_below_a_million(ones)} {'billón' if ones == 1 else 'billones'}"
+        return _joined(first, spanish(rest, feminine) if rest else "")
     millions, rest = divmod(number, 10**6)
     first = f"{_below_a_million(millions)} {'millón' if millions == 1 else 'millones'}" if millions else ""
     second = _below_a_million(rest) if rest or not millions else ""
@@ -205,13 +209,13 @@ def _vietnamese(units: int, minor: int, currency: Currency) -> str:
 
 
 def _chinese(units: int, minor: int, currency: Currency, script: str) -> str:
-    """As on a cheque: tenths are 角 and hundredths are 分, and nothing can be written behind an amount without them."""
+    """As on a cheque: tenths are 角 and hundredths are 分, and nothing can be written behind an amount."""
     tenths, hundredths = divmod(minor, 10)
     said = f"{_MONEY_ZH[currency.code][script]}{chinese(units, script)}元"
-    if not minor:
-        return said + ("正" if script == "zh-Hant" else "整")
-    said += f"{chinese(tenths, script)}{'角' if tenths else ''}"
-    return said + (f"{chinese(hundredths, script)}分" if hundredths else "")
+    if minor:
+        said += f"{chinese(tenths, script)}{'角' if tenths else ''}"
+    ends = "正" if script == "zh-Hant" else "整"
+    return said + (f"{chinese(hundredths, script)}分" if hundredths else ends)
 
 
 IN_WORDS: Mapping[str, Callable[[int, int, Currency], str]] = MappingProxyType(

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.daemon.control.past import past_of
+from controller.daemon.record.journal_reading import read_events
 from tests.daemon.daemon_world import World, served
 from tests.support.waiting import PATIENCE_S
 
@@ -95,3 +98,20 @@ async def test_the_rounds_of_a_day_are_told_from_its_beginning(tmp_path: Path) -
         assert await told_after(control, f"{third['seq']} {first['at']}\n".encode()) == []
         for wrong in (b"0 yesterday\n", b"0 \xff\n"):
             assert await told_after(control, wrong) == []
+
+
+async def test_a_clock_that_was_wrong_for_a_while_hides_no_round_before(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, _):
+        await world.open_shoe()
+        await world.do_hands(3)
+        journal = Path(world.config.file.journal.path)
+    with closing(sqlite3.connect(journal)) as db, db:
+        (second,) = (
+            (seq, event)
+            for seq, body in db.execute("SELECT seq, body FROM message")
+            if (event := json.loads(body))["type"] == "round" and event["round"] == 2
+        )
+        old = json.dumps(second[1] | {"at": "1970-01-01T00:00:00.000Z"}, separators=(",", ":")).encode()
+        db.execute("UPDATE message SET body = ? WHERE seq = ?", (old, second[0]))
+    told = [json.loads(body) for body in read_events(journal, 0, 9, since="2000")]
+    assert [event["round"] for event in told if event["type"] == "round"] == [1, 3]

@@ -171,17 +171,25 @@ def test_a_slip_that_somebody_deletes_or_alters_in_the_ledger_is_found(path: Pat
 
 
 def test_a_slip_is_in_the_languages_that_the_house_chose(
-    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     award = won(ledger, TableEvening("t-0"), 250_080)
     monkeypatch.setattr(money, "HOUSE", tmp_path / "house.toml")
     money.HOUSE.write_text('currency = "MOP"\nlanguages = ["zh-Hant", "es"]\n', "utf-8")
     page = slip_page(ledger.print_slip(award, "Ann"))
     assert '<html lang="zh-Hant">' in page
-    for told in ("派彩單<small>Comprobante de pago</small>", "MOP$2,500.80", "澳門幣貳仟伍佰元捌角",
+    for told in ("派彩單<small>Comprobante de pago</small>", "MOP$2,500.80", "澳門幣貳仟伍佰元捌角正",
                  "Dos mil quinientas patacas con ochenta avos", "第 1 靴，第 1 局 / sabot 1, ronda 1"):  # fmt: skip
         assert told in page
     assert "Payout" not in page
+    monkeypatch.setattr(money, "HOUSE", tmp_path / "ko.toml")
+    money.HOUSE.write_text('currency = "USD"\nlanguages = ["ko", "en"]\n', "utf-8")  # no slip is in Korean
+    assert slip_page(ledger.print_slip(award, "Ann")).count("Two thousand five hundred dollars and eighty cents") == 1
+    monkeypatch.setattr(money, "HOUSE", tmp_path / "xx.toml")
+    money.HOUSE.write_text('currency = "USD"\nlanguages = ["xx"]\n', "utf-8")
+    assert main(["slip", award, "-o", str(tmp_path / "1.html"), "--control", str(tmp_path / "nobody")]) == 1
+    assert not (tmp_path / "1.html").exists(), "refused before the pit is asked"
+    assert "languages" in capsys.readouterr().err
 
 
 def test_the_page_says_all_and_what_was_typed_is_no_markup(

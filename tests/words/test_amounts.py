@@ -44,11 +44,12 @@ def test_an_amount_is_written_as_people_write_it(cents: int, in_english: str, in
     [
         (0, "USD", "Cero dólares con cero centavos", "美元零元正"),
         (101, "MOP", "Una pataca con un avo", "澳門幣壹元零壹分"),
-        (2_100_150, "MOP", "Veintiuna mil una patacas con cincuenta avos", "澳門幣貳萬壹仟零壹元伍角"),
+        (2_100_150, "MOP", "Veintiuna mil una patacas con cincuenta avos", "澳門幣貳萬壹仟零壹元伍角正"),
         (53_199, "HKD", "Quinientos treinta y un dólares de Hong Kong con noventa y nueve centavos",
          "港幣伍佰叁拾壹元玖角玖分"),
         (100_000_000, "USD", "Un millón de dólares con cero centavos", "美元壹佰萬元正"),
         (1_000_020_000, "VND", "Mil millones veinte mil dongs", "越南盾壹拾億零貳萬元正"),
+        (10**12 + 1, "VND", "Un billón un dongs", "越南盾壹兆零壹元正"),
         (10_100, "KRW", "Diez mil cien wones", "韓元壹萬零壹佰元正"),
     ],
 )  # fmt: skip

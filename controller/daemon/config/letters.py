@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from unicodedata import normalize
 
 
 def _among(*ranges: tuple[int, int]) -> Callable[[str], bool]:
@@ -67,7 +66,7 @@ Kong, and the rest of Unicode's first block are in three fonts more, so that a b
 
 def without_a_font(text: str) -> str:
     """The letters of this text that no font of the pages has."""
-    return "".join(dict.fromkeys(letter for letter in normalize("NFC", text) if font_of(letter) is None))
+    return "".join(dict.fromkeys(letter for letter in text if font_of(letter) is None))
 
 
 @cache

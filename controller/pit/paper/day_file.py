@@ -199,4 +199,4 @@ def _row(*cells: str) -> str:
 
 
 def _say(key: str) -> str:
-    return escape(" / ".join(language(each).text("day", key) for each in houses_languages()))
+    return escape(" / ".join(dict.fromkeys(language(each).text("day", key) for each in houses_languages())))

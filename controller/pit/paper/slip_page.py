@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from controller.basics.money import amount
+from controller.basics.money import amount, in_use
 from controller.pit.reference.slips import HandTold, Print, ToPrint
 from controller.words.amounts import in_words
 from controller.words.found import houses_languages
@@ -16,14 +16,19 @@ _STYLE = Path(__file__).with_name("slip.css")
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
+def check_house() -> None:
+    """Raise TableError `house_file` where the house's file does not say in which currency and languages a slip is."""
+    in_use()
+    houses_languages()
+
+
 def slip_page(paper: ToPrint) -> str:
     """The page of a slip that was just printed."""
     slip, last = paper.slip, paper.slip.prints[-1]
     marks = "".join(f'<p class="mark">{mark}</p>' for mark in _marks(paper, last))
     told = "".join(f"<dt>{name}<dd>{said}" for name, said in _told(paper))
-    words = "".join(
-        f'<p class="words" lang="{each}">{escape(in_words(slip.cents, each))}</p>' for each in houses_languages()
-    )
+    spoken = {in_words(slip.cents, each): each for each in reversed(houses_languages())}  # once where both are English
+    words = "".join(f'<p class="words" lang="{each}">{escape(of)}</p>' for of, each in reversed(spoken.items()))
     return f"""<!doctype html>
 <html lang="{houses_languages()[0]}">
 <head>
@@ -108,5 +113,5 @@ def _both(key: str, **values: object) -> str:
 
 
 def _heading(key: str) -> str:
-    first, *others = (language(each).text("slip", key) for each in houses_languages())
+    first, *others = dict.fromkeys(language(each).text("slip", key) for each in houses_languages())
     return escape(first) + "".join(f"<small>{escape(each)}</small>" for each in others)

@@ -10,7 +10,7 @@ from msgspec.json import decode
 
 from controller.basics.errors import TableError
 from controller.basics.money import figures
-from controller.pit.paper.slip_page import slip_page
+from controller.pit.paper.slip_page import check_house, slip_page
 from controller.pit.reference.commands import asking
 from controller.pit.reference.commands.options import add_control, add_json, add_ledger, existing, report
 from controller.pit.reference.slips import Slip, ToPrint
@@ -26,6 +26,7 @@ def add_slip(parser: ArgumentParser) -> None:
 
 def slip(options: Namespace) -> int:
     """Print a slip into a file. The print is kept first: no page is made of which the ledger does not know."""
+    check_house()  # before a print is kept
     to: Path = options.output
     asked = {"award": options.award}
     try:
