@@ -119,6 +119,100 @@ def test_an_older_log_is_found_by_its_checkpoints(home: Home, tmp_path: Path) ->
     assert home.cosigned()[0] == 40
 
 
+def test_a_fork_stays_proof_after_its_stream_was_set_aside(home: Home, tmp_path: Path) -> None:
+    _log(tmp_path / "ledger", LOG.shown(17), REWRITTEN.shown(17))
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        ledger.unadopt(TABLE, EPOCH, "Ann", "the wrong key", "Bob")
+    (finding,) = home.hears(written(tmp_path / "ledger"))
+    assert "has two histories" in finding
+    assert len(home.said["forks"]) == 1
+
+
+def _note(payload: bytes) -> str:
+    return str(json.loads(payload)["note"])
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        ((_note(LOG.shown(17)), _note(LOG.shown(17))), "a fork that is none"),
+        ((_note(LOG.shown(17)), _note(Log("t-0/other", KEY, 40).shown(17))), "a fork that is none"),
+        ((_note(LOG.shown(17)), _note(LOG.shown(40))), None),
+    ],
+)
+def test_a_pit_frames_no_honest_table_by_forks(
+    pair: tuple[str, str], says: str | None, home: Home, tmp_path: Path
+) -> None:
+    """Where the proofs of the statement join both notes, a stranger has shown the pit one with a spoiled proof."""
+    log = _log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))
+    findings = home.hears(_lies(log, lambda said: said.update(forks=[pair])))
+    assert [each for each in findings if says is None or says not in each] == []
+    assert (home.said["forks"], len(findings)) == ([], 0 if says is None else 1)
+
+
+def test_two_notes_of_different_sizes_accuse_no_table_alone(home: Home, tmp_path: Path) -> None:
+    """An honest table goes on at a pit whose ledger was put back from a backup."""
+    ledger = tmp_path / "ledger"
+    _log(ledger, LOG.shown(3))
+    backup = ledger.read_bytes()
+    assert home.hears(_log(ledger, LOG.shown(17, 3))) == []
+    ledger.write_bytes(backup)
+    (finding,) = home.hears(_log(ledger, LOG.shown(40, 3)))
+    assert "or the pit's ledger was put back from an older copy" in finding
+    assert "prove nothing alone" in finding
+    assert "are the proof" not in finding
+
+
+def test_what_was_set_aside_is_not_followed_and_people_are_told(home: Home, tmp_path: Path) -> None:
+    assert home.hears(_log(tmp_path / "ledger", LOG.shown(17))) == []
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        ledger.unadopt(TABLE, EPOCH, "Ann", "the wrong key", "Bob")
+    assert home.hears(written(tmp_path / "ledger")) == []
+    assert home.said["alarms"] == []
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+    assert home.hears(_log(tmp_path / "ledger", REWRITTEN.shown(20), REWRITTEN.shown(30, 20))) == []
+    (alarm,) = home.said["alarms"]
+    assert f"{ORIGIN} was set aside after 17 rows were cosigned" in alarm
+    assert home.cosigned()[0] == 17
+
+
+def test_a_journal_that_was_set_aside_is_never_cosigned(home: Home, tmp_path: Path) -> None:
+    _log(tmp_path / "ledger", LOG.shown(17))
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        ledger.unadopt(TABLE, EPOCH, "Ann", "the wrong key", "Bob")
+    assert home.hears(written(tmp_path / "ledger")) == []
+    assert (home.said["checkpoints"], [*home.notes.glob("*.note")]) == ({}, [])
+
+
+def test_a_journal_that_goes_on_after_it_was_set_aside_is_cosigned_where_it_shows_what_was_cosigned(
+    home: Home, tmp_path: Path
+) -> None:
+    assert home.hears(_log(tmp_path / "ledger", LOG.shown(17))) == []
+    with closing(pits_ledger(tmp_path / "ledger")) as ledger:
+        ledger.unadopt(TABLE, EPOCH, "Ann", "the wrong key", "Bob")
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+    assert home.hears(_log(tmp_path / "ledger", LOG.shown(17), LOG.shown(40, 17))) == []
+    assert home.said["alarms"] == []
+    assert home.cosigned()[0] == 40
+
+
+@pytest.mark.parametrize("lines", [[("pit", 72)] * 14, [("x", 72)] * 14, [("x", 5_000)], [("pit", 5_000)]])
+def test_lines_that_a_pit_puts_under_a_checkpoint_stop_no_other_house(
+    lines: list[tuple[str, int]], home: Home, tmp_path: Path
+) -> None:
+    def pad(said: dict[str, Any]) -> None:
+        note = read_note(said["checkpoints"][0]["note"])
+        assert note is not None
+        more = tuple((name, bytes(4 + size)) for name, size in lines)
+        said["checkpoints"][0]["note"] = str(Note(note.text, (*note.signatures, *more)))
+
+    assert home.hears(_lies(_log(tmp_path / "ledger", LOG.shown(17)), pad)) == []
+    size, note = home.cosigned()
+    assert size == 17
+    assert [name for name, _ in note.signatures] == [ORIGIN, "pit", "head-office"]
+
+
 def test_a_fork_that_the_pit_saw_is_told_with_both_notes(home: Home, tmp_path: Path) -> None:
     (finding,) = home.hears(_log(tmp_path / "ledger", LOG.shown(17), REWRITTEN.shown(17)))
     assert "has two histories" in finding

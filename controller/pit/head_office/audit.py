@@ -65,11 +65,12 @@ class House(Struct):
     findings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
-    """What changed of the meters since head office saw the house last: it need not be wrong, and somebody must look."""
+    """What changed of the meters since head office saw the house last, and journals that were set aside after head
+    office cosigned them: it need not be wrong, and somebody must look."""
     terms_digest: str | None = None
     """The digest of the terms that run, as played again."""
     forks: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of notes of one journal, both signed by its table, that contradict each other."""
+    """Pairs of notes of one journal, both signed by one key, that no proof joins. Two of one size are proof."""
     checkpoints: dict[str, str] = field(default_factory=dict)
     """By journal, `table/epoch`, the newest checkpoint that head office may cosign."""
     seen: Seen | None = None
@@ -171,7 +172,7 @@ def audit(
     if stated is not None:
         _witness(house, stated, keys, {} if remembered is None else remembered.checkpoints)
     seen = -1 if remembered is None else remembered.position
-    house.alarms = [what for position, what in reading.replay.told if position >= seen]
+    house.alarms += [what for position, what in reading.replay.told if position >= seen]
     house.hits = [_hit(award) for award in reading.replay.awards.values()]
     if stated is not None and decisions is not None:
         try:
@@ -192,6 +193,7 @@ def _witness(house: House, stated: dict[str, Any], keys: Mapping[Stream, bytes],
         return
     for what in found.findings:
         _find(house, what)
+    house.alarms += found.alarms
     house.forks = found.forks
     house.checkpoints = {origin: str(note) for origin, note in found.newest.items()}
 

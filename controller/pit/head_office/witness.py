@@ -3,7 +3,8 @@
 A pit's statement has every checkpoint that the pit cosigned, as its table signed it, each with the proof that its tree
 begins with the tree of the checkpoint before. So head office follows a journal from the checkpoint that it cosigned
 last to the newest one. A house whose pit and tables lie together can no longer write a journal anew once head office
-has heard of it: with head office's own copy there are two notes that the table's key signed, and they are the proof.
+has heard of it: with head office's own copy there are two notes that one key signed. Two different notes of one size
+are the proof. Two notes of different sizes prove nothing alone: the table must show the proof between them.
 """
 
 from __future__ import annotations
@@ -11,25 +12,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct, convert, field
+from msgspec.structs import replace
 
 from controller.contract.bounds import EPOCH, TABLE
+from controller.contract.fingerprint import fingerprint
 from controller.contract.note import Checkpoint, Note, read_note
-from controller.contract.witnessing import ShownCheckpoint
+from controller.contract.witnessing import PIT_WITNESS, ShownCheckpoint
 
 HEAD_OFFICE = "head-office"
 """The name under which head office cosigns."""
+
+_MOST_LINE_BYTES = 76  # a cosignature: its key's id, the time, and Ed25519
 
 
 class Witnessed(Struct):
     """What a statement shows of journals, each named by its origin `table/epoch`.
 
     `newest` are the notes that extend what head office has cosigned. `forks` are pairs of notes of one journal, both
-    signed by its table, of which one does not begin with the other.
+    signed by one key, and no proof leads from one to the other. `alarms` need not be wrong, and somebody must look.
     """
 
     newest: dict[str, Note] = field(default_factory=dict)
     forks: list[tuple[str, str]] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+
+
+class _Chain(Struct, frozen=True):
+    """The notes of a stream, each signed by this key, as far as each extends the one before."""
+
+    key: bytes
+    is_set_aside: bool
+    notes: list[Note]
+
+    def has(self, *notes: Note) -> bool:
+        """Whether all these checkpoints stand in the chain."""
+        return {note.text for note in notes} <= {note.text for note in self.notes}
 
 
 class _Adopted(Struct, frozen=True):
@@ -63,15 +81,16 @@ def witnessed(
     Raises KeyError or ValueError where the statement cannot be read.
     """
     said, found = convert(stated, _Stated), Witnessed()
-    chains: dict[str, list[list[Note]]] = {}
+    chains: dict[str, list[_Chain]] = {}
     for adopted in said.adoptions:
         if not (TABLE.fullmatch(adopted.table) and EPOCH.fullmatch(adopted.epoch)):
             raise ValueError(f"{adopted.table!r:.60} in {adopted.epoch!r:.60} is no journal")
         origin, stream = f"{adopted.table}/{adopted.epoch}", (adopted.table, adopted.set_aside_as or adopted.epoch)
         listed = [each for each in said.checkpoints if (each.table, each.epoch) == stream]
-        chains.setdefault(origin, []).append(_chain(origin, keys[stream], listed, found))
+        chain = _Chain(keys[stream], adopted.set_aside_as is not None, _extending(origin, keys[stream], listed, found))
+        chains.setdefault(origin, []).append(chain)
     for cosigned, shown in said.forks:
-        _told_of_a_fork(cosigned, shown, {f"{table}/{epoch}": key for (table, epoch), key in keys.items()}, found)
+        _told_of_a_fork(read_note(cosigned), read_note(shown), chains, found)
     for origin in sorted({*chains, *before}):
         known = None if origin not in before else read_note(before[origin])
         newest = _following(origin, chains.get(origin, []), known, found)
@@ -80,70 +99,114 @@ def witnessed(
     return found
 
 
-def _chain(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
+def _extending(origin: str, key: bytes, listed: list[_Listed], found: Witnessed) -> list[Note]:
     """The notes of a stream as far as each extends the one before."""
     chain: list[Note] = []
     before: Checkpoint | None = None
     for each in listed:
         shown = ShownCheckpoint.read({"note": each.note, "old": each.old, "proof": each.proof})
         read = None if shown is None else shown.read_note()
-        if not (shown and read and read[1].origin == origin and read[0].signed_by(origin, key)):
+        note = None if read is None else _bare(read[0], origin)
+        if not (shown and read and note and read[1].origin == origin and note.signed_by(origin, key)):
             found.findings.append(f"a checkpoint of {origin} is not one that its table has signed")
             break
-        note, point = read
-        if not shown.extends(before, point):
-            _fork(chain[-1] if chain else None, note, found)
-            break
-        chain.append(note)
-        before = point
+        point = read[1]
+        if shown.extends(before, point):
+            chain.append(note)
+            before = point
+            continue
+        if chain:
+            _fork(chain[-1], note, key, found)
+        else:
+            found.findings.append(f"{origin}: no proof leads to the first checkpoint, of {point.size} rows")
+        break
     return chain
 
 
-def _following(origin: str, chains: list[list[Note]], known: Note | None, found: Witnessed) -> Note | None:
-    """The newest note that extends the known one; None where there is none, which is a finding if one was known."""
-    every = [note for chain in chains for note in chain]
+def _bare(note: Note, origin: str) -> Note:
+    """The note with one line of the table and one of the pit at most. A pit can put so many lines under a checkpoint,
+    or so long ones, that nobody reads the note once head office has added its own."""
+    own = {
+        name: (name, line)
+        for name, line in note.signatures
+        if name in (origin, PIT_WITNESS) and len(line) <= _MOST_LINE_BYTES
+    }
+    return replace(note, signatures=tuple(own.values()))
+
+
+def _following(origin: str, chains: list[_Chain], known: Note | None, found: Witnessed) -> Note | None:
+    """The newest note that extends the known one, in a stream that holds; None where there is none.
+
+    That is a finding if one was known. Where the known one was set aside, and a stream holds, it is an alarm.
+    """
+    holding = [chain for chain in chains if not chain.is_set_aside]
     if known is None:
-        return every[-1] if every else None
-    for chain in chains:
-        if any(note.text == known.text for note in chain):
-            return chain[-1]
-    point = known.checkpoint()
-    assert point is not None, "head office remembers checkpoints alone"
-    if other := next((note for note in every if _size(note) >= point.size), None):
-        _fork(known, other, found)
-    else:
-        shown = max(map(_size, every), default=0)
-        found.findings.append(
-            f"{origin}: head office has cosigned a checkpoint of {point.size} rows, and the house shows {shown} at"
-            " most: the journal is an older copy, or the log is"
-        )
+        return next((chain.notes[-1] for chain in reversed(holding) if chain.notes), None)
+    for chain in holding:
+        if chain.has(known):
+            return chain.notes[-1]
+    if any(chain.has(known) for chain in chains):
+        if holding:
+            found.alarms.append(
+                f"{origin} was set aside after {_size(known)} rows were cosigned: compare both, what was set aside and"
+                " what the house adopted again. Head office cosigns no more of this journal until two people have"
+                " removed the house from what it remembers"
+            )
+        return None
+    of_its_key = [(note, chain.key) for chain in chains if known.signed_by(origin, chain.key) for note in chain.notes]
+    for note, key in of_its_key:
+        if _size(note) >= _size(known):
+            _fork(known, note, key, found)
+            return None
+    shown = max((_size(note) for note, _ in of_its_key), default=0)
+    found.findings.append(
+        f"{origin}: head office has cosigned a checkpoint of {_size(known)} rows, and the house shows {shown} at most"
+        " under the same key: the journal, the pit's ledger or the log is an older copy, or the key is another"
+    )
     return None
 
 
-def _told_of_a_fork(cosigned: str, shown: str, keys: Mapping[str, bytes], found: Witnessed) -> None:
-    notes = [read_note(each) for each in (cosigned, shown)]
-    if not all(
-        note is not None and (point := note.checkpoint()) and note.signed_by(point.origin, keys.get(point.origin, b""))
-        for note in notes
-    ):
+def _told_of_a_fork(
+    cosigned: Note | None, shown: Note | None, chains: Mapping[str, list[_Chain]], found: Witnessed
+) -> None:
+    """Judge two notes of which the pit says that they contradict each other.
+
+    Where proofs of the statement join them, nothing is wrong: a stranger can show a pit a genuine newer note with a
+    spoiled proof.
+    """
+    one, other = (None if note is None else note.checkpoint() for note in (cosigned, shown))
+    if cosigned is None or shown is None or one is None or other is None:
+        found.findings.append("the pit tells of a fork with notes that are no checkpoints")
+        return
+    if one.origin != other.origin or one == other:
+        found.findings.append(f"{one.origin}: the pit tells of a fork that is none")
+        return
+    of_journal = chains.get(one.origin, [])
+    signed = [chain for chain in of_journal if all(note.signed_by(one.origin, chain.key) for note in (cosigned, shown))]
+    if not signed:
         found.findings.append("the pit tells of a fork with notes that the table has not signed")
-        return
-    _fork(notes[0], notes[1], found)
+    elif not any(chain.has(cosigned, shown) for chain in of_journal):
+        _fork(cosigned, shown, signed[0].key, found)
 
 
-def _fork(one: Note | None, other: Note | None, found: Witnessed) -> None:
-    """Find that these notes of one journal contradict each other."""
-    assert other is not None
-    origin, size = other.text.split("\n")[:2]
-    if one is None:
-        found.findings.append(f"{origin}: no proof leads to the first checkpoint, of {size} rows")
-        return
+def _fork(one: Note, other: Note, key: bytes, found: Witnessed) -> None:
+    """Find that no proof joins these notes of one journal, which this key signed both."""
+    origin, before, size = other.text.partition("\n")[0], _size(one), _size(other)
     found.forks.append((str(one), str(other)))
-    found.findings.append(
-        f"{origin} has two histories, or hides a part of one: a checkpoint of {_size(one)} rows was cosigned, and no"
-        f" proof leads from it to the one of {size} rows. The table's key signed both: keep the two notes, and let"
-        " nobody pay an award of this journal before two people have compared them with the film"
-    )
+    if before == size:
+        found.findings.append(
+            f"{origin} has two histories: the key {fingerprint(key)} signed two checkpoints of {size} rows that differ."
+            " The two notes are the proof: keep them, and let nobody pay an award of this journal before two people"
+            " have compared them with the film"
+        )
+    else:
+        found.findings.append(
+            f"{origin} has two histories, or hides a part of one, or the pit's ledger was put back from an older copy:"
+            f" a checkpoint of {before} rows was cosigned, and no proof leads from it to the one of {size} rows."
+            f" The key {fingerprint(key)} signed both, and two notes of different sizes prove nothing alone. Keep them,"
+            " and let nobody pay an award of this journal before the table has shown the proof between them, or two"
+            " people have compared them with the film"
+        )
 
 
 def _size(note: Note) -> int:
