@@ -31,7 +31,7 @@ _WITHIN_S = 1800
 
 
 def _commands(of: str) -> list[str]:
-    """The blocks of commands in a section, with free ports in place of the page's, and one minute of fire for ten."""
+    """The blocks of commands in a section, with free ports in place of the page's, and three minutes of fire."""
     lines = _PAGE.read_text("utf-8").splitlines()
     begins = lines.index(_SECTIONS[of])
     ends = next(place for place in range(begins + 1, len(lines)) if lines[place].startswith("## "))
@@ -39,7 +39,7 @@ def _commands(of: str) -> list[str]:
     for port in _PORTS:
         free = str(free_port())
         texts = [text.replace(port, free) for text in texts]
-    return [text.replace("--fire 10 ", "--fire 1 ") for text in texts]
+    return [text.replace("--fire 10 ", "--fire 3 ") for text in texts]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
@@ -13,8 +14,11 @@ import pytest
 
 from controller.contract.pit_words import AckWord, AwardStep
 from controller.pit.conformance import fire, troubled_link
+from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.deeds import PIT_DEEDS, Deeds
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.fire import JudgedError, Move, Player, Won, _explained, _judge_awards
+from controller.pit.conformance.fire import Fire, JudgedError, Move, Player, Won, _explained, _judge_awards, _line
+from controller.pit.conformance.main import SOME_BROKEN, main
 from controller.pit.conformance.report import Report, Result
 from controller.pit.conformance.troubled_link import TroubledLink
 from controller.pit.conformance.wire import now_text
@@ -114,6 +118,47 @@ def test_awards_that_do_not_fit_their_hits_are_told(steps: list[AwardStep], numb
     with pytest.raises(JudgedError) as judged:
         _judge_awards(won, {step.award: step for step in steps})
     assert judged.value.args[0] == number
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
+def test_a_fire_without_time_is_refused(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--broker", "127.0.0.1:1", "--fire", minutes]) == SOME_BROKEN
+    assert f"A fire of {minutes} minutes tries nothing." in capsys.readouterr().err
+
+
+def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
+    """The counts come from a stage that had each event and deed; each of them then goes missing."""
+    burnt = object.__new__(Fire)
+    burnt.told, burnt._decided, burnt._deeds = Counter(), {}, Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
+    player = object.__new__(Player)
+    void = Move("t/e/2", "the void of 1 wager", Fraction(0), "P26", "P26", bears=Fraction(30))
+    player.moves, player.acked, player.again = [void, _move("t/e/1", 30)], 9, 4
+    burnt.players = [player]
+    for stands, deed in (("pending", "verify"), ("verified", "pay")):
+        burnt._decide(_step("t.1", 70, stands), deed)
+    won = [Won(3, 1, None), Won(3, 2, None), Won(4, 1, 4400)]
+    burnt._count(won, [_step("t.1", 70, "paid"), _step("t.2", 70, "rejected")])
+
+    def not_tried(told: Counter[str]) -> dict[str, str]:
+        lines = [_line(clause, None, told, 1.0) for clause in clauses("P") if clause.number in fire._JUDGED]
+        assert len(lines) == 12
+        return {line.clause.number: line.why for line in lines if line.result is Result.NOT_TRIED}
+
+    assert not_tried(burnt.told) == {}
+    for what, numbers in {
+        "rounds": {"P04", "P20", "P24"},
+        "events sent again": {"P08", "P31"},
+        "voids": {"P26"},
+        "hits of a share": {"P27", "P30"},
+        "hits of a fixed amount": {"P28"},
+        "rounds with two hits": {"P29"},
+        "awards": {"P31"},
+        "awards verified": {"P33"},
+        "awards paid": {"P33"},
+        "awards of the meter rejected": {"P34"},
+    }.items():
+        assert not_tried(burnt.told - Counter({what: 99})) == dict.fromkeys(numbers, f"the fire had no {what}")
+    assert len(not_tried(Counter())) == 12
 
 
 def test_an_ack_that_goes_back_is_a_loss_and_a_late_copy_of_one_is_none() -> None:

@@ -16,7 +16,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from itertools import pairwise
@@ -25,6 +25,7 @@ from math import ceil
 from msgspec import Struct
 from msgspec.structs import replace
 
+from controller.basics.errors import TableError
 from controller.contract.pit_words import AckWord, AwardStep, moment_ms
 from controller.pit.conformance.checking import BrokenError
 from controller.pit.conformance.clauses import Clause, clauses
@@ -35,7 +36,21 @@ from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.troubled_link import TroubledLink
 from controller.pit.conformance.wire import Address, first_heard
 
-_JUDGED = ("P04", "P08", "P20", "P24", "P26", "P27", "P28", "P29", "P30", "P31", "P33", "P34")
+_JUDGED = {
+    "P04": ("rounds",),
+    "P08": ("events sent again",),
+    "P20": ("rounds",),
+    "P24": ("rounds",),
+    "P26": ("voids",),
+    "P27": ("hits of a share",),
+    "P28": ("hits of a fixed amount",),
+    "P29": ("rounds with two hits",),
+    "P30": ("hits of a share",),
+    "P31": ("awards", "events sent again"),
+    "P33": ("awards verified", "awards paid"),
+    "P34": ("awards of the meter rejected",),
+}
+"""Each clause that a fire tries, and what a fire must have had, or it has not tried the clause."""
 _TABLES = 3
 _STAGE_S = 20.0
 _CALM_WITHIN_S = 45.0
@@ -102,6 +117,7 @@ class Player:
         self.steps: dict[str, dict[int, AwardStep]] = {}  # by award and number
         self.acked, self._acked_ms = len(table.made), 0
         self._sent = self._ever_sent = self.acked
+        self.again = 0  # events that were sent before, and were sent once more
         self._heard, self._stood = len(table.wire.heard), table.wire.stood
         self._moved_s = time.monotonic()  # when an ack came last, or all was sent again
 
@@ -188,8 +204,10 @@ class Player:
             self._sent, self._moved_s = self.acked, now_s
         begins, ends = max(self._sent, self.acked), min(len(made), self.acked + _WINDOW)
         due = made[begins:ends]
+        sends = self._troubled(due) if plays and random.random() < 0.1 else due
+        self.again += max(0, len(sends) - max(0, ends - self._ever_sent))
         self._sent, self._ever_sent = max(begins, ends), max(self._ever_sent, ends)
-        self.table.send_bytes(*(self._troubled(due) if plays and random.random() < 0.1 else due))
+        self.table.send_bytes(*sends)
 
     def _troubled(self, due: list[bytes]) -> list[bytes]:
         """What a network may make of these events: out of order, twice, one lost, or after events of long ago."""
@@ -283,7 +301,7 @@ class Fire:
         if step.step == "paid":
             raise JudgedError("P33", f"The award {step.award} was paid, and a person could pay it once more.")
         self._decided[step.award, deed] = _SAYS[deed]
-        self.told.update(["decisions"])
+        self.told.update([f"awards {_SAYS[deed]}"])
 
     def _awaits(self, step: AwardStep) -> bool:
         """Whether a person decided on the award, and the pit has yet to say so."""
@@ -326,12 +344,30 @@ class Fire:
         raise JudgedError("P33", f"All is calm for {_CALM_WITHIN_S:.0f} s, and new steps of awards come all the time.")
 
     def _judge(self) -> None:
-        last, acked = self._last(), sum(player.acked for player in self.players)
-        self.told |= Counter({"events acknowledged": acked, "awards": len(last)})
-        _judge_awards({hit: won for player in self.players for hit, won in player.won.items()}, last)
+        last = self._last()
+        won = {hit: won for player in self.players for hit, won in player.won.items()}
+        self._count(won.values(), last.values())
+        _judge_awards(won, last)
         for award in last:
             self._judge_steps(sorted(self._steps(award), key=lambda step: step.seq))
         self._judge_level(last)
+
+    def _count(self, won: Collection[Won], last: Collection[AwardStep]) -> None:
+        moves = [move for player in self.players for move in player.moves]
+        voids = sum(move.bears > 0 for move in moves)
+        self.told.update({"rounds": len(moves) - voids, "voids": voids})
+        of_a_share = Counter(one.round for one in won if one.cents is None)
+        self.told |= Counter(
+            {
+                "events acknowledged": sum(player.acked for player in self.players),
+                "events sent again": sum(player.again for player in self.players),
+                "hits of a share": of_a_share.total(),
+                "hits of a fixed amount": len(won) - of_a_share.total(),
+                "rounds with two hits": sum(hits > 1 for hits in of_a_share.values()),
+                "awards": len(last),
+                "awards of the meter rejected": sum(one.step == "rejected" and one.meter is not None for one in last),
+            }
+        )
 
     def _judge_steps(self, steps: Sequence[AwardStep]) -> None:
         award, said = steps[0].award, [step.step for step in steps]
@@ -408,8 +444,10 @@ def try_pit_under_fire(
     """Let the pit on this broker stand in the fire. `hear` is told how each stage went.
 
     With `pit_port` the pit's own connection comes to that port of this machine, and is troubled too.
-    Raises TableError `port_unusable`.
+    Raises TableError `fire_without_time` and `port_unusable`.
     """
+    if not minutes > 0:
+        raise TableError("fire_without_time", f"A fire of {minutes:g} minutes tries nothing.", "Give --fire 10.")
     ended: tuple[str, Result, str] | None = None
     told: Counter[str] = Counter()
     begun_s = time.monotonic()
@@ -424,9 +462,11 @@ def try_pit_under_fire(
             _await_pit(kit.address)
             fire = Fire(kit, deeds, links)
             told = fire.told
-            while (left_s := begun_s + minutes * 60 - time.monotonic()) > 0:
+            left_s = minutes * 60  # however long the tables took to come, one stage burns
+            while left_s > 0:
                 fire.stage(min(_STAGE_S, left_s))
                 hear(_in_words(told, links))
+                left_s = begun_s + minutes * 60 - time.monotonic()
         except JudgedError as judged:
             number, why = judged.args
             ended = number, Result.BROKEN, why
@@ -436,7 +476,7 @@ def try_pit_under_fire(
             ended = "", Result.NOT_TRIED, str(not_tried)
         seconds = time.monotonic() - begun_s
         tried = f"the pit under fire ({_in_words(told, links)})"
-    lines = [_line(clause, ended, seconds) for clause in clauses("P") if clause.number in _JUDGED]
+    lines = [_line(clause, ended, told, seconds) for clause in clauses("P") if clause.number in _JUDGED]
     return Report.of(tried, f"{address.host}:{address.port}, below {address.root}", lines)
 
 
@@ -445,10 +485,13 @@ def _await_pit(address: Address) -> None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
 
 
-def _line(clause: Clause, ended: tuple[str, Result, str] | None, seconds: float) -> Line:
-    """The line of a clause. Of a fire that ended early, only the clause that ended it is judged."""
+def _line(clause: Clause, ended: tuple[str, Result, str] | None, told: Mapping[str, int], seconds: float) -> Line:
+    """The line of a clause. Of a fire that ended early, only the clause that ended it is judged; of another fire, each
+    clause for which the fire had what it must have had."""
     if ended is None:
-        return Line(clause, Result.KEPT, "", seconds)
+        missing = [what for what in _JUDGED[clause.number] if not told.get(what)]
+        why = f"the fire had no {' and no '.join(missing)}" if missing else ""
+        return Line(clause, Result.NOT_TRIED if missing else Result.KEPT, why, seconds)
     number, result, why = ended
     if clause.number == number:
         return Line(clause, result, why, seconds)
