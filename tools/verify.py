@@ -27,6 +27,8 @@ class Refused(SystemExit):
     """The evidence does not hold, and this is why. The program ends with it."""
 def judge(data, table_key=None, pit_key=None, office_key=None, frame=None):
     """What holds, and what is left open, in sentences. Raises Refused."""
+    good = office_key is None or (len(office_key) == 64 and {*office_key} <= {*"0123456789abcdef"})
+    needs(good, "Head office's key must be given as 64 of the digits 0-9 and a-f.")
     try:
         held = json.loads(data)
         whole = all(type(held[name]) is int for name in ("evidence", "shoe", "round"))
@@ -35,7 +37,6 @@ def judge(data, table_key=None, pit_key=None, office_key=None, frame=None):
         return [*argument(held, table_key, pit_key, office_key, frame)]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise Refused(f"REFUSED: What the file says cannot be read ({type(error).__name__}: {error}).") from error
-
 def argument(held, table_key, pit_key, office_key, frame):
     key, rows, proof = unhex(held["table_key"]), [Row(each) for each in held["rows"]], map(unhex, held["proof"])
     needs(table_key in (None, fingerprint(key)), f"Another key signed this: {fingerprint(key)}.")
@@ -90,7 +91,6 @@ def tree_root(leaves, first, size, proof):
     left = 1 << ((size - 1).bit_length() - 1)
     both = tree_root(leaves, first, left, proof) + tree_root(leaves, first + left, size - left, proof)
     return hashlib.sha256(b"\1" + both).digest()
-
 def note(text):
     """A signed note (C2SP): its text, and the name and bytes of each signature."""
     body, gap, rest = text.rpartition("\n\n")
@@ -98,12 +98,14 @@ def note(text):
     good = gap and rest.endswith("\n") and all(len(line) == 3 and line[0] == "—" for line in lines)
     needs(good and body.count("\n") == 2, "The checkpoint is no signed note of three lines.")
     return body + "\n", [(name, unspelt(line)) for _, name, line in lines]
-
 def witnessed(text, lines, rows, pit_key, office_key):
     """Who else has seen this tree, and found that it only grew."""
     pinned = {unhex(row.fact["public_key"]): row.fact for row in rows if "PitKey" in row.fact["fact"]}
     keys = {"pit": pinned, "head-office": [unhex(office_key)] if office_key else []}
-    for name, line in lines:
+    judged = [(name, line) for name, line in lines if name != "head-office" or office_key is not None]
+    if judged != lines:
+        yield "Head office is said to have cosigned it. Its key was not given, so that is not judged."
+    for name, line in judged:
         known = [key for key in keys.get(name, ()) if line[:4] == key_id(name, b"\4", key)]
         needs(known and len(line) == 76, f"Nobody whom this file names signed as {name}.")
         shown, at = fingerprint(known[0]), int.from_bytes(line[4:12], "big")
@@ -111,9 +113,10 @@ def witnessed(text, lines, rows, pit_key, office_key):
         needs(name != "pit" or pit_key in (None, shown), f"Another key cosigned this: {shown}.")
         yield f"The {name} cosigned it {at} s after 1970, with the key {shown}: the journal only grew."
     asked = {name for name, key in (("pit", pit_key), ("head-office", office_key)) if key is not None}
-    needs(asked <= {name for name, _ in lines}, f"Nobody cosigned this checkpoint as {' and '.join(sorted(asked))}.")
-    if not lines:
-        yield "Nobody but the table signed it: that the table shows everybody the same journal is not shown here."
+    lacks = sorted(asked - {name for name, _ in lines})
+    needs(not lacks, f"Nobody cosigned this checkpoint as {' and '.join(lacks)}.")
+    if not judged:
+        yield "Only the table's signature is shown: that the table shows everybody the same journal is not shown here."
     for key, fact in pinned.items():
         who = fact.get("by", "the pit's former key, which handed over to it")
         yield f"The pit's key {fingerprint(key)} was accepted at the table by {who}."
@@ -148,7 +151,6 @@ def round_of(rows, shoe, number):
     yield "NOT SHOWN: that the cards on the felt were these. The shoe read them; the film shows them."
     yield "NOT SHOWN: that each wager was placed as the table noted it; nor what lies in rows that stay closed."
     yield "NOT SHOWN: whose keys these are, unless you compared the fingerprints elsewhere."
-
 def frame_card(fact):
     """The card of a row, read once more from the shoe's frame. A card that a person typed has no frame."""
     if fact["fact"] in ("CardDrawn", "CardKept", "CardNamed") and fact["card"] is not None:
@@ -156,7 +158,6 @@ def frame_card(fact):
         told = read(frame) if frame else fact["card"]
         needs(told == fact["card"], f"A frame of the shoe tells {told}, and its row tells {fact['card']}.")
         yield fact["card"]
-
 def read(frame):
     """A card's frame. Angel Eye: ENQ, a digit, `D` or `R`, the place, the card, ETX, and the XOR of all between.
     BeeTek: `*0D`, the suit, the rank, and the low byte of the sum. Checks are two characters."""
@@ -217,7 +218,6 @@ def settled(event, end, rows, rules):
     said = [(each["spot"], each["seat"], each["tier"]) for each in event["awards"]]
     needs(sorted(said) == sorted(awards), "The rules give other awards.")
     return f"The house's rules settle its {len(locked)} wagers just so, and give {len(awards)} awards."
-
 def pay(cents, bet, row, rounding):
     """The result, the pay, the commission, all that goes back, and the meter: by the row that decides."""
     def share(cents, ratio, what):

@@ -585,18 +585,39 @@ def test_head_office_as_a_second_witness_is_judged_by_its_own_key_alone(sugarhou
     assert (
         f"The head-office cosigned it 1764111600 s after 1970, with the key {fingerprint(HEAD_OFFICE.public)}" in told
     )
-    lacks = "Nobody cosigned this checkpoint as head-office and pit."
-    assert refusal(sugarhouse, *keys) == lacks, "the pit alone"
-    assert refusal(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)), *keys) == lacks, "head office alone"
+    lacks = "Nobody cosigned this checkpoint as"
+    assert refusal(witnessed(sugarhouse), *keys) == f"{lacks} head-office and pit."
+    assert refusal(sugarhouse, *keys) == f"{lacks} head-office.", "the pit alone"
+    assert refusal(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)), *keys) == f"{lacks} pit.", "head office alone"
     unknown = "Nobody whom this file names signed as head-office."
-    assert refusal(both, *keys[:2]) == unknown, "whose key nobody gave"
     assert refusal(both, *keys[:2], PIT.public.hex()) == unknown, "whose key is another"
-    assert refusal(witnessed(sugarhouse, ("pit", PIT), ("head-office", PIT)), *keys[:2]) == unknown, "the pit poses"
+    poses = witnessed(sugarhouse, ("pit", PIT), ("head-office", PIT))
+    assert refusal(poses, *keys) == unknown, "the pit poses"
     assert refusal(witnessed(sugarhouse, ("pit", HEAD_OFFICE)), *keys) == "Nobody whom this file names signed as pit."
     later = json.loads(witnessed(sugarhouse, ("pit", PIT)))
     again = json.loads(both)["checkpoint"].splitlines()[-1]
     moved = later["checkpoint"] + again.replace("head-office", "pit") + "\n"
     assert refusal(canonical(later | {"checkpoint": moved}), *keys) == "Nobody whom this file names signed as pit."
+
+
+def test_head_offices_line_is_not_judged_without_its_key_and_shows_nothing(sugarhouse: bytes) -> None:
+    said = "Head office is said to have cosigned it. Its key was not given, so that is not judged."
+    alone = "that the table shows everybody the same journal is not shown here."
+    for key in (HEAD_OFFICE, PIT):
+        assert said in VERIFY.judge(witnessed(sugarhouse, ("pit", PIT), ("head-office", key)), fingerprint(KEY.public))
+        told = VERIFY.judge(witnessed(sugarhouse, ("head-office", key)), fingerprint(KEY.public))
+        assert said in told
+        assert any(alone in each for each in told)
+    assert said not in VERIFY.judge(sugarhouse)
+
+
+MISTYPED = (HEAD_OFFICE.public.hex()[1:], f"{HEAD_OFFICE.public.hex()} ", "g" * 64, "é" * 64)
+
+
+@pytest.mark.parametrize("typed", [*MISTYPED, ""])
+def test_a_mistyped_key_of_head_office_is_not_blamed_on_the_file(sugarhouse: bytes, typed: str) -> None:
+    both = witnessed(sugarhouse, ("pit", PIT), ("head-office", HEAD_OFFICE))
+    assert refusal(both, None, None, typed) == "Head office's key must be given as 64 of the digits 0-9 and a-f."
 
 
 def test_a_cosignature_of_another_checkpoint_does_not_count_for_this_one(royal9: Path, sugarhouse: bytes) -> None:

@@ -19,6 +19,7 @@ from controller.contract.note import read_note
 from controller.daemon.evidence import evidence
 from tests.daemon.test_evidence import (
     HEAD_OFFICE,
+    MISTYPED,
     PIT,
     VERIFY,
     Forger,
@@ -112,6 +113,9 @@ def test_the_page_judges_head_office_as_the_tool_does(sugarhouse: bytes) -> None
     pairs = itertools.product(("pit", "head-office"), (PIT, HEAD_OFFICE))
     files = [sugarhouse, *(witnessed(sugarhouse, ("pit", PIT), one) for one in pairs)]
     files.append(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)))
+    files.append(witnessed(sugarhouse))
+    for typed in MISTYPED:
+        assert _differ(files[:1], "", "", typed) == []
     for office in (HEAD_OFFICE.public.hex(), PIT.public.hex(), ""):
         assert _differ(files, fingerprint(KEY.public), "", office) == []
         assert _differ(files, "", fingerprint(PIT.public), office) == []
