@@ -328,7 +328,10 @@ class Runtime:
         if face != self.face:
             self._panel.end_test()
             self._show()
+        stood = self._pit_stands()
         self.stream.committed(messages, self._table.pit_key, self._table.recognition_key)
+        if stood != self._pit_stands():
+            self._show()
         self._checkpointing.committed(messages)
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
@@ -361,12 +364,17 @@ class Runtime:
         moved = self.shoe_line.look(levels)
         return changed or moved or self.shoe_line.stood_still()
 
+    def _pit_stands(self) -> tuple[bool, bool]:
+        """Whether the pit is fresh, and whether it is as it should be: what the lamps say of it."""
+        return self.stream.fresh(), self.stream.standing().code in GOOD
+
     def _live(self) -> Live:
+        pit_fresh, pit_up = self._pit_stands()
         return Live(
             sensed_seats=self._sensed_seats(),
-            pit_fresh=self.stream.fresh(),
+            pit_fresh=pit_fresh,
             shoe_up=self.shoe_line.up,
-            pit_up=self.stream.standing().code in GOOD,
+            pit_up=pit_up,
             journal_ok=self._commits.error is None,
             refused_seats=self._folding.refused_seats,
             second_person=self._presses.waiting() is not None,

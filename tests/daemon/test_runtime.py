@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.contract.face.status import ShoeLine, Status
+from controller.contract.face.status import ShoeLine, Standing, Status
 from controller.contract.face.table import Public
 from controller.daemon import commits, folding, panel, shoe_line
 from controller.daemon import runtime as runtime_module
@@ -88,6 +88,24 @@ async def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_g
         assert world.runtime.face.phase == "first_card_due"
         await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
         await eventually(lambda: world.pit.types() == ["shoe_opened"])
+
+
+async def test_a_lamp_shows_at_once_what_a_commit_changes_of_how_the_pit_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as world:
+        await eventually(lambda: world.lamps["fault"] == "dark")
+        stream = world.runtime.stream
+        unread = Standing("journal_unread", {"why": "a test"})
+        committed = stream.committed
+
+        def then_unread(*of: Any) -> None:
+            committed(*of)
+            monkeypatch.setattr(stream, "standing", lambda: unread)
+
+        monkeypatch.setattr(stream, "committed", then_unread)
+        world.runtime._committed([])  # no beat comes between this line and the next
+        assert world.lamps["fault"] == "slow_blink"
 
 
 async def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:

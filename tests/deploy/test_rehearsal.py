@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -28,13 +29,14 @@ from controller.daemon.record import journal_reading, replay
 from controller.daemon.record.archive import beside
 from controller.daemon.record.fact_json import fact_from_json
 from controller.daemon.record.journal import Journal
-from controller.daemon.record.journal_reading import read_rows
+from controller.daemon.record.journal_reading import read_latest, read_rows
 from controller.daemon.record.journal_rows import Row
 from controller.people.cli import rehearsal, versions
 from controller.people.cli.main import main
 from controller.people.cli.programs import simulated_table
 from controller.people.cli.rehearsal import Asked, declared, judge, rehearse
 from controller.rules.game.cards import Card
+from controller.table.acts.shoe import ShoeClosed
 from controller.table.facts import CardDrawn, Fact, ShoeOpened
 from controller.table.states import Table
 from controller.table.stops import Stepped
@@ -63,7 +65,7 @@ def shoe(number: int, *rounds: tuple[str, ...]) -> list[Fact]:
 def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A journal of three shoes, of which two are in archives."""
     path = tmp_path_factory.mktemp("past") / "table.journal"
-    facts = [*shoe(1, NATURAL, NATURAL), *shoe(2, NATURAL, CELL, NATURAL), *shoe(3, CELL)]
+    facts = [*shoe(1, NATURAL, NATURAL), *shoe(2, NATURAL, CELL, NATURAL), *shoe(3, CELL), ShoeClosed("A. Nguyen")]
     with closing(opened(path)) as journal:
         journal.append(entries(facts))
         journal.mark_acked(journal.head_seq)
@@ -213,6 +215,14 @@ def test_a_version_that_gives_no_answer_is_not_waited_for(past: Path, monkeypatc
         judged(past, Hangs())
 
 
+def test_a_slow_version_is_not_waited_for_in_all_before_a_switch(past: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "monotonic_s", count(0.0, 100.0).__next__)
+    with raising("rehearsal_failed") as caught:
+        judged(past, New(), most=10**6)
+    assert caught.value.what == "It has not told the past again within 1800.0 s."
+    assert judged(past, New()).startswith("3 shoes"), "a person rehearses without a limit"
+
+
 WHY = "The sheet of the house says it otherwise."
 
 
@@ -331,6 +341,41 @@ def test_a_row_that_the_version_that_runs_cannot_fold_leaves_out_the_rest_of_its
     assert said.endswith(" 1 shoe left out from a row on that this version cannot fold.")
 
 
+def test_a_version_never_learns_of_the_open_shoe(tmp_path: Path) -> None:
+    path, asked = tmp_path / "table.journal", list[int]()
+    ended = shoe(1, NATURAL)
+    *rows, closes = entries([*ended, *shoe(2, NATURAL), ShoeClosed("A. Nguyen")])
+
+    def says(answer: dict[str, Any]) -> object:
+        asked.append(answer["row"])
+        return answer
+
+    with closing(opened(path)) as journal:
+        journal.append(rows)
+        told = judged(path, New(says))
+        assert told.startswith("1 shoe with")
+        assert told.endswith("The open shoe was left out.")
+        assert asked == [*range(1, len(ended) + 1)]
+        journal.append([closes])
+        assert judged(path, New()).startswith("2 shoes with")
+
+
+def test_the_table_may_empty_its_log_and_archive_while_a_version_is_slow(
+    past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_reading, "_PORTION", 3)
+    path = tmp_path / "table.journal"
+    with closing(opened(path)) as journal:
+        journal.append(entries([*shoe(1, NATURAL), *shoe(2, NATURAL), *shoe(3)]))
+        journal.mark_acked(journal.head_seq)
+        before = [row.number for _, row in read_latest(path, None)]
+        rows = read_latest(path, None)
+        numbers = [next(rows)[1].number]
+        assert journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, "the log is busy"
+        assert archive_all(journal, at_most_rows=12)
+        assert numbers + [row.number for _, row in rows] == before == [*range(1, len(before) + 1)]
+
+
 # The processes.
 
 
@@ -430,7 +475,7 @@ def test_a_person_rehearses_a_folder_and_switches_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = load(simulated_table(tmp_path, 1)).rules
-    table = stopped_table(tmp_path, [ShoeOpened(1, "dealer", rules, "digest", "test")])
+    table = stopped_table(tmp_path, [ShoeOpened(1, "dealer", rules, "digest", "test"), ShoeClosed("A. Nguyen")])
     table.write_text(table.read_text("utf-8") + "\n[news]\n", "utf-8")
     with raising("config_invalid"):
         load(table)  # written for the new version already
@@ -438,7 +483,7 @@ def test_a_person_rehearses_a_folder_and_switches_nothing(
     monkeypatch.setattr(versions, "FOLDER", tmp_path / "none")
     new = program(tmp_path / "new", OURS)
     assert main(["update", "--rehearse", str(new)]) == 0
-    assert capsys.readouterr().out == "1 shoe with 1 event told again, each event the same.\n"
+    assert capsys.readouterr().out == "1 shoe with 2 events told again, each event the same.\n"
     assert main(["update", "--rehearse", "9.9.9"]) == 1
     assert capsys.readouterr().err.startswith("version_unknown: ")
 

@@ -50,6 +50,8 @@ def standing(room: str, run: Run | None, now: Version) -> str:
         return "never run whole"
     if run.failed:
         return "**failed**"
+    if not run.passed:
+        return "no test ran"
     if run.product != now.product:
         return "stale: the product has changed"
     return "stands" if run.tests == now.rooms[room] else "stale: its tests have changed"
@@ -61,14 +63,20 @@ def whole(page: Page, now: Version) -> str:
     amiss = {part: [room for room in PARTS[part].rooms if said[room] != "stands"] for part in PARTS}
     if any(amiss.values()):
         names = "; ".join(f"{part}: {', '.join(rooms)}" for part, rooms in amiss.items() if rooms)
-        return f"**The whole proof does not stand.** These rooms failed, are stale, or were never run whole: {names}."
-    commits = list(dict.fromkeys(run.commit for run in page.runs.values()))
+        why = "failed, are stale, ran no test, or were never run whole"
+        return f"**The whole proof does not stand.** These rooms {why}: {names}."
+    commits = list(dict.fromkeys(in_words(run.commit) for run in page.runs.values()))
     skipped = sum(run.skipped for run in page.runs.values())
     at = (
         f"commit {commits[0]}" if len(commits) == 1 else f"commits {', '.join(commits)}, with no product change between"
     )
     missing = f" {skipped} tests did not run, for the reasons below." if skipped else " No test was skipped."
     return f"**The whole proof stands**: each room passed at {at}.{missing}"
+
+
+def in_words(commit: str) -> str:
+    """The commit of a working copy, as `Version` has it."""
+    return commit.removesuffix("+") + " and changes that are in no commit" * commit.endswith("+")
 
 
 _HEADING = """\
@@ -79,7 +87,7 @@ proof PART=NAME` runs one part. `make proof-page` says anew which rooms still st
 
 {whole}
 
-The product at that time: commit {commit}, files {product}. *Product* and *tests* are
+The product at that time: commit {commit}; files {product}. *Product* and *tests* are
 digests of git's hashes: of the files that the room proves, and of those that its tests are made of.
 
 ## The parts
@@ -90,7 +98,7 @@ _FIGURES = "| test | measured | seconds | when |"
 
 def text(page: Page, now: Version) -> str:
     """The page, as it stands in this working copy."""
-    lines = [_HEADING.format(whole=whole(page, now), commit=now.commit, product=now.product)]
+    lines = [_HEADING.format(whole=whole(page, now), commit=in_words(now.commit), product=now.product)]
     lines += [_RUNS, "|---" * 12 + "|"]
     for name, part in PARTS.items():
         runs = {room: page.runs.get(room) for room in part.rooms}

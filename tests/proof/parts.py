@@ -61,8 +61,22 @@ PRODUCT = (
 )
 """What every room proves something of."""
 
-DOCUMENTS = ("docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "mkdocs.yml")
-"""What the room `documents` proves something of, besides."""
+READS: Mapping[str, tuple[str, ...]] = {
+    "care": ("docs/care.md",),
+    "conformance": ("docs/conformance.md", "tests/sheets"),
+    "daemon": ("docs/evidence.md", "docs/faces", "docs/logs.md", "docs/screen.md"),
+    "deploy": ("docs", "README.md", "CHANGELOG.md", "LICENSE", "THIRD_PARTY.md"),
+    "documents": (
+        *("docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "mkdocs.yml"),
+        *("THIRD_PARTY.md", "bench", "tests/README.md", "tests/lab"),
+    ),
+    "hil": ("docs/bench.md", "docs/care.md"),
+    "lab": ("tests",),
+    "screen": ("docs/faces", "docs/screen.md"),
+    "setup": ("docs/commission.md",),
+    "test_house.py": ("tests",),
+}
+"""What the tests of a room read besides, which their imports do not tell."""
 
 _IMPORT = re.compile(r"^\s*(?:from|import) tests\.([\w.]+)", re.MULTILINE)
 
@@ -84,7 +98,7 @@ def own_paths(room: str) -> tuple[str, ...]:
     paths = {str(module.relative_to(ROOT)) for module in found}
     wholes = tuple(f"{whole}/" for whole in (*shared, "tests/proof"))
     apart = {path for path in paths if not path.startswith(wholes)}
-    return (*sorted(shared | apart), *(DOCUMENTS if room == "documents" else ()))
+    return (*sorted(shared | apart), *READS.get(room, ()))
 
 
 @cache

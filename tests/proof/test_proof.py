@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tests.proof import parts, versions
 from tests.proof.__main__ import due, judged
 from tests.proof.page import Figure, Page, Run, read, standing, text, whole, with_run, write
-from tests.proof.parts import PARTS, PRODUCT, ROOMS, ROOT, own_paths, room_of
+from tests.proof.parts import PARTS, PRODUCT, READS, ROOMS, ROOT, own_paths, room_of
 from tests.proof.versions import Version
 
 NOW = Version("c2", "p", dict.fromkeys(ROOMS, "t"))
@@ -31,7 +32,14 @@ def test_a_rooms_tests_are_made_of_what_they_import_however_far() -> None:
     assert {"tests/conftest.py", "tests/support", "tests/pi", "tests/deploy/clean_debian.py"} <= set(own_paths("pi"))
     assert not {path for path in own_paths("roads") if path.startswith(("tests/hil", "tests/proof"))}
     assert "docs" in own_paths("documents")
+    assert "docs/care.md" in own_paths("hil")
     assert "docs" not in own_paths("hil")
+
+
+def test_a_page_that_the_tests_of_a_room_name_is_among_what_they_are_made_of() -> None:
+    for test in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(r'"docs" / "([a-z-]+\.md)"', test.read_text("utf-8")):
+            assert {"docs", f"docs/{name}"} & {*own_paths(room_of(str(test.relative_to(ROOT))))}, (test, name)
 
 
 def test_the_page_says_all_that_it_is_told_and_is_read_back(tmp_path: Path) -> None:
@@ -52,6 +60,7 @@ def test_the_shipped_page_is_in_this_form() -> None:
         (PASSED, "stands"),
         (None, "never run whole"),
         (Run(8, 1, 0, "", 66, "", "c1", "p", "t", ""), "**failed**"),
+        (Run(0, 0, 9, "no QEMU", 66, "", "c1", "p", "t", ""), "no test ran"),
         (Run(9, 0, 0, "", 66, "", "c2", "other", "t", ""), "stale: the product has changed"),
         (Run(9, 0, 0, "", 66, "", "c2", "p", "other", ""), "stale: its tests have changed"),
     ],
@@ -73,6 +82,8 @@ def test_the_page_names_the_commits_and_what_did_not_run() -> None:
     assert "commits c1, c0, with no product change between" in said
     assert "3 tests did not run" in said
     assert "passed at commit c1." in whole(ALL, NOW)
+    dirty = Page(dict.fromkeys(ROOMS, Run(9, 0, 0, "", 66, "", "c1+", "p", "t", "")), {})
+    assert "passed at commit c1 and changes that are in no commit." in whole(dirty, NOW)
 
 
 def test_figures_of_tests_that_are_no_more_go_with_the_next_whole_run() -> None:
@@ -95,6 +106,9 @@ def test_a_report_of_pytest_is_counted() -> None:
     assert tests == [f"tests/pi/test_some.py::test_{name}" for name in ("a", "b", "c[1 2]", "d")]
 
 
+_ALL_TESTS = {room for room, paths in READS.items() if "tests" in paths}
+
+
 def test_a_version_tells_every_change_that_a_commit_would_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = ("controller/a.py", "tests/hil/test_a.py", "tests/pi/test_b.py", "tests/conftest.py", "proof/FIGURES.md")
     for file in files:
@@ -112,10 +126,10 @@ def test_a_version_tells_every_change_that_a_commit_would_have(tmp_path: Path, m
     second = versions.version()
     assert second.commit == f"{first.commit}+"
     assert second.product == first.product
-    assert {room for room in ROOMS if first.rooms[room] != second.rooms[room]} == {"hil"}
+    assert {room for room in ROOMS if first.rooms[room] != second.rooms[room]} == {"hil", *_ALL_TESTS}
     (tmp_path / "tests" / "pi" / "test_b.py").write_text("changed", "utf-8")
     third = versions.version()
-    assert {room for room in ROOMS if second.rooms[room] != third.rooms[room]} == {"hil", "pi"}
+    assert {room for room in ROOMS if second.rooms[room] != third.rooms[room]} == {"hil", "pi", *_ALL_TESTS}
     (tmp_path / "controller" / "new.py").write_text("", "utf-8")
     assert versions.version().product != third.product
 

@@ -8,7 +8,7 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain, takewhile, tee
+from itertools import chain, islice, takewhile, tee
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,6 +32,7 @@ from controller.daemon.record.stored_row import StoredRow
 from controller.daemon.record.tree_check import TreeCheck
 
 _LAST_ROW = 2**63 - 1
+_PORTION = 500
 
 
 _MOST_MS = 253_402_300_800_000  # the year 10000, which no clock tells
@@ -123,7 +124,9 @@ def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
 
 def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[bytes, Row]]:
     """The latest rows, `most` of them and up to an archive's or a shoe's rows more, or all; with each the fact's stored
-    bytes. Where an archive is gone, only the rows after it. Checked as by `read_rows`, and only reads, too."""
+    bytes. Where an archive is gone, only the rows after it. Checked as by `read_rows`, and only reads, too.
+
+    Whoever is slow over the rows does not keep the table from its journal: see `_portions`."""
     with reading(path) as db:
         wanted = 1 if most is None else max(1, last_row_of(db)[0] - most + 1)
         runs = [(run, file_of_run(run, recorded, *folders, beside(path))) for run, recorded in archived_runs(db)]
@@ -136,10 +139,29 @@ def read_latest(path: Path, most: int | None, *folders: Path) -> Iterator[tuple[
             opened = f"SELECT max(row) FROM fact WHERE {OPENED_A_SHOE} AND row <= ?"
             row = max(kept, db.execute(opened, (wanted,)).fetchone()[0] or kept)
             start = _from(db, path, row)
-        archived = (row for run, file in there for row in read_archive(file, run))
-        stored, again = tee(chain(archived, kept_rows(db, 1 if there else start[1])))
-        rows = _signed(db, path, _rows(path, stored, *start))
-        yield from ((raw.fact, row) for raw, row in zip(again, rows, strict=True))
+        whose, last = whose_journal(db, path), last_row_of(db)[0]
+    stored, again = tee(_portions(path, start[1], last, *folders))
+    rows = _signed_by(whose, path, _rows(path, stored, *start))
+    yield from ((raw.fact, row) for raw, row in zip(again, rows, strict=True))
+
+
+def _portions(path: Path, first: int, last: int, *folders: Path) -> Iterator[StoredRow]:
+    """The rows from `first` to `last`, with the journal closed between two portions: a reader keeps the table from
+    emptying the log that SQLite writes first. Meanwhile rows may have gone into an archive."""
+    while first <= last:
+        with reading(path) as db:
+            runs = archived_runs(db, "WHERE last_row >= ?", first)
+            portion = [] if runs else [*islice(kept_rows(db, first, last), _PORTION)]
+        if runs:
+            run, recorded = runs[0]
+            file = file_of_run(run, recorded, *folders, beside(path))
+            yield from (row for row in read_archive(file, run) if row.number >= first)
+            first = run.last_row + 1
+        elif not portion:
+            raise row_damaged(path, first, "it is missing")
+        else:
+            yield from portion
+            first = portion[-1].number + 1
 
 
 def read_open_shoe(path: Path) -> Iterator[Row]:
@@ -284,8 +306,12 @@ def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *fold
 
 
 def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator[Row]:
+    return _signed_by(whose_journal(db, path), path, rows)
+
+
+def _signed_by(whose: tuple[str, str, bytes], path: Path, rows: Iterable[Row]) -> Iterator[Row]:
     """These rows, each of their messages checked against its place and the journal's key."""
-    table, epoch, public_key = whose_journal(db, path)
+    table, epoch, public_key = whose
     for row in rows:
         for seq, body in enumerate(row.messages, row.first_seq):
             check_message(path, row.number, row.previous_head, body, f"{table}/{epoch}/{seq}", public_key)

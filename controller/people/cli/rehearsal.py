@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from subprocess import PIPE
 from tempfile import TemporaryFile
@@ -28,12 +29,13 @@ from controller import __version__
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp, seal
+from controller.daemon.clock import monotonic_s
 from controller.daemon.record.fact_json import fact_from_json
 from controller.daemon.record.journal_reading import read_latest, read_origin
 from controller.daemon.record.journal_rows import Row
 from controller.daemon.record.replay import refold, with_failures
 from controller.table.facts import ShoeOpened
-from controller.table.states import Table
+from controller.table.states import NoShoe, ShoeEnded, Table
 from controller.words.events import counted, event_sentence
 
 CHANGED = Path(__file__).parents[2] / "contract" / "changed.toml"
@@ -41,6 +43,8 @@ LATEST_ROWS = 60_000
 """So many rows are rehearsed before a switch, some eighty shoes: a minute or two on a Pi. A person rehearses all."""
 _ANSWER_S = 60.0
 """A Pi folds a row in a millisecond, and needs some seconds to begin."""
+_BEFORE_A_SWITCH_S = 1800.0
+"""The whole rehearsal of the latest rows takes no longer. A person who rehearses all may wait, or end it."""
 
 _Name = Annotated[str, Meta(pattern="^[a-z][a-z_0-9]*$")]
 
@@ -207,15 +211,25 @@ def _without(value: Any, path: Sequence[str]) -> Any:
 class _Other:
     """The far end of the pipes: a new version that may say anything, or nothing."""
 
-    def __init__(self, answers: BinaryIO, asks: BinaryIO) -> None:
+    def __init__(self, answers: BinaryIO, asks: BinaryIO, most_s: float) -> None:
         self._answers, self._asks = answers, asks
+        self._most_s, self._ends_s = most_s, monotonic_s() + most_s
         signal.signal(signal.SIGALRM, self._late)
 
+    def _wait(self) -> None:
+        """Let the wait that begins end in time."""
+        left_s = self._ends_s - monotonic_s()
+        if left_s <= 0:
+            raise TableError("rehearsal_failed", f"It has not told the past again within {self._most_s} s.", _DO)
+        signal.setitimer(signal.ITIMER_REAL, min(_ANSWER_S, left_s))
+
     def _late(self, *_: object) -> None:
+        if monotonic_s() >= self._ends_s:
+            self._wait()
         raise TableError("rehearsal_failed", f"It gave no answer within {_ANSWER_S} s.", _DO)
 
     def ask(self, asked: Asked) -> None:
-        signal.setitimer(signal.ITIMER_REAL, _ANSWER_S)
+        self._wait()
         try:
             _say(self._asks, asked)
         except BrokenPipeError as error:
@@ -246,7 +260,7 @@ class _Other:
         return answer.events
 
     def _line(self, of: str) -> bytes:
-        signal.setitimer(signal.ITIMER_REAL, _ANSWER_S)
+        self._wait()
         line = self._answers.readline(_LONGEST)
         signal.setitimer(signal.ITIMER_REAL, 0)
         if not line.endswith(b"\n"):
@@ -270,33 +284,61 @@ _DO = "Send this message to whoever made that version. The version that runs goe
 def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, asks: BinaryIO) -> str:
     """Rehearse the journal's past with whoever answers, and say in a sentence what was the same. Raises TableError
     `told_differently` at the first event that differs, `rehearsal_failed`, and what reading a journal raises."""
-    other = _Other(answers, asks)
+    other = _Other(answers, asks, inf if most is None else _BEFORE_A_SWITCH_S)
     hello = other.hello()
     judge, whose = Judge(hello), read_origin(journal)
-    ours: Table | None = None
-    shoes = events = left_out = 0
-    facts: dict[int, str] = {}
-    for row, failed in with_failures(_noting(read_latest(journal, most, archives), facts)):
-        raw, opens = facts.pop(row.number), isinstance(row.fact, ShoeOpened)
-        if failed or (ours is None and not opens):
-            continue
-        fresh = ours is None
-        try:
-            ours, made_here = _folded(ours, row, whose.table, whose.epoch)
-        except TableError:  # another version believed this fact: the next shoe is folded again
-            ours, left_out = None, left_out + 1
-            continue
+    past = _Past(whose.table, whose.epoch)
+    shoes = events = 0
+    for row, raw, fresh, made_here in past.of_ended_shoes(read_latest(journal, most, archives)):
         chain = row.previous_head.hex()
         other.ask(Asked(row.number, raw, fresh, whose.table, whose.epoch, row.stamp, chain, row.first_seq))
         told = tuple(map(_unsigned, row.messages))
         if differs := judge.differ(told, made_here, other.answer(row.number)):
             raise _told_differently(hello.version, row, told, *differs)
-        shoes, events = shoes + opens, events + len(told)
+        shoes, events = shoes + isinstance(row.fact, ShoeOpened), events + len(told)
     covered = (f" {_covered(each, count)}" for each, count in judge.covered.items() if count)
     but = " but for what is declared" if any(judge.covered.values()) else ""
     again = f"{counted(shoes, 'shoe')} with {counted(events, 'event')} told again, each event the same{but}."
-    left = f" {counted(left_out, 'shoe')} left out from a row on that this version cannot fold." if left_out else ""
-    return again + left + "".join(covered)
+    left = f" {counted(past.left_out, 'shoe')} left out from a row on that this version cannot fold." * (
+        past.left_out > 0
+    )
+    return again + left + " The open shoe was left out." * past.ends_open + "".join(covered)
+
+
+class _Past:
+    """The rows of shoes that have ended, folded by this version. The new version never learns of an open shoe's cards,
+    some of which lie face down: what it says is read by people, and it may be no friend."""
+
+    def __init__(self, table: str, epoch: str) -> None:
+        self._whose = table, epoch
+        self.left_out = 0
+        """Of so many shoes this version cannot fold the rest."""
+        self.ends_open = False
+
+    def of_ended_shoes(self, rows: Iterator[tuple[bytes, Row]]) -> Iterator[tuple[Row, str, bool, tuple[str, ...]]]:
+        """Each row with its fact as stored, whether it begins anew at a table of its rules, and the events that this
+        version makes of it."""
+        ours: Table | None = None
+        facts: dict[int, str] = {}
+        held: list[tuple[Row, str, bool, tuple[str, ...]]] = []
+        for row, failed in with_failures(_noting(rows, facts)):
+            raw, opens = facts.pop(row.number), isinstance(row.fact, ShoeOpened)
+            if failed or (ours is None and not opens):
+                continue
+            if opens:
+                yield from held
+                held.clear()
+            fresh = ours is None
+            try:
+                ours, made_here = _folded(ours, row, *self._whose)
+            except TableError:  # another version believed this fact: the next shoe is folded again
+                ours, self.left_out = None, self.left_out + 1
+                continue
+            held.append((row, raw, fresh, made_here))
+            if isinstance(ours.phase, NoShoe | ShoeEnded):
+                yield from held
+                held.clear()
+        self.ends_open = bool(held)
 
 
 def _noting(rows: Iterator[tuple[bytes, Row]], facts: dict[int, str]) -> Iterator[Row]:
