@@ -131,9 +131,9 @@ def _but(levels_cents: dict[str, int], meter: str) -> dict[str, int]:
 def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -> None:
     """A bet of two meters must feed both meters, as a bet of one meter feeds that meter."""
     grown_cents = []
-    for body in (table.lock(other, (1,), _MUCH_CENTS), table.lock(meter, (1,), _MUCH_CENTS, also=(other,))):
+    for first, also in ((other, ()), (meter, (other,))):
         before_cents = level(table, other)
-        table.send(body)
+        table.send(table.lock(first, (1,), _MUCH_CENTS, also=also))  # each in a round of its own, which is then voided
         committed(table)
         grown_cents.append(level(table, other) - before_cents)
         take_back(kit, table, (1,))
