@@ -165,6 +165,18 @@ class FarTable:
             "told": None,
         }
 
+    def shoe_closed(self) -> Message:
+        """The shoe is over: no award waits for this table's locks any more."""
+        return {
+            "type": "shoe_closed",
+            "reason": "closed_early",
+            "by": "Kit",
+            "rounds": self.round,
+            "wagered_rounds": self.round,
+            "cards_left": 400,
+            "commission_owed": [],
+        }
+
     def void(self, seats: Sequence[int]) -> Message:
         """The round is over without an outcome: these seats' wagers go back."""
         return {

@@ -73,6 +73,7 @@ def _no_less_than_shown(kit: PitKit) -> None:
                 f"The meter {meter} held {holds_cents} cents at a hit of {award.cents}, which was rejected. Then the"
                 f" meter is at {now_cents}."
             )
+        _leave(table, other)
 
 
 @_clause("P43")
@@ -94,6 +95,7 @@ def _in_the_order_of_the_locks(kit: PitKit) -> None:
             f"A hit won the meter's {first.cents} cents. Then a hit came whose wagers were locked a second before. It"
             f" has {second.cents} cents. The other must be pending anew with {due_cents}, and came with {anew()}."
         )
+    _leave(early, late)
 
 
 @_clause("P44")
@@ -104,8 +106,16 @@ def _waits_for_an_earlier_lock(kit: PitKit) -> None:
     which = "was locked after a round of another table, which is not over"
     kit.must_refuse(late, award, "verify", which=which)
     early.send(early.dealt((1,), ()))
-    committed(early)
+    _leave(early)
     kit.decide("verify", late, award)
+    _leave(late)
+
+
+def _leave(*tables: FarTable) -> None:
+    """Close the shoes of tables that locked by a word of the pit: an award waits for such a table until then."""
+    for table in tables:
+        table.send(table.shoe_closed())
+        committed(table)
 
 
 def _locked_one_after_the_other(early: FarTable, late: FarTable) -> tuple[str, int]:
