@@ -4,7 +4,8 @@ line."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
@@ -55,7 +56,9 @@ async def test_beats_go_on_with_what_each_said_and_one_that_raises_ends_them() -
     assert heard == [False, True, False]
 
 
-async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last() -> None:
+@asynccontextmanager
+async def beating_each_hour() -> AsyncIterator[tuple[Beats, list[bool]]]:
+    """Beats an hour apart of which one has come, and those that came."""
     heard: list[bool] = []
 
     def beat(again: bool) -> tuple[float, bool]:
@@ -65,10 +68,15 @@ async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last(
     beats = Beats(beat, 0.0)
     beating = asyncio.create_task(beats.keep_beating())
     await eventually(lambda: len(heard) == 1)
-    beats.soon()
-    await eventually(lambda: len(heard) == 2)
+    yield beats, heard
     beating.cancel()
     await asyncio.wait([beating])
+
+
+async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last() -> None:
+    async with beating_each_hour() as (beats, heard):
+        beats.soon()
+        await eventually(lambda: len(heard) == 2)
     beats.soon()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -76,22 +84,12 @@ async def test_a_beat_that_is_far_away_comes_soon_and_none_comes_after_the_last(
 
 
 async def test_a_beat_is_brought_forward_and_never_put_off() -> None:
-    heard: list[bool] = []
-
-    def beat(again: bool) -> tuple[float, bool]:
-        heard.append(again)
-        return 3600.0, False
-
-    beats = Beats(beat, 0.0)
-    beating = asyncio.create_task(beats.keep_beating())
-    await eventually(lambda: len(heard) == 1)
-    beats.soon(60.0)
-    due_s = beats._next.when()
-    assert due_s < asyncio.get_running_loop().time() + 100
-    beats.soon(600.0)
-    assert beats._next.when() == due_s
-    beating.cancel()
-    await asyncio.wait([beating])
+    async with beating_each_hour() as (beats, _):
+        beats.soon(60.0)
+        due_s = beats._next.when()
+        assert due_s < asyncio.get_running_loop().time() + 100
+        beats.soon(600.0)
+        assert beats._next.when() == due_s
 
 
 class _Disk:

@@ -1,5 +1,5 @@
-"""Loss and return of the pit's link, as facts of the table: who looks later sees from when to when the
-table did not find its pit well."""
+"""Loss and return of the pit's link, as facts of the table: who looks later sees from when to when the table did
+not find its pit well."""
 
 from __future__ import annotations
 

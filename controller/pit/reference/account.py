@@ -26,9 +26,9 @@ class MeterAccount(Struct, frozen=True):
     """How a meter came to its level, in cents: level + overflow = seeds + contributions
     + from_reserve - awards + returned + moved.
 
-    `seeds` is what the house put in. `contributions` is what wagers gave, less
-    what corrections took off. `returned` is what rejected awards gave back. Where other hits then shared that amount,
-    `awards` has the amount again. `carried` and `reserve_carried` are parts of a cent.
+    `seeds` is what the house put in. `contributions` is what wagers gave, less what corrections took off. `returned` is
+    what rejected awards gave back. Where other hits then shared that amount, `awards` has the amount again. `carried`
+    and `reserve_carried` are parts of a cent.
     """
 
     meter: str
