@@ -19,7 +19,13 @@ from tests.model.walk import NotAWalkError, Note, Walk, noted
 
 
 def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[str]]:
-    """How many notes of this table there are, and what in them no walk has. `sent` are its journal's events."""
+    """How many notes of this table there are, and what in them no walk has. `sent` are its journal's events, each of
+    which the pit has acknowledged.
+
+    A note is of a call, and one call commits, sends or acknowledges many events after an absence. So no number of notes
+    is due: the notes are all there where the walk ends with each event acknowledged, and no ack came before its event
+    was due.
+    """
     chains = ["0" * 64, *(json.loads(body)["chain"] for body in sent)]
     walk, acks, found = Walk(), list[tuple[str, int]](), list[str]()
     notes = [Note(what, tuple(told), *after) for what, told, *after in map(json.loads, file.read_text().splitlines())]
@@ -37,6 +43,8 @@ def findings(table: str, file: Path, sent: Sequence[bytes]) -> tuple[int, list[s
                 found.append(f"{table}: the ack of event {seq} has another chain than the journal")
     if [seq for _, seq in sorted(acks)] != sorted(seq for _, seq in acks):
         found.append(f"{table}: the pit's acknowledgements went back")
+    if walk.acked < len(sent):
+        found.append(f"{table}: by its notes {walk.acked} of {len(sent)} events are acknowledged")
     return len(notes), found
 
 

@@ -62,7 +62,7 @@ class Walk:
     def __init__(self, window: int = 50) -> None:
         self._most = window
         self._phase = ""
-        self._acked = self._head = self._cursor = self._claimed = self._known = 0
+        self.acked = self._head = self._cursor = self._claimed = self._known = 0
         self._window = window
         self._last_at = ""
         self.ever_sent = 0
@@ -70,13 +70,13 @@ class Walk:
     def take(self, note: Note) -> None:
         """Take the next note. Raises NotAWalkError."""
         getattr(self, f"_take_{note.what}")(*note.told)
-        if (self._phase, self._acked) != (note.phase, note.acked):
-            raise NotAWalkError(f"after {note} the table should be {self._phase} with {self._acked} acknowledged")
+        if (self._phase, self.acked) != (note.phase, note.acked):
+            raise NotAWalkError(f"after {note} the table should be {self._phase} with {self.acked} acknowledged")
 
     def _take_started(self, acked: int, head: int) -> None:
         _must(head >= self._head, "a start brings no event away from the journal")
         _must(acked <= head, "no more is marked as acknowledged than the journal has")
-        self._phase, self._acked, self._head, self._known = "OFFLINE", acked, head, head
+        self._phase, self.acked, self._head, self._known = "OFFLINE", acked, head, head
         self._cursor, self._claimed, self._window, self._last_at = acked, 0, self._most, ""
 
     def _take_committed(self, head: int, *_: float) -> None:
@@ -106,7 +106,7 @@ class Walk:
         early = at < self._last_at
         if self._phase == "BEHIND":
             if fits and at > self._last_at:
-                self._last_at, self._claimed, self._acked = at, 0, seq
+                self._last_at, self._claimed, self.acked = at, 0, seq
                 self._stream(self._most)
         elif early:
             if fits:
@@ -117,24 +117,24 @@ class Walk:
             self._last_at, self._claimed, self._phase = at, 0, "BEHIND"
         else:
             self._last_at, self._claimed = at, 0
-            if seq != self._acked:
+            if seq != self.acked:
                 self._window = min(2 * self._window, self._most)
-            self._acked, self._cursor = seq, max(self._cursor, seq)
+            self.acked, self._cursor = seq, max(self._cursor, seq)
             if self._phase == "ASKING" or (self._phase == "REFUSED" and seq == self._head):
                 self._stream(self._most)
 
     def _take_due(self, first: int, last: int) -> None:
         _must(self._phase in ("STREAMING", "REFUSED"), "no event is sent before the pit's last word is known")
-        _must(first in (self._cursor + 1, self._acked + 1), "events go out in order, or again from the oldest")
+        _must(first in (self._cursor + 1, self.acked + 1), "events go out in order, or again from the oldest")
         _must(last <= self._head, "no event is sent that the journal does not hold")
-        _must(first > self._acked, "no event is sent that the pit has acknowledged")
+        _must(first > self.acked, "no event is sent that the pit has acknowledged")
         if self._phase == "REFUSED":
-            _must(first == last == self._acked + 1, "after a refusal the oldest event is offered alone")
+            _must(first == last == self.acked + 1, "after a refusal the oldest event is offered alone")
             self._known = max(self._known, last)
         else:
             if first != self._cursor + 1 and self._window < self._most:
                 self._window = 1
-            _must(last <= max(self._acked, self._claimed) + self._window, "no more is under way than the window")
+            _must(last <= max(self.acked, self._claimed) + self._window, "no more is under way than the window")
             self._cursor, self._known = last, max(self._known, last)
         self.ever_sent = max(self.ever_sent, last)
 
@@ -147,11 +147,11 @@ class Walk:
             self._window = self._most
         if code >= REFUSED_FROM and self._phase == "STREAMING":
             self._phase = "REFUSED"
-        elif code < REFUSED_FROM and self._phase == "REFUSED" and seq == self._acked + 1:
+        elif code < REFUSED_FROM and self._phase == "REFUSED" and seq == self.acked + 1:
             self._stream(self._most)
 
     def _stream(self, window: int) -> None:
-        self._phase, self._window, self._cursor = "STREAMING", window, self._acked
+        self._phase, self._window, self._cursor = "STREAMING", window, self.acked
 
 
 def _must(holds: bool, rule: str) -> None:
