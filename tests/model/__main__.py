@@ -13,26 +13,14 @@ from time import perf_counter
 from tests.model import award_defects, awards, leadership, second
 from tests.model.award_defects import Defect
 from tests.model.defects import DEFECTS, with_defect
-from tests.model.explore import DEAD_END, INVARIANTS, Found, explore
-from tests.model.world import Bounds
-
-_WORLDS = (
-    Bounds(1, 1, 0, 1),
-    Bounds(1, 1, 0, 0, 1),
-    Bounds(1, 1, 0, 0, 2),
-    Bounds(2, 1, 0),
-    Bounds(2, 0, 1),
-    Bounds(2, 0, 0, 0, 0, 1),
-    Bounds(3, 0, 0),
-    Bounds(2, 1, 1),
-)
+from tests.model.explore import DEAD_END, INVARIANTS, WORLDS, Found, explore
 
 
 def main() -> int:
     """Print states, depth and time of each world, and what each defect breaks. Returns 1 where a rule does not hold."""
     print("Always:", *(f"  {rule}" for rule in INVARIANTS), "Never:", f"  {DEAD_END}", sep="\n")
     wrong = 0
-    for world in _WORLDS:
+    for world in WORLDS:
         found = explore(with_defect(None), world)
         wrong += found.broken is not None
         _say(f"{world}", found)

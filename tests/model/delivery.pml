@@ -47,9 +47,8 @@ byte held_or_sent = 0;     /* what the journal held at the start, and what was s
 byte claimed = 0;          /* acks that were refused for their time alone claim so much */
 byte believed = 0;         /* the time of the last believed ack: AT(i) that of said[i], one less: just before it */
 
-/* what is under way */
+/* what may come */
 int sent = 0;              /* every event that ever went out: a set of histories */
-int under_way = 0;         /* those to which nothing has happened yet */
 byte said[SAID];           /* acks that may come, each the history that the pit had */
 byte saids = 0;
 
@@ -65,18 +64,21 @@ c_decl {
     \#include <stdio.h>
     \#include <stdlib.h>
     \#include <string.h>
-    static unsigned long long *seen, seen_size, seen_count;
-    static int known(unsigned long long word) {
+    typedef unsigned __int128 word_of_a_state;
+    static word_of_a_state *seen;
+    static unsigned long long seen_size, seen_count;
+    static int known(word_of_a_state word) {
         unsigned long long at, k;
         if (2 * seen_count >= seen_size) {
-            unsigned long long *old = seen, old_size = seen_size;
+            word_of_a_state *old = seen;
+            unsigned long long old_size = seen_size;
             seen_size = old_size ? 2 * old_size : 65536;
             seen = calloc(seen_size, sizeof *seen);
             seen_count = 0;
             for (k = 0; k < old_size; k++) if (old[k]) known(old[k]);
             free(old);
         }
-        for (at = (word * 0x9E3779B97F4A7C15ULL) % seen_size; seen[at]; at = (at + 1) % seen_size)
+        for (at = ((unsigned long long) (word ^ word >> 64) * 0x9E3779B97F4A7C15ULL) % seen_size; seen[at]; at = (at + 1) % seen_size)
             if (seen[at] == word) return 1;
         seen[at] = word;
         seen_count++;
@@ -88,12 +90,11 @@ c_decl {
 /* Print each state once: what the page speaks of, packed into one number. */
 inline tell() {
     c_code {
-        unsigned long long word = 1;
-        BITS(now.journal, 4); BITS(now.marked, 2); BITS(now.ledger, 4); BITS(now.acked, 2); BITS(now.phase, 2);
-        BITS(now.connected, 1); BITS(now.kills, 1); BITS(now.backs, 1); BITS(now.restores, 1);
-        BITS(now.sent & 0xffff, 16); BITS(now.under_way & 0xffff, 16);
-        BITS(now.said[0], 4); BITS(now.said[1], 4); BITS(now.said[2], 4);
-        if (!known(word)) printf("state %llu\n", word);
+        word_of_a_state word = 1;
+        BITS(now.journal, 5); BITS(now.marked, 3); BITS(now.ledger, 5); BITS(now.acked, 3); BITS(now.phase, 2);
+        BITS(now.connected, 1); BITS(now.kills, 1); BITS(now.backs, 1); BITS(now.restores, 1); BITS(now.sent, 32);
+        BITS(now.said[0], 5); BITS(now.said[1], 5); BITS(now.said[2], 5);
+        if (!known(word)) printf("state %llx%016llx\n", (unsigned long long) (word >> 64), (unsigned long long) word);
     }
 }
 
@@ -225,8 +226,7 @@ end:
         do
         :: cursor < n ->
             cursor++;
-            sent = sent | (1 << PREFIX(journal, cursor));
-            under_way = under_way | (1 << PREFIX(journal, cursor))
+            sent = sent | (1 << PREFIX(journal, cursor))
         :: else -> break
         od;
         held_or_sent = LARGER(held_or_sent, n);
@@ -243,20 +243,7 @@ end:
 active proctype Link() {
 end:
     do
-    :: atomic { under_way != 0 -> /* an event comes to the pit */
-        i = 2;
-        do
-        :: i < 31 -> i++
-        :: HAS(under_way, i) -> break
-        :: i == 31 -> i = 0; break
-        od;
-        if
-        :: i > 0 -> under_way = under_way & ~(1 << i); take(i)
-        :: else
-        fi;
-        judge()
-       }
-    :: atomic { sent != 0 -> /* an event comes once more */
+    :: atomic { sent != 0 -> /* an event comes to the pit, the first time or again */
         i = 2;
         do
         :: i < 31 -> i++
@@ -269,7 +256,6 @@ end:
         fi;
         judge()
        }
-    :: atomic { under_way != 0 -> under_way = 0; judge() }
     :: atomic { connected -> connected = 0; if :: phase != BEHIND -> phase = OFFLINE :: else fi; judge() }
     od
 }
@@ -290,7 +276,6 @@ end:
         :: ledger > 1 -> ledger = ledger / 2
         :: break
         od;
-        under_way = 0;
         ack();
         judge()
        }

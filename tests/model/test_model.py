@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.model.defects import DEFECTS, Defect, with_defect
-from tests.model.explore import DEAD_END, explore
+from tests.model.explore import DEAD_END, WORLDS, explore
 from tests.model.world import Bounds
 
 
@@ -18,6 +20,14 @@ def test_all_holds_in_the_smallest_world() -> None:
 @pytest.mark.parametrize("defect", [DEFECTS[0], DEFECTS[12]])
 def test_a_planted_defect_is_found(defect: Defect) -> None:
     assert explore(with_defect(defect), defect.world).broken is not None
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("world", WORLDS)
+def test_all_holds_in_larger_worlds(world: Bounds, figure: Callable[[str], None]) -> None:
+    found = explore(with_defect(None), world)
+    assert found.broken is None, found.way
+    figure(f"{world}: {found.states:,} states, {found.depth} deep")
 
 
 @pytest.mark.proof

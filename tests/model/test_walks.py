@@ -43,4 +43,4 @@ def test_walks_of_a_delivery_with_a_planted_defect_do_not() -> None:
     for defect in DEFECTS:
         if not defect.becomes.endswith(_HOLDS_UP):
             with pytest.raises((NotAWalkError, BrokenError)):
-                _walked(defect, 20)
+                _walked(defect, 40)

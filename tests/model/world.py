@@ -6,8 +6,12 @@ never, late, twice or in another order: so whatever was ever sent can come at an
 acks can do no more. The table is killed at any step, the pit's ledger becomes an older copy, its clock is set back,
 the table's journal becomes an older copy, and the broker refuses.
 
-Some steps are *calm*: nothing is lost but what was lost before, and nobody repeats an old word. From every state calm
-steps must lead to the end at which all is acknowledged.
+Some steps are *calm*: nothing is lost, and nobody repeats an old word. From every state calm steps must lead to the end
+at which all is acknowledged.
+
+What is on its way and what was lost are not told apart, since either may come at a later step or never. So a state says
+what was ever sent, and the calm steps have to do without what may still be on its way: all of it may be lost. What a
+calm step sends comes to the pit at once and in order. That is one of the ways of a calm link, and one way is enough.
 
 A state is a value: two ways to the same state are explored once. So times are forgotten, but for what they decide. Of a
 time at the table only counts whether it has come; of the times in acks only counts their order.
@@ -15,8 +19,8 @@ time at the table only counts whether it has come; of the times in acks only cou
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -56,8 +60,7 @@ class State(NamedTuple):
     """The world at a moment. An event is a letter: a journal that was an older copy goes on with other letters.
 
     `journal` is what the table has written, `marked` how far it noted the pit to be. `ledger` is what the pit has
-    committed, `ever` all that it once had committed. `sent` are the events that went out, each with those before it,
-    and `on_the_way` those of them that nothing has happened to yet.
+    committed, `ever` all that it once had committed. `sent` are the events that went out, each with those before it.
     `said` are the pit's last acks, `newest` the time of the latest one that this run of the table has heard. `spent`
     counts the misfortunes, in the order of `Bounds`.
     """
@@ -71,7 +74,6 @@ class State(NamedTuple):
     ever: frozenset[str] = frozenset({""})
     clock: int = 1
     sent: frozenset[str] = frozenset()
-    on_the_way: frozenset[str] = frozenset()
     said: tuple[Ack, ...] = ()
     newest: int = 0
     spent: Bounds = Bounds(*[0] * 6)
@@ -89,7 +91,6 @@ class State(NamedTuple):
             rank[self.clock],
             rank[self.newest],
             self.sent,
-            self.on_the_way,
             said,
             self.spent,
         )
@@ -104,6 +105,8 @@ class World:
         self._of = guarantee
         self._bounds = bounds
         self._starts_noted = starts_noted
+        names = vars(self._started(0, 0)).keys() - {*_FORGOTTEN, "_last_at"}
+        self._counts = attrgetter(*sorted(names))
 
     def begin(self) -> State:
         """The world before anything happened."""
@@ -113,46 +116,47 @@ class World:
         """What can happen now, whether that is calm, and the world after it. Raises BrokenError."""
         for name, after in (*self._at_the_table(state), *self._on_the_link(state)):
             yield name, True, self._held(after)
-        for name, after in (*self._repeated(state), *self._misfortunes(state)):
+        for name, due, after in self._sendings(state):
+            yield name, False, self._held(after)
+            for seq in due:
+                after = self._taken(after, state.journal[:seq])
+            yield f"{name}, and the pit takes them", True, self._held(after)
+        for name, after in (*self._come_once_more(state), *self._misfortunes(state)):
             yield name, False, self._held(after)
 
     def _at_the_table(self, state: State) -> Iterator[tuple[str, State]]:
         if len(state.journal) < self._bounds.events:
-            table, letter = copy.copy(state.delivery), "abc"[state.spent.restores]
+            table, letter = _copy(state.delivery), "abc"[state.spent.restores]
             table.committed(len(state.journal) + 1, NOW_S)
             yield "the table writes an event", state._replace(delivery=table, journal=state.journal + letter)
         if state.delivery.acked_seq != state.marked:
             yield "the table marks how far the pit is", state._replace(marked=state.delivery.acked_seq)
-        for now_s, when in ((NOW_S, "now"), (LATER_S, "after a while")):
-            table = copy.copy(state.delivery)
-            if due := table.due(now_s):
-                _allowed(due, table, self._of.WINDOW)
-                sent = state.sent.union(state.journal[:seq] for seq in due)
-                going = state.on_the_way.union(state.journal[:seq] for seq in due)
-                yield f"the table sends {[*due]} {when}", state._replace(delivery=table, sent=sent, on_the_way=going)
         if not state.connected:
-            table = copy.copy(state.delivery)
+            table = _copy(state.delivery)
             table.connected()
             yield "the table connects", state._replace(delivery=table, connected=True)
         elif not state.said:
-            table = copy.copy(state.delivery)
+            table = _copy(state.delivery)
             table.nothing_retained(NOW_S)
             yield "the broker retains no ack", state._replace(delivery=table)
 
+    def _sendings(self, state: State) -> Iterator[tuple[str, range, State]]:
+        for now_s, when in ((NOW_S, "now"), (LATER_S, "after a while")):
+            table = _copy(state.delivery)
+            if due := table.due(now_s):
+                _allowed(due, table, self._of.WINDOW)
+                sent = state.sent.union(state.journal[:seq] for seq in due)
+                yield f"the table sends {[*due]} {when}", due, state._replace(delivery=table, sent=sent)
+
     def _on_the_link(self, state: State) -> Iterator[tuple[str, State]]:
-        for event in sorted(state.on_the_way):
-            rest = state._replace(on_the_way=state.on_the_way - {event})
-            yield f"event {event!r} comes to the pit", self._taken(rest, event)
         if state.connected and state.said:
             yield f"{state.said[-1]} comes to the table", self._heard(state, state.said[-1])
         if state.connected and self._bounds.refusals:
             yield from self._of_the_broker(state, 0)
 
-    def _repeated(self, state: State) -> Iterator[tuple[str, State]]:
+    def _come_once_more(self, state: State) -> Iterator[tuple[str, State]]:
         for event in sorted(state.sent):
-            yield f"event {event!r} comes once more", self._taken(state, event)
-        if state.on_the_way:
-            yield "what was on its way is lost", state._replace(on_the_way=frozenset())
+            yield f"event {event!r} comes to the pit", self._taken(state, event)
         if state.connected:
             for ack in state.said[:-1]:
                 yield f"{ack} comes late", self._heard(state, ack)
@@ -160,10 +164,10 @@ class World:
     def _misfortunes(self, state: State) -> Iterator[tuple[str, State]]:
         spent, most = state.spent, self._bounds
         if state.connected:
-            table = copy.copy(state.delivery)
+            table = _copy(state.delivery)
             table.disconnected(NOW_S)
             yield "the connection is cut", state._replace(delivery=table, connected=False)
-            table = copy.copy(state.delivery)
+            table = _copy(state.delivery)
             table.pit_came(NOW_S)
             yield "a pit begins to listen", self._acked(state._replace(delivery=table))
         if spent.kills < most.kills:
@@ -176,7 +180,6 @@ class World:
             for seq in range(len(state.ledger)):
                 older = state._replace(
                     ledger=state.ledger[:seq],
-                    on_the_way=frozenset(),
                     spent=spent._replace(goes_back=spent.goes_back + 1),
                 )
                 yield f"the pit's ledger is a copy of event {seq}", self._acked(older)
@@ -201,7 +204,7 @@ class World:
         for seq in range(state.delivery.acked_seq + 1, len(state.journal) + 1):
             if state.journal[:seq] not in state.sent:
                 continue
-            table = copy.copy(state.delivery)
+            table = _copy(state.delivery)
             table.published(seq, code, NOW_S)
             yield f"the broker {'refuses' if code else 'takes'} event {seq}", state._replace(delivery=table)
 
@@ -220,7 +223,7 @@ class World:
 
     def _heard(self, state: State, ack: Ack) -> State:
         """The table hears an ack."""
-        table = copy.copy(state.delivery)
+        table = _copy(state.delivery)
         own = self._chain(state.journal[: ack.seq]) if 0 < ack.seq <= len(state.journal) else None
         table.acked(AckWord("t", "e", ack.seq, ack.history, f"{ack.at:06d}"), own, NOW_S)
         early = ack.at < state.newest and not state.spent.clock_back
@@ -240,9 +243,14 @@ class World:
         table = state.delivery
         table._act_at_s = 0.0 if table._act_at_s <= NOW_S else NOW_S + 1
         table._resend_after_s, table._streamed_s, table._silent_since_s = 0.0, None, None
-        values = [value for name, value in vars(table).items() if name not in _FORGOTTEN and name != "_last_at"]
-        last_at = table._last_at
-        return state._replace(held=(*values, int(last_at or 0)))
+        return state._replace(held=(*self._counts(table), int(table._last_at or 0)))
+
+
+def _copy(table: Any) -> Any:
+    """What `copy.copy` does, in a third of its time."""
+    other = object.__new__(type(table))
+    vars(other).update(vars(table))
+    return other
 
 
 def _allowed(due: range, table: Any, window: int) -> None:
