@@ -34,6 +34,9 @@ SIZES = {"monitor": (1920, 1080), "small": (1280, 720), "portrait": (1080, 1920)
 MORE_SIZES = {"panel": (800, 480), "panel upright": (480, 800), "old": (1024, 768)}
 """Of monitors that a house may have from elsewhere."""
 
+_4K = (3840, 2160)
+"""As "monitor", in letters twice as large: only pictures are made of it."""
+
 _TALL = (1600, 1560)
 """As much of the technician's page as a picture of it has."""
 
@@ -59,6 +62,10 @@ for (const [each, box] of boxes) {
     if (box.right > edge.right + 0.05 || box.left < edge.left - 0.05 || box.bottom > edge.bottom + 2)
       unfit.push(`${ellipsis ? 'shortened' : 'cut off'}: ${said}`);
   }
+}
+for (const [each, box] of boxes) {
+  const head = each.closest('h3'), edge = head?.parentElement.getBoundingClientRect();
+  if (head && box.right > edge.right + 0.05) unfit.push(`past its box: ${head.textContent.trim()}`);
 }
 for (const card of document.querySelectorAll('.card')) {
   const box = card.getBoundingClientRect(), edge = card.closest('.zone, .seat-hand').getBoundingClientRect();
@@ -166,8 +173,8 @@ class Browser:
         self._driver.get(url)
 
     def size(self, name: str) -> None:
-        """Give the window a size by its name in SIZES or MORE_SIZES, or "tall", and wait until it is drawn anew."""
-        width, height = {"tall": _TALL, **SIZES, **MORE_SIZES}[name]
+        """Give the window a size by its name in SIZES or MORE_SIZES, "4k" or "tall"; wait until it is drawn anew."""
+        width, height = {"tall": _TALL, "4k": _4K, **SIZES, **MORE_SIZES}[name]
         if self.read("[innerWidth, innerHeight]") == [width, height]:
             return
         self.run(

@@ -54,12 +54,22 @@ def page(chromium: Browser) -> Iterator[Page]:
         chromium.leave()
 
 
-def every_pose() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """A size and a language: with the proof all of them, else each size once."""
+TIGHT = ("monitor", "portrait", "phone")
+"""The sizes with the least room for each layout. The others are as "monitor" or "portrait", in proportion or with more
+room."""
+
+
+def every_pose(turn: int = 0) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A size and a language: with the proof each language at each tight size and at one other, another one with each
+    `turn`; else each size once."""
     sizes = [*SIZES, *MORE_SIZES]
-    if samples.at_length:
-        return ((size, languages) for languages in CHOICES for size in sizes)
-    return zip(sizes, cycle(CHOICES), strict=False)
+    if not samples.at_length:
+        yield from zip(sizes, cycle(CHOICES), strict=False)
+        return
+    others = [size for size in sizes if size not in TIGHT]
+    for place, languages in enumerate(CHOICES):
+        for size in (*TIGHT, others[(place + turn) % len(others)]):
+            yield size, languages
 
 
 _LONGEST_WAITS = ("shoe_ended", "wagers_open_last")
@@ -93,17 +103,20 @@ def test_no_amount_is_cut_and_none_is_smaller_than_another(page: Page) -> None:
         assert sizes[0] == sizes[1] == sizes[2] == sizes[3], "a jackpot that has grown is not written smaller"
 
 
+HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
+
+
 @pytest.mark.proof
-@pytest.mark.parametrize("house", sorted(path.stem for path in TABLES.glob("*.toml")))
+@pytest.mark.parametrize("house", HOUSES)
 def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
+    """Also what says that the table has stopped. Over all houses each language is looked at in each size."""
     table = TableUnderTest(load(TABLES / f"{house}.toml").rules).open_shoe("2H 3H 4H")
-    for stopped in (False, True):
-        if stopped:
-            table.draw("??")
-        for size, languages in every_pose():
-            page.browser.size(size)
-            page.speak(*languages)
-            page.pose(parts(table))
+    poses = [parts(table), parts(table.draw("??"))]
+    for size, languages in every_pose(HOUSES.index(house)):
+        page.browser.size(size)
+        page.speak(*languages)
+        for told in poses:
+            page.pose(told)
             assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
@@ -187,6 +200,19 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
         assert page.browser.read("document.getElementById('hit').hidden")
         assert page.browser.text(".seat[data-seat='4'] .award") == "$25Royal 9"
         assert page.browser.unfit() == []
+
+
+def test_a_hit_of_ten_figures_is_whole_in_its_panel_and_at_its_seat(page: Page) -> None:
+    """Found in a picture: on an upright monitor both were cut."""
+    cents = 9_999_999_999
+    for size in SIZES:
+        page.browser.size(size)
+        page.browser.run("localStorage.clear()")
+        page.load()
+        _seven(page, replace(_hit(4), shown_cents=cents, cents=cents))
+        assert page.browser.text("#hit .amount") == "$99,999,999.99"
+        assert page.browser.unfit() == [], size
+    page.load()
 
 
 _MOVED = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).flatMap((rule) =>

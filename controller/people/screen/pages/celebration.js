@@ -48,6 +48,7 @@ function drawHits(isNew) {
   const seat = known.placard.seats.find((each) => each.seat === hits[0].at[2]);
   const small = (said) => (said ? el("div", "staff turns", ...words(said)) : null);
   const amounts = hits.map((hit) => el("div", "amount", hit.amount));
+  $("hit").style.setProperty("--ems", Math.max(1, ...hits.map((hit) => ems(hit.amount ?? ""))));
   $("hit").replaceChildren(
     el("div", "what", ...words(hits[0].title)),
     el("div", "who", el("span", "", ...words(hits[0].seat)), seat?.k9.length ? el("span", "k9", ...seat.k9.map(suitSign)) : null),

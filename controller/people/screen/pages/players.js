@@ -7,6 +7,7 @@ const STALE_MS = 30000; // amounts of so long ago are shown no more
 const ROLL_MS = 900;
 const KIOSK_MS = 4000;
 const SHORT_AMOUNT = 7; // letters of an amount that is told at a seat on a phone
+const WIDE_AMOUNT = 10; // letters of an amount for which a seat on an upright monitor is too narrow
 const LONG = 20; // letters of a limit that is told in a sentence
 const SHORT = 19; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -177,7 +178,7 @@ function drawSeatHands(hands) {
     const now = known.hand.seats[seat] || {};
     const here = old.get(seat) || el("div", "seat-hand");
     here.dataset.seat = seat;
-    here.className = `seat-hand ${now.sign || ""}${its.length > 1 ? " split" : ""}${dealt.length ? "" : " free"}`;
+    here.className = `seat-hand ${now.sign || ""}${its.length > 1 ? " split" : ""}${its.some((hand) => hand.cards.length) ? "" : " free"}`;
     if (here.children.length !== its.length + 1) here.replaceChildren(el("div", "n"), ...its.map(() => el("div", "one", el("div", "cards"), el("div", "total"), el("div", "result stacked"))));
     here.firstChild.replaceChildren(el("span", "", ...words(label)), signOf(now) ?? "");
     its.forEach((hand, place) => {
@@ -226,7 +227,9 @@ function drawSeats() {
     const hit = now.sign === "hit";
     if (hit && now.award) {
       const { amount, name } = now.award;
-      told.push(el("div", amount.length > SHORT_AMOUNT ? "award long" : "award", el("b", "", amount), name && el("span", "turns", ...words(name))));
+      const long = amount.length > WIDE_AMOUNT ? " long wide" : amount.length > SHORT_AMOUNT ? " long" : "";
+      told.push(el("div", `award${long}`, el("b", "", amount), name && el("span", "turns", ...words(name))));
+      told.at(-1).style.setProperty("--letters", amount.length);
     }
     const result = hit ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
     if (result) {

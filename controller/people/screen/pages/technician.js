@@ -54,7 +54,7 @@ function drawFelt() {
   const seats = [...new Set([...Object.keys(wiring.lamps), ...Object.keys(wiring.inputs)].filter((name) => name.startsWith("seat_")).map((name) => Number(name.slice(5))))].sort((a, b) => a - b);
   seats.forEach((seat, place) => {
     const along = seats.length === 1 ? 0 : 1 - (2 * place) / (seats.length - 1); // 1 at the dealer's left, -1 at the right
-    const x = 500 + 360 * along, y = 372 - 158 * along ** 2, apart = `seat_${seat}` in wiring.inputs ? Math.min(32, 190 / seats.length) : 0;
+    const x = 500 + 342 * along, y = 372 - 158 * along ** 2, apart = `seat_${seat}` in wiring.inputs ? Math.min(32, 190 / seats.length) : 0;
     lamp(`seat_${seat}`, x - apart, y, `seat ${seat}`);
     input(`seat_${seat}`, x + apart, y, "sensor");
   });
