@@ -7,6 +7,8 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -14,6 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from controller.daemon.record.journal_reading import read_rows
+from controller.people.cli.main import main
 from controller.people.screen.wording import words
 from controller.rules.roads.marks import DERIVED
 from controller.table.faults import FAULTS
@@ -157,6 +160,14 @@ def shows_the_stop(browser: Browser, code: str) -> None:
         assert words(language)["stop"][code] in browser.text(f"#stop [lang={language}]")
 
 
+def status_names_the_page(showing: Showing) -> None:
+    """Check that `tablectl status` says who sees the page, as the technician's page does."""
+    said = StringIO()
+    with redirect_stdout(said):
+        assert main(["status", str(showing.table), "--screen", showing.url.split("/")[2]]) == 0
+    assert said.getvalue().splitlines()[-1].startswith("players' page: A browser shows it; no attached monitor")
+
+
 def metrics_tell(showing: Showing) -> None:
     """Check that the metrics tell the table as it is, and have every name that the board and the alert rules ask
     for."""
@@ -203,6 +214,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         showing.screen_returns()
         browser.until("document.getElementById('screen-away').hidden")
         metrics_tell(showing)
+        status_names_the_page(showing)
         browser.open(f"{showing.url}?lang=vi")  # a page opened late
         shown_of(browser, showing)
         shows_the_day(browser, showing)

@@ -4,11 +4,12 @@ elsewhere."""
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from starlette.applications import Starlette
@@ -18,7 +19,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from controller.contract.face.feed import FeedLine
+from controller.contract.face.page import PageCode
 from controller.daemon.control.lines import line
+from controller.people.cli import page as page_
+from controller.people.cli.page import page_line
 from controller.people.screen import audience as audience_
 from controller.people.screen import feed as feed_
 from controller.people.screen import server, web
@@ -27,6 +31,7 @@ from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.server import Screen, Sockets, application
 from controller.people.screen.technicians import page_standing
+from controller.words.language import language
 from tests.support.tables import TableUnderTest
 from tests.support.told import healthy
 
@@ -119,21 +124,42 @@ def test_a_monitor_that_paints_nothing_is_seen_and_nobody_elsewhere_paints_for_i
     monkeypatch.setattr(audience_, "time", SimpleNamespace(monotonic=lambda: now_s))
     here, elsewhere = place_of(("127.0.0.1", 1)), place_of(("192.0.2.7", 1))
     kiosks = Kiosks()
-    assert page_standing(kiosks.paints(20), 0) == (False, "No browser shows it.")
-    assert page_standing(kiosks.paints(20), 1) == (True, "in a browser")
+    assert page_standing(kiosks.paints(20), 0) == "page_unseen"
+    assert page_standing(kiosks.paints(20), 1) == "page_in_browser"
     kiosks.age_s(here, "a")
     kiosks.age_s(elsewhere, "b")
     kiosks.painted(elsewhere, "b")
-    up, why = page_standing(kiosks.paints(20), 3)
-    assert not up
-    assert "table-kiosk" in why
+    assert page_standing(kiosks.paints(20), 3) == "page_dark"
     kiosks.painted(here, "a")
-    assert page_standing(kiosks.paints(20), 1) == (True, "on the attached monitor")
+    assert page_standing(kiosks.paints(20), 1) == "page_on_monitor"
     now_s += 21
-    assert not page_standing(kiosks.paints(20), 3)[0]
+    assert page_standing(kiosks.paints(20), 3) == "page_dark"
     kiosks.age_s(here, "again")  # another browser was started
     kiosks.painted(here, "again")
-    assert page_standing(kiosks.paints(20), 1)[0]
+    assert page_standing(kiosks.paints(20), 1) == "page_on_monitor"
+
+
+def test_status_says_in_words_what_the_screen_says_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert json.loads(answered(a_screen(), "/standing")[2]) is None, "no table was heard"
+    said = {code: page_line_of(monkeypatch, {"table": "t-0", "code": code, "for_s": 7}) for code in get_args(PageCode)}
+    assert {line.split(": ")[0] for line in said.values()} == {"players' page"}
+    assert all("7 s" in line for line in said.values())
+    assert "table-kiosk" in said["page_dark"]
+    assert len({*said.values()}) == len(said)
+    assert "is of the table t-1" in page_line_of(monkeypatch, {"table": "t-1", "code": "page_dark", "for_s": 7})
+    for strange in (None, {"table": "t-0", "code": "\x1b[31m", "for_s": 7}, {}, "<html>"):
+        assert page_line_of(monkeypatch, strange) == "players' page: no screen answers at 127.0.0.1:8080"
+    monkeypatch.undo()
+    for nowhere in ("127.0.0.1:1", "127.0.0.1:x", ""):
+        assert page_line(nowhere, "t-0", language("en")).startswith("players' page: no screen answers at")
+
+
+def page_line_of(monkeypatch: pytest.MonkeyPatch, told: object) -> str:
+    """The line of the status of table t-0 where a server answers with this."""
+    answer = SimpleNamespace(read=lambda most: json.dumps(told).encode()[:most])
+    asked = SimpleNamespace(request=lambda *_: None, getresponse=lambda: answer, close=lambda: None)
+    monkeypatch.setattr(page_, "HTTPConnection", lambda *_, **__: asked)
+    return page_line("127.0.0.1:8080", "t-0", language("en"))
 
 
 def test_frames_are_not_shown_without_a_supervisors_screen() -> None:

@@ -21,6 +21,7 @@ from controller.contract.face.status import Status
 from controller.contract.face.table import PublicRound
 from controller.daemon.config import load
 from controller.daemon.control.feed import feed_of
+from controller.people.cli.page import page_line
 from controller.people.cli.status import fault_lines, pit_lines, recognition_lines, second_person_lines, status_lines
 from controller.people.cli.told import print_report
 from controller.words.language import language
@@ -131,15 +132,17 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
     return act(table, {"do": "witness", "proposal": proposal or 0, "by": by})
 
 
-def status(table: Path, as_json: bool, language_name: str = "en") -> int:
-    """Print the table's status, in the language of this name."""
+def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
+    """Print the table's status, in the language of this name, and what the `screen` at this HOST:PORT says of its
+    page."""
     now = status_of(table)
     if as_json:
         print(json.dumps(msgspec.to_builtins(now), indent=2))
         return 0
-    waits_for, *around = status_lines(now, table, language(language_name))
+    words = language(language_name)
+    waits_for, *around = status_lines(now, table, words)
     style = "red" if now.face.fault else "bold"
-    print("\n".join((painted(waits_for, style, sys.stdout), *around)))
+    print("\n".join((painted(waits_for, style, sys.stdout), *around, page_line(screen, now.face.table, words))))
     return 0
 
 

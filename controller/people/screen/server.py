@@ -33,6 +33,7 @@ from starlette.types import ASGIApp
 from controller.basics.journald import Kind, tell
 from controller.contract.face.answers import Answer
 from controller.contract.face.feed import Rounds
+from controller.contract.face.page import PAGE_STANDING, PageStanding
 from controller.contract.face.table import BETWEEN_SHOES
 from controller.people.exposition import CONTENT_TYPE
 from controller.people.screen import web
@@ -84,6 +85,7 @@ class Screen:
         self._ages = Ages()
         self._faults = FaultCount(language().sections["fault"])
         self._now: dict[str, Any] | None = None
+        self.page: PageStanding | None = None
         self._made_of: dict[str, tuple[object, ...]] = {}
         self._rounds: Rounds | None = None
         self._looked_back: tuple[str, int] | None = None
@@ -147,9 +149,10 @@ class Screen:
             self._show("meters", meters_view, placard, status)
             self._show("hand", hand_view, placard, status)
             self._faults.see(status.face.fault)
-            page = page_standing(self.kiosks.paints(SILENT_S), self.players.browsers)
-            self._now = technician_view(placard, status, self._ages, page)
+            code = page_standing(self.kiosks.paints(SILENT_S), self.players.browsers)
+            self._now = technician_view(placard, status, self._ages, code)
             self.technicians.show("now", self._now)
+            self.page = PageStanding(status.face.table, code, self._ages.of("page", code))
 
     def _show(self, part: str, view: Callable[[*_Sources], object], *sources: *_Sources) -> None:
         """Show players a part of the page, made anew only where its sources are other lines of the feed."""
@@ -175,6 +178,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/help", pages.help),
             Route("/checkpoint", pages.checkpoint),
             Route("/metrics", pages.metrics),
+            Route(PAGE_STANDING, pages.standing),
             Route("/alive/{kiosk}", pages.alive),
             Route("/alive/{kiosk}/age", pages.age),
             Route("/favicon.ico", pages.icon),
@@ -221,6 +225,9 @@ class _Pages:
 
     async def metrics(self, _request: Request) -> Response:
         return PlainTextResponse(self._screen.metrics(), media_type=CONTENT_TYPE)
+
+    async def standing(self, _request: Request) -> Response:
+        return JSONResponse(to_builtins(self._screen.page))
 
     async def icon(self, _request: Request) -> Response:
         return FileResponse(web.ICON)

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from controller.contract.face.page import PageCode
 from controller.contract.face.placard import Placard
 from controller.contract.face.status import MetersRefused, PitLink, Status
 from controller.contract.face.table import Public, PublicFault
@@ -25,7 +26,7 @@ _ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
 """How an exit is typed, where that differs from its name."""
 
 
-_CLOCK = {
+CLOCK = {
     True: "set by the network",
     False: "Dealing goes on. The times in the journal may be wrong. An old message of the pit, sent again by somebody, "
     "could pass as new. Let the machine's time service set the clock.",
@@ -47,19 +48,16 @@ class Ages:
         return int(time.monotonic() - since_s)
 
 
-def page_standing(paints: bool | None, browsers: int) -> tuple[bool, str]:
-    """Whether people see the players' page, and why not: `paints` is what the attached monitor does, None without
-    one."""
+def page_standing(paints: bool | None, browsers: int) -> PageCode:
+    """How the players' page stands: `paints` is what the attached monitor does, None without one."""
     if paints is False:
-        return False, "The attached monitor has painted nothing for twenty seconds: systemctl status table-kiosk"
+        return "page_dark"
     if not browsers:
-        return False, "No browser shows it."
-    return True, "on the attached monitor" if paints else "in a browser"
+        return "page_unseen"
+    return "page_on_monitor" if paints else "page_in_browser"
 
 
-def technician_view(
-    placard: Placard, status: Status, ages: Ages, page: tuple[bool, str] = (True, "")
-) -> dict[str, Any]:
+def technician_view(placard: Placard, status: Status, ages: Ages, page: PageCode = "page_on_monitor") -> dict[str, Any]:
     """The state of the table now, all at once: it changes every second anyway. `page` is how the players' page
     stands."""
     face, shoe, pit, journal = status.face, status.shoe, status.pit, status.journal
@@ -94,15 +92,15 @@ def technician_view(
     }
 
 
-def _links(status: Status, ages: Ages, page: tuple[bool, str]) -> list[dict[str, Any]]:
+def _links(status: Status, ages: Ages, page: PageCode) -> list[dict[str, Any]]:
     shoe, pit, journal = status.shoe, status.pit, status.journal
     return [
         _link("Card shoe", shoe.up, shoe.why, ages),
         _link("Pit", pit.stream == "streaming", pit.stream.replace("_", " ") + _why(pit.why), ages),
         _link("Progressive levels", pit.meters_fresh, _levels(pit), ages),
-        _link("Clock", status.clock_set, _CLOCK[status.clock_set], ages) | {"down": "not set"},
+        _link("Clock", status.clock_set, CLOCK[status.clock_set], ages) | {"down": "not set"},
         _link("Journal", journal.error is None, journal.error or "written", ages),
-        _link("Players' page", *page, ages),
+        _link("Players' page", page in ("page_on_monitor", "page_in_browser"), language().text("say", page), ages),
     ]
 
 

@@ -53,7 +53,10 @@ def _kiosk(options: Namespace) -> int:
 
 
 def _add_status(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    parser.add_argument("--json", action="store_true", help="everything that the table says, as one JSON object")
+    parser.add_argument(
+        "--screen", metavar="HOST:PORT", default="127.0.0.1:8080", help="where the table's screen listens"
+    )
     _add_language(parser)
 
 
@@ -68,7 +71,7 @@ def _add_language(parser: ArgumentParser) -> None:
 def _status(options: Namespace) -> int:
     from controller.people.cli.client import status
 
-    return status(options.table, options.json, options.language)
+    return status(options.table, options.json, options.language, options.screen)
 
 
 def _watch(options: Namespace) -> int:

@@ -1,0 +1,22 @@
+"""What a screen tells of its players' page to the programs of its machine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+PageCode = Literal["page_on_monitor", "page_in_browser", "page_unseen", "page_dark"]
+"""Who sees the players' page, by the words' code: an attached monitor, a browser elsewhere, nobody; or the attached
+monitor has painted nothing for some time."""
+
+PAGE_STANDING = "/standing"
+"""Where a screen tells it, as JSON: null before the screen has heard the table."""
+
+
+class PageStanding(Struct, frozen=True):
+    """How the players' page of this table stands, and for how long, as far as the screen has seen."""
+
+    table: str
+    code: PageCode
+    for_s: int
