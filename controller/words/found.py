@@ -134,6 +134,16 @@ def gaps(name: str, audience: str) -> list[str]:
     return lacking
 
 
+def papers_in_english() -> list[str]:
+    """A line for each language of the house's file in which the pit's page and papers say something in English."""
+    return [
+        f"languages: {len(lacking)} words of slips, gaming days and the pit's page are not in {name}, and stand there "
+        "in English"
+        for name in houses_languages()
+        if (lacking := gaps(name, "pit"))
+    ]
+
+
 def _whole(file: str) -> Sections:
     english = "en" + (PAGES if file.endswith(PAGES) else _PROGRAMS)
     words: Sections = tomllib.loads((SHIPPED / english).read_text("utf-8"))

@@ -59,8 +59,9 @@ and whole dong or won, which have none. The file `/etc/table-controller/house.to
 the currency, for example `currency = "VND"`: `USD`, `HKD`, `MOP`, `PHP`, `VND` or `KRW`. Without the file it is `USD`.
 Screen, slips, terminals and rules write each amount so. Table and pit must agree. At the pit the file may also say one
 language, or two side by side, for the pit's page, slips and gaming days: `languages = ["zh-Hant", "en"]`. Without that
-they are in English and Vietnamese. A machine that shows or prints these pages in Chinese needs a font with Chinese
-letters, on Debian the package `fonts-noto-cjk`.
+they are in English and Vietnamese. They are whole in English, Spanish, Vietnamese and Chinese. In Khmer, Korean,
+Portuguese and Tagalog they say most in English, which `tablectl check` and `pitctl slip` tell. A machine that shows or
+prints these pages in Chinese needs a font with Chinese letters, on Debian the package `fonts-noto-cjk`.
 
 Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth, which is 5%. A file's
 name is written as a whole path, but for `game`."""

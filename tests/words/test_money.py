@@ -17,6 +17,8 @@ from controller.contract.bounds import MOST_CENTS
 from controller.daemon.config import load
 from controller.daemon.config.letters import without_a_font
 from controller.daemon.config.problems import ConfigError
+from controller.people.cli import check as cli_check
+from controller.people.cli.main import main
 from controller.people.screen.wording import with_money
 from controller.words.amounts import in_words
 from controller.words.found import SIDE_BY_SIDE, houses_languages
@@ -137,3 +139,17 @@ def test_the_houses_file_says_the_languages_of_the_pits_papers(tmp_path: Path, m
 
 def _told(page: str) -> str:
     return page.replace("&quot;", '"')
+
+
+def test_check_tells_a_house_in_whose_languages_the_papers_are_english(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def counts(*_: object) -> None:
+        raise TableError("counted", "", "")
+
+    monkeypatch.setattr(cli_check, "counted", counts)
+    for name, english in (("km", True), ("ko", True), ("pt", True), ("tl", True), ("es", False), ("zh-Hans", False)):
+        monkeypatch.setattr(money, "HOUSE", tmp_path / f"{name}.toml")
+        money.HOUSE.write_text(f'currency = "USD"\nlanguages = ["{name}", "vi"]\n', "utf-8")
+        assert main(["check", str(TABLES / "royal9.toml")]) == 1
+        assert (f"the pit's page are not in {name}" in capsys.readouterr().out) == english

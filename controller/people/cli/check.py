@@ -25,7 +25,7 @@ from controller.people.cli.told import print_report
 from controller.people.par.reach import Idle, idle_rows, idle_rows_uncounted
 from controller.people.par.sheet import subject
 from controller.rules.game.bets import Bet
-from controller.words.found import gaps
+from controller.words.found import gaps, papers_in_english
 from drivers.header_map import CONFIG_TXT, overlaid
 
 _WARNING = "warning: "
@@ -97,7 +97,8 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
 
 
 def _lacking(config: Config) -> Iterator[str]:
-    """What the players' page has in no language of its own: words of the pages, and a house's own words of a row."""
+    """What pages and papers have in English alone: words of theirs, and a house's own words of a row."""
+    yield from (f"the house's file: {told}" for told in papers_in_english())
     languages = config.file.screen.languages
     for name in languages:
         if lacking := gaps(name, "players"):

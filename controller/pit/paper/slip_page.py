@@ -9,17 +9,18 @@ from pathlib import Path
 from controller.basics.money import amount, in_use
 from controller.pit.reference.slips import HandTold, Print, ToPrint
 from controller.words.amounts import in_words
-from controller.words.found import houses_languages
+from controller.words.found import houses_languages, papers_in_english
 from controller.words.language import language
 
 _STYLE = Path(__file__).with_name("slip.css")
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
-def check_house() -> None:
-    """Raise TableError `house_file` where the house's file does not say in which currency and languages a slip is."""
+def check_house() -> list[str]:
+    """What stands in English for want of words in the house's languages. Raises TableError `house_file` where the
+    house's file does not say in which currency and languages a slip is."""
     in_use()
-    houses_languages()
+    return papers_in_english()
 
 
 def slip_page(paper: ToPrint) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ def add_slip(parser: ArgumentParser) -> None:
 
 def slip(options: Namespace) -> int:
     """Print a slip into a file. The print is kept first: no page is made of which the ledger does not know."""
-    check_house()  # before a print is kept
+    in_english = check_house()  # before a print is kept
     to: Path = options.output
     asked = {"award": options.award}
     try:
@@ -42,6 +43,8 @@ def slip(options: Namespace) -> int:
         do = "Name a new file in a folder where you may write. Look at `pitctl slips`: a print that was kept counts."
         raise TableError("slip_not_written", f"The slip {to} cannot be written: {error.strerror}.", do) from error
     print(_line(paper.slip))
+    for told in in_english:
+        print(f"the house's file: {told}", file=sys.stderr)
     return 0
 
 
