@@ -71,8 +71,8 @@ release: .venv/.dev  ## check that version, CHANGELOG, tags and working copy agr
 pages: .venv/.dev  ## what is made from the code: pages of docs/, the picture of a table, and the contract's sentences
 	$(VENV)/python -m tests.documents.pages
 
-pictures: .venv/.dev  ## the pictures of the screen in docs/, of tables that are played for it
-	$(VENV)/python -m tests.documents.pictures
+pictures: .venv/.dev  ## the pictures of the screen in docs/; EACH=FOLDER: every house at five sizes in three scripts
+	$(VENV)/python -m tests.documents.$(if $(EACH),gallery $(EACH),pictures)
 
 docs: .venv/.docs  ## the documents as a site, in site/ or SITE=, a folder a version; a link that leads nowhere fails
 	NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs --quiet build --strict $(if $(SITE),--site-dir $(abspath $(SITE)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import tempfile
 from pathlib import Path
+from urllib.request import urlopen
 
+from controller.people.screen.technicians import CLOCK
 from tests.screen.browser import chromium
 from tests.screen.posing import Page, parts, served
 from tests.screen.showing import Showing
@@ -24,26 +26,35 @@ PICTURES = {
 _SEEDS = {"screen-hit": 340}
 """Where the cards are not those of seed 7: a progressive is hit in the first round."""
 
-_AS_ON_A_TABLE = (
-    "{ const own = draw; draw = (told) => own(JSON.parse(JSON.stringify(told).replaceAll(%r, '/dev/ttyUSB0'))); }"
+_AS_ON_A_TABLE = """{ const own = draw; draw = (told) => {
+  told = JSON.parse(JSON.stringify(told).replaceAll(%r, '/dev/ttyUSB0'));
+  Object.assign(told.links.find((link) => link.name === 'Clock'), { up: true, why: %r });
+  own(told);
+}; }"""
+"""The shoe is simulated, on a port in a folder of this machine, whose clock no network may set. The page names the port
+that a table has, and says that the clock is set."""
+
+_AS_IN_THE_PICTURE = (
+    f"document.querySelector('#rounds tr') && ['ttyUSB0', 'A browser shows it', '{CLOCK[True]}'].every(each =>"
+    " document.body.innerText.includes(each))"
 )
-"""The shoe is simulated, on a port in a folder of this machine. The page names the port that a table has."""
 
 _LAST_PART = "seconds"
 """The picture of the technician's page ends below the row of parts that this plot is in."""
 
 
-FACES = {"screen-harbour": 0, "screen-lotus": 1}
-"""The pictures of the houses' own faces, and the place of each in docs/screen.md."""
+FACES = {"screen-harbour": (0, ("en", "vi")), "screen-lotus": (1, ("zh-Hant", "en"))}
+"""The pictures of the houses' own faces, with the place and the languages of each in docs/screen.md."""
 
 
 def faces() -> None:
     """Write the pictures of the examples of a house's face: in a round, and between two shoes."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
-    for name, place in FACES.items():
+    for name, (place, languages) in FACES.items():
         with served(example_face(place)) as url, chromium(DOCS) as browser:
             browser.size("small")
             page = Page(browser, url)
+            page.speak(*languages)
             told = parts(table, dict(zip(parts(table)["meters"]["cents"], (12_345_678, 1_000_160, 8_230), strict=True)))
             page.pose(told | {"hand": told["hand"] | {"between": place == 1}})
             browser.small_picture(name, None)
@@ -56,6 +67,7 @@ def main() -> None:
             tempfile.TemporaryDirectory(prefix="table-picture-") as folder,
             Showing(Path(folder), house).running() as showing,
             chromium(DOCS) as browser,
+            urlopen(f"{showing.url}events"),  # the players' page is seen by somebody all the time
         ):
             browser.size(size)
             browser.open(showing.url)
@@ -66,8 +78,8 @@ def main() -> None:
             if technicians:
                 people.send_signal(signal.SIGSTOP)
                 browser.open(f"{showing.url}technician")
-                browser.run(_AS_ON_A_TABLE % str(Path(folder) / "shoe"))
-                browser.until("document.querySelector('#rounds tr') && document.body.innerText.includes('ttyUSB0')")
+                browser.run(_AS_ON_A_TABLE % (str(Path(folder) / "shoe"), CLOCK[True]))
+                browser.until(_AS_IN_THE_PICTURE)
             else:
                 people.wait()
                 browser.until("known.placard.seat_hands || known.day?.rounds === known.shoe.counts.rounds")

@@ -93,7 +93,7 @@ def test_a_clause_that_is_not_met_is_never_shown_as_met() -> None:
     assert not found.shown
 
 
-def _report(*outcomes: str) -> Report:
+def a_report(*outcomes: str) -> Report:
     every = tried(clauses(), dict.fromkeys(outcomes, "passed"))
     return Report("1", "abc", "d", "4", "m", (("x.deb", "1f"),), components(_LOCKS), figures(_FIGURES), every)
 
@@ -103,7 +103,7 @@ _FIGURES = ROOT / "proof" / "FIGURES.md"
 
 def test_the_page_says_every_clause_and_twice_the_same_bytes(tmp_path: Path) -> None:
     key = load_or_make_key(tmp_path / "key")
-    report = _report("tests/pit/test_slips.py::test_numbers_have_no_gaps_and_a_second_print_is_a_copy")
+    report = a_report("tests/pit/test_slips.py::test_numbers_have_no_gaps_and_a_second_print_is_a_copy")
     text = page(report, key)
     assert text == page(report, key)
     for clause in clauses():
@@ -115,7 +115,7 @@ def test_the_page_says_every_clause_and_twice_the_same_bytes(tmp_path: Path) -> 
 def test_a_page_that_was_made_better_than_the_tests_were_is_refused(tmp_path: Path) -> None:
     """A vendor turns one verdict green."""
     path = tmp_path / "report.html"
-    path.write_text(page(_report(), load_or_make_key(tmp_path / "key")), "utf-8")
+    path.write_text(page(a_report(), load_or_make_key(tmp_path / "key")), "utf-8")
     assert said_by(path, "make lab-report")["version"] == "1"
     whole = path.read_text("utf-8")
     for old, new in (

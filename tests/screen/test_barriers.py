@@ -10,19 +10,27 @@ from pathlib import Path
 import pytest
 
 from controller.contract.face.table import PublicHit
+from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
 from controller.people.cli.main import main
+from controller.people.screen.checkpoints import checkpoint_page
+from controller.pit.conformance.clauses import clauses
+from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.paper.day_file import day_page
 from controller.pit.paper.slip_page import slip_page
 from controller.pit.reference.day_book import Day, MeterDay, Part
 from controller.pit.reference.house_rules import HouseRules
 from tests.daemon.test_hand_record import DEALT, page_of
 from tests.daemon.test_history import Recorded
+from tests.lab.report import page as lab_page
+from tests.lab.test_lab_report import a_report
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import opened
 from tests.pit.test_slips import won
 from tests.screen.browser import Browser, needs_a_browser, needs_axe
 from tests.screen.posing import Page, parts, served
+from tests.screen.test_checkpoint_code import CHECKPOINT
+from tests.setup.test_report import signed_page
 from tests.support.tables import ROYAL9, TABLES, TableUnderTest
 from tests.support.told import but
 
@@ -57,7 +65,27 @@ def _evidence(_folder: Path) -> str:
     return (_TOOLS / "verify.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("page", [_slip, _day, _round, _par, _evidence])
+def _checkpoint(_folder: Path) -> str:
+    return checkpoint_page(CHECKPOINT)
+
+
+def _setup(folder: Path) -> str:
+    return signed_page(folder)[1].decode()
+
+
+def _lab(folder: Path) -> str:
+    return lab_page(a_report("tests/pit/test_slips.py::test_numbers_have_no_gaps"), load_or_make_key(folder / "key"))
+
+
+def _conformance(_folder: Path) -> str:
+    lines = [Line(clause, result, "What came.", 0.1) for clause in clauses()[:4] for result in Result]
+    return Report.of("the pit", "127.0.0.1:1883", lines).page()
+
+
+_FILES = [_slip, _day, _round, _par, _evidence, _checkpoint, _setup, _lab, _conformance]
+
+
+@pytest.mark.parametrize("page", _FILES)
 def test_a_page_that_is_a_file_has_no_barriers(page: Callable[[Path], str], chromium: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page(tmp_path), "utf-8")

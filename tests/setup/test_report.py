@@ -16,7 +16,7 @@ from tests.deploy.clean_debian import ROOT
 _SAMPLE = 300
 
 
-def _signed_page(folder: Path) -> tuple[Path, bytes]:
+def signed_page(folder: Path) -> tuple[Path, bytes]:
     key = folder / "key"
     load_or_make_key(key)
     report = made_report(load(ROOT / "config" / "tables" / "royal9.toml"), "Nguyễn", {"shoe": "found"}, None, ())
@@ -37,7 +37,7 @@ def _accepted(path: Path, good: bytes, place: int, bit: int) -> bool:
 def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
     """A bit of each letter of the signature, each bit of its end, whose last bits Base64 leaves unused, and a sample of
     the rest."""
-    path, good = _signed_page(tmp_path)
+    path, good = signed_page(tmp_path)
     assert verified(path).by == "Nguyễn"
     begin = good.index(b'"signature": "') + len(b'"signature": "')
     signature = range(begin, good.index(b'"', begin))
@@ -51,7 +51,7 @@ def test_a_page_with_one_byte_changed_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.proof
 def test_a_page_with_any_bit_changed_is_refused(tmp_path: Path) -> None:
-    path, good = _signed_page(tmp_path)
+    path, good = signed_page(tmp_path)
     assert not [
         (place, bit) for place in range(len(good)) for bit in range(8) if _accepted(path, good, place, 1 << bit)
     ]
