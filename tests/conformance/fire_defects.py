@@ -55,7 +55,12 @@ _STEP_AGAIN = (
     " ORDER BY seq DESC LIMIT 1"
 )
 _REJECTED = "FROM award WHERE step = 'rejected' AND meter IS NOT NULL"
-_OF_THE_LAST_HITS = "(SELECT max(number) FROM award WHERE meter IS {} AND step = 'pending')"
+_SAID = (
+    "(SELECT award.number FROM award JOIN step ON step.award = award.number"
+    " WHERE award.step = 'pending' AND heard = {} ORDER BY seq LIMIT 1)"
+)
+"""A pending award of which the table's stream has told (1), or has yet to tell (0). Where the pit changes an award that
+it has never said, it says a right award under another name."""
 
 FIRE_DEFECTS = (
     Defect(
@@ -101,7 +106,7 @@ FIRE_DEFECTS = (
     _after_a_cut(
         "a hit has another award after a cut",
         "P31",
-        "UPDATE award SET id = id || '000' WHERE number = (SELECT max(number) FROM award WHERE step = 'pending')",
+        f"UPDATE award SET id = id || '000' WHERE number = {_SAID.format(1)}",
     ),
     _after_a_cut(
         "a rejected award goes back on the meter twice after a cut",
@@ -116,7 +121,7 @@ FIRE_DEFECTS = (
     _after_a_cut(
         "a fixed award has another amount after a cut",
         "P28",
-        f"UPDATE step SET cents = cents + 100 WHERE award = {_OF_THE_LAST_HITS.format('NULL')}",
+        f"UPDATE step SET cents = cents + 100 WHERE heard = 0 AND award = {_SAID.format(0)} AND cents = 4400",
     ),
     Defect(
         "a decision between two batches loses the last wager",

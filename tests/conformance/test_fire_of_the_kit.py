@@ -11,13 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, AwardStep
 from controller.pit.conformance import fire, troubled_link
 from controller.pit.conformance.clauses import clauses
 from controller.pit.conformance.deeds import PIT_DEEDS, Deeds
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.fire import Fire, JudgedError, Move, Player, Won, _explained, _judge_awards, _line
+from controller.pit.conformance.fire import Fire, Player, _line
+from controller.pit.conformance.fire_verdict import JudgedError, Move, Won, explained, judge_shares
 from controller.pit.conformance.main import SOME_BROKEN, main
 from controller.pit.conformance.report import Report, Result
 from controller.pit.conformance.troubled_link import TroubledLink
@@ -68,9 +71,11 @@ def test_a_defect_is_found_under_fire_within_ten_minutes(
     defect: Defect, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), fire_minutes=_FIRE_MINUTES)
-    ((number, why),) = _broken(report)
-    assert number == defect.clause, why
-    figure(f"found at {number} in {report.lines[0].seconds:.0f} s: {why}")
+    found = dict(_broken(report))
+    why = found.get(defect.clause) or str(found)
+    assert defect.clause in found, why
+    assert len(found) <= 2, "more than two clauses are no verdict"
+    figure(f"found at {' or '.join(found)} in {report.lines[0].seconds:.0f} s: {why}")
 
 
 def _move(event: str, cents: int) -> Move:
@@ -80,13 +85,17 @@ def _move(event: str, cents: int) -> Move:
 @pytest.mark.parametrize(
     ("off_cents", "number", "says"),
     [
-        (-60, "P20", "t/e/7, 1 wager, does not count"),
+        (-60, "P20", "t/e/7, 1 wager, was acknowledged and does not count."),
         (60, "P08", "t/e/7, 1 wager, counts twice"),
         (500, "P30", "award t.1, 500 cents, never was taken"),
         (-500, "P30", "award t.1, 500 cents, twice was taken"),
         (900, "P34", "award t.2, 900 cents, twice went back"),
         (-900, "P34", "award t.2, 900 cents, never went back"),
-        (-70, "P26", "t/e/9, the void of 1 wager, lowered the meter"),
+        (-70, "P20 or P26", "does not count, or as if event t/e/9, the void of 1 wager, lowered the meter."),
+        (80, "P08", "t/e/10, 2 wagers, counts twice"),
+        (-40, "P20", "one wager of event t/e/10, 2 wagers, was acknowledged and does not count"),
+        (2000, "P08", "t/e/1, 1 wager, counts twice"),
+        (501, "P08 or P30", "t/e/2, 1 wager, counts twice, or as if the award t.1, 500 cents, never was taken"),
         (70, "P08", "t/e/8, 1 wager, counts twice"),
         (333, "P24", "No event alone"),
         (1, "P24", "No event alone"),
@@ -94,30 +103,77 @@ def _move(event: str, cents: int) -> Move:
 )
 def test_a_meter_that_is_wrong_by_one_event_says_which(off_cents: int, number: str, says: str) -> None:
     void = Move("t/e/9", "the void of 1 wager", Fraction(0), "P26", "P26", bears=Fraction(70))
-    moves = [_move("t/e/5", 30), _move("t/e/7", 60), void, _move("t/e/8", 70)]
+    two = Move("t/e/10", "2 wagers", Fraction(80), "P20", "P08", wagers=2)
+    moves = [_move("t/e/2", 502), _move("t/e/5", 30), _move("t/e/7", 60), void, _move("t/e/8", 70), two]
+    long_before = [_move("t/e/1", 2000), _move("t/e/0", 900)]
     steps = [_step("t.1", 500, "pending"), _step("t.2", 900, "rejected")]
-    found, why = _explained(Fraction(off_cents), moves, steps)
+    found, why = explained(Fraction(off_cents), moves, steps, long_before)
     assert (found, says in why) == (number, True), why
 
 
-def _step(award: str, cents: int, step: str, hit: str = "t/e/9", seat: int = 1) -> AwardStep:
-    return AwardStep(award, hit, "t", seat, "kit", "grand", cents, step, "Ann", now_text(), 1)
+def _step(award: str, cents: int, step: str, hit: str = "t/e/9", seat: int = 1, seq: int = 1) -> AwardStep:
+    return AwardStep(award, hit, "t", seat, "kit", "grand", cents, step, "Ann", now_text(), seq)
+
+
+def _player() -> Player:
+    """A player of a table without a wire, which notes only what it makes."""
+    player, table = object.__new__(Player), object.__new__(FarTable)
+    table.table, table.epoch, table.key, table.shoe, table.round, table.made = (
+        "t",
+        "ab",
+        SigningKey(bytes(32)),
+        1,
+        1,
+        [],
+    )
+    player.table, player.steps, player._award_of, player._held = table, {}, {}, None
+    return player
 
 
 @pytest.mark.parametrize(
     ("steps", "number"),
     [
+        ([_step("t.1", 70, "pending"), _step("t.1", 70, "verified", seq=2)], ""),
         ([_step("t.1", 70, "pending"), _step("t.2", 70, "pending")], "P31"),
+        ([_step("t.1", 70, "pending", "t/e/8")], "P31"),
         ([_step("t.1", 70, "pending", seat=2)], "P27"),
-        ([_step("t.1", 70, "pending"), _step("t.2", 72, "pending", "t/e/10", 2)], "P29"),
-        ([_step("t.1", 4401, "paid", "t/e/11")], "P28"),
+        ([_step("t.1", 4400, "pending", "t/e/11"), _step("t.1", 4401, "pending", "t/e/11")], "P28"),
+        ([_step("t.1", 4401, "pending", "t/e/11"), _step("t.1", 4400, "verified", "t/e/11", seq=2)], "P28"),
+        ([_step("t.1", 70, "pending"), _step("t.1", 71, "pending")], "P33"),
     ],
 )
-def test_awards_that_do_not_fit_their_hits_are_told(steps: list[AwardStep], number: str) -> None:
-    won = {"t/e/9": Won(3, 1, None), "t/e/10": Won(3, 2, None), "t/e/11": Won(4, 1, 4400)}
+def test_a_step_that_does_not_fit_its_hit_is_told_when_it_is_said(steps: list[AwardStep], number: str) -> None:
+    player = _player()
+    player.won = {"t/e/9": Won(3, 1, None), "t/e/11": Won(4, 1, 4400)}
+    found = ""
+    try:
+        for step in steps:
+            player._hear_step(step, plays=False)
+    except JudgedError as judged:
+        found = judged.args[0]
+    assert found == number
+
+
+def test_a_table_that_missed_a_step_tells_it_when_the_pit_says_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fire, "_HELD_BACK", 1)
+    player, first, second = _player(), _step("t.1", 70, "pending"), _step("t.2", 70, "pending", "t/e/10", 2, seq=2)
+    player.won = {"t/e/9": Won(3, 1, None), "t/e/10": Won(3, 2, None)}
+
+    def told(step: AwardStep) -> int:
+        player._hear_step(step, plays=True)
+        return len(player.table.made)
+
+    assert [told(first), told(first), told(second)] == [0, 1, 1]
+    assert told(_step("t.1", 70, "verified", seq=3)) == 3, "what comes after the missed step waits for no second word"
+
+
+def test_two_hits_of_a_round_have_the_same_award() -> None:
+    won = {"t/e/9": Won(3, 1, None), "t/e/10": Won(3, 2, None)}
+    first, second = _step("t.1", 70, "pending"), _step("t.2", 72, "pending", "t/e/10", 2)
+    judge_shares(won, {"t.1": first, "t.2": replace(second, cents=71)})
     with pytest.raises(JudgedError) as judged:
-        _judge_awards(won, {step.award: step for step in steps})
-    assert judged.value.args[0] == number
+        judge_shares(won, {"t.1": first, "t.2": second})
+    assert judged.value.args[0] == "P29"
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
@@ -126,10 +182,26 @@ def test_a_fire_without_time_is_refused(minutes: str, capsys: pytest.CaptureFixt
     assert f"A fire of {minutes} minutes tries nothing." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("beside", "says"),
+    [
+        (["--fire", "1", "--table", "t"], "--fire cannot stand beside --table."),
+        (["--fire", "1", "--only", "P20"], "--fire cannot stand beside --only."),
+        (["--pit-port", "1"], "--pit-port says nothing without --fire."),
+    ],
+)
+def test_options_of_which_one_would_do_nothing_are_refused(
+    beside: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--broker", "127.0.0.1:1", *beside]) == SOME_BROKEN
+    assert says in capsys.readouterr().err
+
+
 def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
     """The counts come from a stage that had each event and deed; each of them then goes missing."""
     burnt = object.__new__(Fire)
-    burnt.told, burnt._decided, burnt._deeds = Counter(), {}, Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
+    burnt.told, burnt._decided = Counter({"ends of the program under fire": 1}), {}
+    burnt._deeds = Deeds(PIT_DEEDS, {"verify": "true", "pay": "true"}, False)
     player = object.__new__(Player)
     void = Move("t/e/2", "the void of 1 wager", Fraction(0), "P26", "P26", bears=Fraction(30))
     player.moves, player.acked, player.again = [void, _move("t/e/1", 30)], 9, 4
@@ -140,13 +212,14 @@ def test_a_clause_for_which_the_fire_had_nothing_is_not_tried() -> None:
     burnt._count(won, [_step("t.1", 70, "paid"), _step("t.2", 70, "rejected")])
 
     def not_tried(told: Counter[str]) -> dict[str, str]:
-        lines = [_line(clause, None, told, 1.0) for clause in clauses("P") if clause.number in fire._JUDGED]
+        lines = [_line(clause, None, "", told, 1.0) for clause in clauses("P") if clause.number in fire._JUDGED]
         assert len(lines) == 12
         return {line.clause.number: line.why for line in lines if line.result is Result.NOT_TRIED}
 
     assert not_tried(burnt.told) == {}
     for what, numbers in {
         "rounds": {"P04", "P20", "P24"},
+        "ends of the program under fire": {"P20"},
         "events sent again": {"P08", "P31"},
         "voids": {"P26"},
         "hits of a share": {"P27", "P30"},

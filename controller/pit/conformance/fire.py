@@ -2,11 +2,12 @@
 
 The fire burns in stages. In a stage three tables play rounds, and send their events as a table may: lost, twice, out of
 order, and whole windows again. One of them wins awards and voids rounds; a person decides on the awards meanwhile.
-Then all is calm. The tables send until all is acknowledged, the program ends once more, and the pit is judged by what
-it acknowledged, what it finally says, and what its commands for people answered. The first stage in which a clause is
-broken is the last: what follows would follow from that.
+Then all is calm. The tables send until all is acknowledged, people decide on what they could not decide on, the program
+ends once more, and the pit is judged by what it acknowledged, what it finally says, and what its commands for people
+answered. The first stage in which a clause is broken is the last: what follows would follow from that.
 
-No two wagers of a stage have the same price. So a meter that is wrong by one of them says by which.
+No two wagers have the same price. So a meter that is wrong by one of them says by which. Where what the kit sees can
+be either of two clauses, the verdict names both: `P20 or P26`.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.basics.errors import TableError
 from controller.contract.pit_words import AckWord, AwardStep, moment_ms
-from controller.pit.conformance.checking import BrokenError
+from controller.pit.conformance.checking import ANSWERS_WITHIN_S, BrokenError
 from controller.pit.conformance.clauses import Clause, clauses
 from controller.pit.conformance.deeds import DeedFailedError, Deeds, NotTriedError
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.pit_kit import Holding, PitKit, a_meter
+from controller.pit.conformance.fire_verdict import JudgedError, Move, Won, explained, judge_shares, judge_step
+from controller.pit.conformance.pit_kit import MUCH_CENTS, Holding, PitKit, a_meter
 from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.troubled_link import TroubledLink
 from controller.pit.conformance.wire import Address, first_heard
@@ -39,7 +40,7 @@ from controller.pit.conformance.wire import Address, first_heard
 _JUDGED = {
     "P04": ("rounds",),
     "P08": ("events sent again",),
-    "P20": ("rounds",),
+    "P20": ("rounds", "ends of the program under fire"),
     "P24": ("rounds",),
     "P26": ("voids",),
     "P27": ("hits of a share",),
@@ -59,6 +60,10 @@ _QUIET_S = 1.5
 _TURN_S = 0.05
 _AGAIN_AFTER_S = 2.0
 _WINDOW = 50
+_HELD_BACK, _HELD_S = 0.25, 6.0
+"""How likely a table tells of a pending award only when the pit says that step again, or after so long."""
+_BURNS = 6
+"""A fire that burned for less than this part of its time has tried nothing: what else passed was the pit's doing."""
 _KILL_AFTER_S = 1.0, 6.0
 _FIXED_CENTS = 4400
 _SHARE = "1:50"
@@ -75,35 +80,6 @@ _MAY_FOLLOW |= {"paid": set(), "rejected": set()}
 _SAYS = {"verify": "verified", "pay": "paid", "reject": "rejected"}
 
 
-class Move(Struct, frozen=True):
-    """What an event must do to the meter, and the clause of its kind.
-
-    `bears` is of a void: what its wagers gave. That stays on the meter, and the house bears it.
-    """
-
-    event: str
-    what: str
-    cents: Fraction
-    lost: str
-    twice: str
-    bears: Fraction = Fraction(0)
-
-
-class Won(Struct, frozen=True):
-    """A hit that a table told: its round and seat; its amount where that is fixed."""
-
-    round: int
-    seat: int
-    cents: int | None
-
-
-class JudgedError(Exception):
-    """A clause is broken: its number, and what happened in a sentence."""
-
-    def __init__(self, number: str, why: str) -> None:
-        super().__init__(number, why)
-
-
 class Player:
     """A table that plays and sends as a table may, each turn on the caller's thread. It notes what the pit said.
 
@@ -115,6 +91,9 @@ class Player:
         self.moves: list[Move] = []
         self.won: dict[str, Won] = {}
         self.steps: dict[str, dict[int, AwardStep]] = {}  # by award and number
+        self._award_of: dict[str, str] = {}  # by hit
+        self._held: tuple[AwardStep, float] | None = None  # a step that the stream has yet to tell, and until when
+        self.told_again = True  # whether an ack came since the program's last end in the calm
         self.acked, self._acked_ms = len(table.made), 0
         self._sent = self._ever_sent = self.acked
         self.again = 0  # events that were sent before, and were sent once more
@@ -123,7 +102,9 @@ class Player:
 
     def turn(self, plays: bool) -> None:
         """Hear what came; play a round, where the table plays; and send what is due."""
-        self._hear()
+        self._hear(plays)
+        if self._held is not None and (not plays or time.monotonic() > self._held[1]):
+            self._tell_held()
         if plays and len(self.table.made) < self.acked + _WINDOW:
             self._play()
         if self.table.wire.stood != self._stood:
@@ -133,23 +114,23 @@ class Player:
         self._send(plays)
 
     def calm(self) -> bool:
-        """Whether all is acknowledged, and each hit has its award."""
-        told = {step.hit for steps in self.steps.values() for step in steps.values()}
-        return self.acked == len(self.table.made) and self.won.keys() <= told
+        """Whether all is acknowledged, each hit has its award, and the pit has said its ack after its last end."""
+        return self.acked == len(self.table.made) and self.won.keys() <= self._award_of.keys() and self.told_again
 
     def last(self) -> dict[str, AwardStep]:
         """The last step of each award."""
         return {award: steps[max([*steps])] for award, steps in self.steps.copy().items()}
 
-    def _hear(self) -> None:
+    def _hear(self, plays: bool) -> None:
         came = self.table.wire.heard[self._heard :]
         self._heard += len(came)
         on = self.table.topics
         for heard in came:
             if heard.topic == on.ack and (ack := AckWord.read(heard.message)) and ack.epoch == self.table.epoch:
+                self.told_again = True
                 self._hear_ack(ack)
             elif heard.topic == on.award and (step := AwardStep.read(heard.message)):
-                self._hear_step(step)
+                self._hear_step(step, plays)
             elif heard.topic == on.pit_key:
                 self._sent = self.acked  # a pit has begun to listen
 
@@ -168,13 +149,26 @@ class Player:
             self._moved_s = time.monotonic()
         self.acked, self._acked_ms = ack.seq, at_ms
 
-    def _hear_step(self, step: AwardStep) -> None:
+    def _hear_step(self, step: AwardStep, plays: bool) -> None:
+        """Judge a step that the pit says, and tell of it: most at once, some only when the pit says them again."""
         if (hit := self.won.get(step.hit)) is None:
             raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
+        judge_step(step, hit, self._award_of.setdefault(step.hit, step.award))
         steps = self.steps.setdefault(step.award, {})
-        if step.seq not in steps:
-            steps[step.seq] = step
-            self.table.make({**self.table.award(step), "round": hit.round})
+        again, before = step.seq in steps, steps.setdefault(step.seq, step)
+        if replace(before, at=step.at) != step:
+            first, later = (f"{each.step!r} of {each.cents} cents by {each.by}" for each in (before, step))
+            raise JudgedError("P33", f"Step {step.seq} of the award {step.award} was first {first}, and later {later}.")
+        self._tell_held()  # it came again, or another came after it
+        if not again:
+            self._held = step, time.monotonic() + _HELD_S
+            if not plays or step.step != "pending" or random.random() >= _HELD_BACK:
+                self._tell_held()
+
+    def _tell_held(self) -> None:
+        if self._held is not None:
+            (step, _), self._held = self._held, None
+            self.table.make({**self.table.award(step), "round": self.won[step.hit].round})
 
     def _play(self) -> None:
         """A round: most are dealt without a hit. Where this table wins, some are voided, and some have a hit or two."""
@@ -184,11 +178,10 @@ class Player:
         table.make(table.lock(self._meter, seats, price_cents))
         fed = self._share * price_cents * len(seats)
         what = f"{len(seats)} wager{'s' * (len(seats) > 1)} of {price_cents} cents"
-        self.moves.append(Move(self._id(table.next_seq - 1), what, fed, "P20", "P08"))
+        self._wagered(table.next_seq - 1, what, fed, len(seats))
         if luck < 0.1:
             table.make(table.void(seats))
-            void = Move(self._id(table.next_seq - 1), f"the void of {what}", Fraction(0), "P26", "P26", bears=fed)
-            self.moves.insert(-1, void)  # before its wager, which would explain the same cents
+            self._voided(table.next_seq - 1, what, fed)
             return
         hits: Sequence[tuple[str, str, int] | int] = ()
         if luck < 0.2:
@@ -197,6 +190,21 @@ class Player:
         for seat, one in zip(seats, hits, strict=False):
             table.make(table.hit(seat, one))
             self.won[self._id(table.next_seq - 1)] = Won(table.round, seat, one if isinstance(one, int) else None)
+
+    def measured(self, share: Fraction, corrected: bool) -> None:
+        """The table's first two events were a wager that measured the meter's share, and its void."""
+        fed = share * MUCH_CENTS
+        what = f"1 wager of {MUCH_CENTS} cents"
+        self._wagered(1, what, fed, 1)
+        self._voided(2, what, fed)
+        if corrected:
+            self.moves.append(Move(self._id(2), f"the correction after the void of {what}", -fed, "P26", "P26"))
+
+    def _wagered(self, seq: int, what: str, fed: Fraction, wagers: int) -> None:
+        self.moves.append(Move(self._id(seq), what, fed, "P20", "P08", wagers=wagers))
+
+    def _voided(self, seq: int, what: str, fed: Fraction) -> None:
+        self.moves.append(Move(self._id(seq), f"the void of {what}", Fraction(0), "P26", "P26", bears=fed))
 
     def _send(self, plays: bool) -> None:
         made, now_s = self.table.made, time.monotonic()
@@ -226,34 +234,45 @@ class Fire:
         self.told: Counter[str] = Counter()
         tables = [kit.new_table() for _ in range(_TABLES)]
         meter = a_meter(tables[0])
+        self._holds = Holding(tables[0], meter)
         share = kit.share(tables[0], meter)
         step_cents = max(_LEAST_STEP_CENTS, ceil(6 / share))
         self._prices = itertools.count(10 * step_cents, step_cents)
         self.players = [Player(table, meter, share, self._prices, not place) for place, table in enumerate(tables)]
+        self.players[0].measured(share, deeds.has("correct"))
         self._meter = meter
-        self._holds = Holding(tables[0], meter)
         self._given_cents = 0
         self._before: list[Move] = []  # of the stage before: an event of it may go wrong now
+        self._long_before: list[Move] = []
+        self._refused: dict[str, str] = {}  # by award, why a person could not decide on it when this was tried last
+        self.stages, self.burned_s = 0, 0.0
         self._decided: dict[tuple[str, str], str] = {}  # by award and deed, what the pit must say of it
         self._wrong: list[Exception] = []
         self._can = [deed for deed in _SAYS if deeds.has(deed)]
 
     def stage(self, lasts_s: float) -> None:
         """One stage, and the judgement. Raises JudgedError, BrokenError or DeedFailedError."""
+        self.stages += 1
         ends = threading.Event()
         threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
         self._calm(False)
         for thread in threads:
             thread.start()
+        begun_s = time.monotonic()
         ends.wait(lasts_s)
         ends.set()
+        self.burned_s += time.monotonic() - begun_s
         for thread in threads:
             thread.join()
         self._calm(True)
         if self._wrong:
             raise self._wrong[0]
         self._settle()
-        self._kill()
+        self._decide_what_was_refused()
+        self._settle()
+        for player in self.players:
+            player.told_again = False
+        self._deeds.do("restart")
         self._settle()
         self._judge()
 
@@ -274,15 +293,12 @@ class Fire:
 
     def _plays(self, player: Player) -> None:
         player.turn(plays=True)
-        time.sleep(_TURN_S)
+        time.sleep(_TURN_S * random.uniform(0.2, 1.8))
 
     def _kills(self) -> None:
         time.sleep(random.uniform(*_KILL_AFTER_S))
-        self._kill()
-
-    def _kill(self) -> None:
         self._deeds.do("restart")
-        self.told.update(["ends of the program"])
+        self.told.update(["ends of the program under fire"])
 
     def _decides(self) -> None:
         """A person decides on an award. Now and then somebody pays one that is paid, and the pit must refuse that."""
@@ -296,12 +312,32 @@ class Fire:
         time.sleep(_TURN_S)
 
     def _decide(self, step: AwardStep, deed: str) -> None:
-        if self._deeds.refusal(deed, table=step.table, award=step.award) is not None:
-            return  # the pit may be down, or may have yet to hear a table
+        if (refusal := self._deeds.refusal(deed, table=step.table, award=step.award)) is not None:
+            self._refused[step.award] = refusal  # the pit may be down, or may have yet to hear a table
+            return
         if step.step == "paid":
             raise JudgedError("P33", f"The award {step.award} was paid, and a person could pay it once more.")
         self._decided[step.award, deed] = _SAYS[deed]
         self.told.update([f"awards {_SAYS[deed]}"])
+
+    def _decide_what_was_refused(self) -> None:
+        """All is calm, and every table has told all. So people can decide on each open award that they tried."""
+        refused, self._refused = self._refused, {}
+        for step in [step for award, step in self._last().items() if award in refused]:
+            can = [deed for deed in _DEEDS.get(step.step, (0, ()))[1] if deed in self._can]
+            if step.step == "paid" or not can or self._awaits(step):
+                continue
+            ends_s = time.monotonic() + ANSWERS_WITHIN_S
+            self._decide(step, can[0])
+            while step.award in self._refused and time.monotonic() < ends_s:
+                self._refused.pop(step.award)
+                self._decide(step, can[0])
+            if (why := self._refused.get(step.award)) is not None:
+                raise JudgedError(
+                    "P31 or P33",
+                    f"The pit said the award {step.award} of the hit {step.hit}, which is {step.step}. All is calm, and"
+                    f" nobody can {can[0]} it. So its hit has another award by now, or the pit refuses people: {why}",
+                )
 
     def _awaits(self, step: AwardStep) -> bool:
         """Whether a person decided on the award, and the pit has yet to say so."""
@@ -337,6 +373,9 @@ class Fire:
                     f"All is calm for {_CALM_WITHIN_S:.0f} s, and event {player._id(player.acked + 1)} is not"
                     " acknowledged, though its table sends it again.",
                 )
+            if not player.told_again:
+                why = f"{_CALM_WITHIN_S:.0f} s after its restart in the calm the pit has not said its ack of the table"
+                raise JudgedError("P20", f"{why} {player.table.table} again.")
         told = {step.hit for step in self._last().values()}
         for hit, won in ((hit, won) for player in self.players for hit, won in player.won.items() if hit not in told):
             number = "P27" if won.cents is None else "P28"
@@ -347,7 +386,7 @@ class Fire:
         last = self._last()
         won = {hit: won for player in self.players for hit, won in player.won.items()}
         self._count(won.values(), last.values())
-        _judge_awards(won, last)
+        judge_shares(won, last)
         for award in last:
             self._judge_steps(sorted(self._steps(award), key=lambda step: step.seq))
         self._judge_level(last)
@@ -393,49 +432,9 @@ class Fire:
         except BrokenError as broken:
             self._holds = Holding(self.players[0].table, self._meter)
             off_cents = self._holds.cents - before_cents - due_cents
-            number, why = _explained(off_cents, [*moves, *self._before], of_meter)
+            number, why = explained(off_cents, [*moves, *self._before], of_meter, self._long_before)
             raise JudgedError(number, f"{broken}{why}") from None
-        self._before = moves
-
-
-def _judge_awards(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
-    """Each hit has one award, of its seat and its amount; two hits of a round share what they won."""
-    of_hit: dict[str, AwardStep] = {}
-    of_round: dict[int, list[AwardStep]] = {}
-    for step in last.values():
-        if (other := of_hit.setdefault(step.hit, step)) is not step:
-            raise JudgedError("P31", f"The hit {step.hit} has two awards, {other.award} and {step.award}.")
-        hit = won[step.hit]
-        if step.seat != hit.seat or hit.cents not in (None, step.cents):
-            due = "" if hit.cents is None else f" of {hit.cents} cents"
-            why = f"The award {step.award} is {step.cents} cents at seat {step.seat}: seat {hit.seat} had a hit{due}."
-            raise JudgedError("P28" if hit.cents is not None else "P27", why)
-        if hit.cents is None and step.step != "rejected":
-            of_round.setdefault(hit.round, []).append(step)
-    for first, second in ((one, two) for one, two in (each for each in of_round.values() if len(each) == 2)):
-        if abs(first.cents - second.cents) > 1:
-            why = f"The awards {first.award} and {second.award} share a level: {first.cents} and {second.cents} cents."
-            raise JudgedError("P29", why)
-
-
-def _explained(off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep]) -> tuple[str, str]:
-    """Which clause is broken where the meter holds so many cents too many, and what alone would explain it."""
-    for move in moves:
-        if move.bears and abs(off_cents + move.bears) <= 1:
-            return "P26", f" So it is as if event {move.event}, {move.what}, lowered the meter."
-        for cents, number, how in (
-            (-move.cents, move.lost, "does not count"),
-            (move.cents, move.twice, "counts twice"),
-        ):
-            if move.cents and abs(off_cents - cents) <= 1:
-                return number, f" So it is as if event {move.event}, {move.what}, {how}. It was acknowledged."
-    for step in of_meter:
-        back = step.step == "rejected"
-        number, of = ("P34", "went back") if back else ("P30", "was taken")
-        for sign, how in ((1, "twice" if back else "never"), (-1, "never" if back else "twice")):
-            if abs(off_cents - sign * step.cents) <= 1:
-                return number, f" So it is as if the award {step.award}, {step.cents} cents, {how} {of}."
-    return "P24", " No event alone explains that."
+        self._before, self._long_before = moves, [*self._before, *self._long_before]
 
 
 def try_pit_under_fire(
@@ -450,6 +449,7 @@ def try_pit_under_fire(
         raise TableError("fire_without_time", f"A fire of {minutes:g} minutes tries nothing.", "Give --fire 10.")
     ended: tuple[str, Result, str] | None = None
     told: Counter[str] = Counter()
+    where = "before its first stage"
     begun_s = time.monotonic()
     with ExitStack() as stack:
         links = [TroubledLink((address.host, address.port), port) for port in (0, pit_port) if port is not None]
@@ -460,13 +460,17 @@ def try_pit_under_fire(
         try:
             deeds.need("restart")
             _await_pit(kit.address)
+            if pit_port is not None and not links[1].came:
+                raise NotTriedError(f"the pit speaks to the broker, and did not come to port {pit_port}")
             fire = Fire(kit, deeds, links)
             told = fire.told
             left_s = minutes * 60  # however long the tables took to come, one stage burns
             while left_s > 0:
+                where = f"in stage {fire.stages + 1}, after {time.monotonic() - begun_s:.0f} of {minutes * 60:.0f} s"
                 fire.stage(min(_STAGE_S, left_s))
                 hear(_in_words(told, links))
                 left_s = begun_s + minutes * 60 - time.monotonic()
+            _refuse_thin_fire(fire.burned_s, minutes * 60)
         except JudgedError as judged:
             number, why = judged.args
             ended = number, Result.BROKEN, why
@@ -475,9 +479,28 @@ def try_pit_under_fire(
         except NotTriedError as not_tried:
             ended = "", Result.NOT_TRIED, str(not_tried)
         seconds = time.monotonic() - begun_s
-        tried = f"the pit under fire ({_in_words(told, links)})"
-    lines = [_line(clause, ended, told, seconds) for clause in clauses("P") if clause.number in _JUDGED]
+        own = "" if pit_port is not None else "; the pit's own link was left alone, without --pit-port"
+        tried = f"the pit under fire ({_in_words(told, links)}{own})"
+    lines = [_line(clause, ended, where, told, seconds) for clause in clauses("P") if clause.number in _JUDGED]
+    if ended is not None:
+        hear(_ended_early(ended[0], where, lines))
     return Report.of(tried, f"{address.host}:{address.port}, below {address.root}", lines)
+
+
+def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:
+    """Raise NotTriedError where the pit's commands and its silence took nearly all of the time."""
+    if burned_s < asked_s / _BURNS:
+        what = (
+            f"the fire burned for {burned_s:.0f} of {asked_s:.0f} s: the pit's commands and its silence took the rest"
+        )
+        raise NotTriedError(what)
+
+
+def _ended_early(number: str, where: str, lines: Sequence[Line]) -> str:
+    missed = ", ".join(line.clause.number for line in lines if line.result is Result.NOT_TRIED)
+    if not number:
+        return f"The fire says nothing of {missed}."
+    return f"{number} is broken: the fire ended {where}. So it says nothing of {missed}. Repair the pit and try again."
 
 
 def _await_pit(address: Address) -> None:
@@ -485,17 +508,20 @@ def _await_pit(address: Address) -> None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
 
 
-def _line(clause: Clause, ended: tuple[str, Result, str] | None, told: Mapping[str, int], seconds: float) -> Line:
-    """The line of a clause. Of a fire that ended early, only the clause that ended it is judged; of another fire, each
-    clause for which the fire had what it must have had."""
+def _line(
+    clause: Clause, ended: tuple[str, Result, str] | None, where: str, told: Mapping[str, int], seconds: float
+) -> Line:
+    """The line of a clause. Of a fire that ended early, only the clauses that ended it are judged, and `where` says how
+    far it came; of another fire, each clause for which the fire had what it must have had."""
     if ended is None:
         missing = [what for what in _JUDGED[clause.number] if not told.get(what)]
         why = f"the fire had no {' and no '.join(missing)}" if missing else ""
         return Line(clause, Result.NOT_TRIED if missing else Result.KEPT, why, seconds)
     number, result, why = ended
-    if clause.number == number:
-        return Line(clause, result, why, seconds)
-    return Line(clause, Result.NOT_TRIED, f"the fire ended at {number}" if number else why, seconds)
+    if clause.number in number.split(" or "):
+        either = f"Either {number}: " if clause.number != number else ""
+        return Line(clause, result, either + why, seconds)
+    return Line(clause, Result.NOT_TRIED, f"the fire ended at {number}, {where}" if number else why, seconds)
 
 
 def _in_words(told: Counter[str], links: Sequence[TroubledLink]) -> str:

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    _refuse_what_would_be_ignored(options)
     of = "T" if options.table else "" if options.list else "P"
     wanted = [clause for clause in clauses(of) if not options.only or clause.number in options.only]
     if unknown := set(options.only) - {clause.number for clause in wanted}:
@@ -66,6 +67,16 @@ def _run(options: argparse.Namespace) -> int:
     if report.count(Result.BROKEN):
         return SOME_BROKEN
     return SOME_NOT_TRIED if report.count(Result.NOT_TRIED) else ALL_KEPT
+
+
+def _refuse_what_would_be_ignored(options: argparse.Namespace) -> None:
+    """Raise TableError `options_apart` where options stand together of which one would do nothing."""
+    do = "Leave one of them out: a fire tries a pit, in all the clauses that a fire can try."
+    for name, given in (("--table", options.table), ("--only", options.only)):
+        if options.fire is not None and given:
+            raise TableError("options_apart", f"--fire cannot stand beside {name}.", do)
+    if options.fire is None and options.pit_port is not None:
+        raise TableError("options_apart", "--pit-port says nothing without --fire.", "Give --fire 10, or leave it out.")
 
 
 def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:

@@ -17,7 +17,8 @@ from controller.pit.conformance.deeds import DeedFailedError, Deeds, NotTriedErr
 from controller.pit.conformance.far_table import FarTable
 from controller.pit.conformance.wire import Address, Message, first_heard
 
-_MUCH_CENTS = 100_000_000
+MUCH_CENTS = 100_000_000
+"""The price of the wager by which the kit measures a meter's share."""
 _PRICES_CENTS = range(500, 600, 9)
 _WINDOW = 50
 _STREAM_EVERY_S = 0.005
@@ -113,12 +114,12 @@ class PitKit:
         """The part of a wager on a bet of the meter that goes on the meter: 12/100. The meter is left as it was."""
         if self._share is None:
             before_cents = level(table, meter)
-            table.send(table.lock(meter, (1,), _MUCH_CENTS))
+            table.send(table.lock(meter, (1,), MUCH_CENTS))
             committed(table)
-            self._share = Fraction(level(table, meter) - before_cents, _MUCH_CENTS).limit_denominator(10_000)
+            self._share = Fraction(level(table, meter) - before_cents, MUCH_CENTS).limit_denominator(10_000)
             take_back(self, table, (1,))
         if self._share <= 0:
-            raise BrokenError(f"A wager of {_MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
+            raise BrokenError(f"A wager of {MUCH_CENTS} cents on a bet of the meter {meter} did not move that meter.")
         return self._share
 
     def pit_key(self) -> bytes:

@@ -26,11 +26,12 @@ _KINDS = ("cut", "cut", "freeze", "slow")
 class TroubledLink:
     """A proxy from a port of this machine to the broker, with a thread of its own until `close`. At first it is calm.
 
-    `suffered` counts its troubles. Raises TableError `port_unusable` where the port is not free; 0 is any free port.
+    `came` counts its connections, and `suffered` its troubles. Raises TableError `port_unusable` where the port is not
+    free; 0 is any free port.
     """
 
     def __init__(self, broker: tuple[str, int], port: int = 0) -> None:
-        self.calm = True
+        self.calm, self.came = True, 0
         self.suffered: Counter[str] = Counter()
         self._broker = broker
         self._loop = asyncio.new_event_loop()
@@ -64,6 +65,7 @@ class TroubledLink:
         except OSError:
             writer.transport.abort()
             return
+        self.came += 1
         ends = writer, far_writer
         for end in ends:
             end.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,100 @@
+"""What a fire has shown, judged: an award beside its hit, and a meter beside all that could have moved it.
+
+Where what the kit sees can be either of two clauses, the verdict names both: `P20 or P26`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from msgspec import Struct
+
+from controller.contract.pit_words import AwardStep
+
+
+class Move(Struct, frozen=True):
+    """What an event must do to the meter, and the clause of its kind.
+
+    `bears` is of a void: what its wagers gave. That stays on the meter, and the house bears it. `wagers` are as many
+    equal wagers, each of which may go wrong alone.
+    """
+
+    event: str
+    what: str
+    cents: Fraction
+    lost: str
+    twice: str
+    bears: Fraction = Fraction(0)
+    wagers: int = 1
+
+
+class Won(Struct, frozen=True):
+    """A hit that a table told: its round and seat; its amount where that is fixed."""
+
+    round: int
+    seat: int
+    cents: int | None
+
+
+class JudgedError(Exception):
+    """A clause is broken: its number (`P20`, or `P20 or P26`), and what happened in a sentence."""
+
+    def __init__(self, number: str, why: str) -> None:
+        super().__init__(number, why)
+
+
+def judge_step(step: AwardStep, hit: Won, award: str) -> None:
+    """A hit has one award, the `award` that was said of it first, of its seat and its amount at each step."""
+    if step.award != award:
+        raise JudgedError("P31", f"The hit {step.hit} has two awards, {award} and {step.award}.")
+    if step.seat != hit.seat or hit.cents not in (None, step.cents):
+        due = "" if hit.cents is None else f" of {hit.cents} cents"
+        why = f"The award {step.award} is {step.cents} cents at seat {step.seat}: seat {hit.seat} had a hit{due}."
+        raise JudgedError("P28" if hit.cents is not None else "P27", why)
+
+
+def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
+    """Two hits of a round share what they won."""
+    of_round: dict[int, list[AwardStep]] = {}
+    for step in last.values():
+        if won[step.hit].cents is None and step.step != "rejected":
+            of_round.setdefault(won[step.hit].round, []).append(step)
+    for first, second in ((one, two) for one, two in (each for each in of_round.values() if len(each) == 2)):
+        if abs(first.cents - second.cents) > 1:
+            why = f"The awards {first.award} and {second.award} share a level: {first.cents} and {second.cents} cents."
+            raise JudgedError("P29", why)
+
+
+def explained(
+    off_cents: Fraction, moves: Sequence[Move], of_meter: Sequence[AwardStep], long_before: Sequence[Move] = ()
+) -> tuple[str, str]:
+    """Which clause is broken where the meter holds so many cents too many, and what alone would explain it. The clauses
+    of all that would. Events of `long_before` are thought of where nothing else would."""
+    found = [*_by_events(off_cents, moves), *_by_awards(off_cents, of_meter)] or [*_by_events(off_cents, long_before)]
+    if not found:
+        return "P24", " No event alone explains that."
+    nearest = dict(reversed(found))
+    numbers = sorted(nearest)
+    return " or ".join(numbers), f" So it is as if {', or as if '.join(nearest[number] for number in numbers)}."
+
+
+def _by_events(off_cents: Fraction, moves: Sequence[Move]) -> Iterator[tuple[str, str]]:
+    for move in moves:
+        if move.bears and abs(off_cents + move.bears) <= 1:
+            yield "P26", f"event {move.event}, {move.what}, lowered the meter"
+        for wagers in {1, move.wagers} if move.cents else ():
+            of = f"{'one wager of ' * (wagers > 1)}event {move.event}, {move.what},"
+            if abs(off_cents + move.cents / wagers) <= 1:
+                yield move.lost, f"{of} was acknowledged and does not count"
+            if abs(off_cents - move.cents / wagers) <= 1:
+                yield move.twice, f"{of} counts twice"
+
+
+def _by_awards(off_cents: Fraction, of_meter: Sequence[AwardStep]) -> Iterator[tuple[str, str]]:
+    for step in of_meter:
+        back = step.step == "rejected"
+        number, of = ("P34", "went back") if back else ("P30", "was taken")
+        for sign, how in ((1, "twice" if back else "never"), (-1, "never" if back else "twice")):
+            if abs(off_cents - sign * step.cents) <= 1:
+                yield number, f"the award {step.award}, {step.cents} cents, {how} {of}"
