@@ -17,9 +17,9 @@ from controller.contract.keys import SigningKey
 from controller.contract.pit_words import AckWord, AwardStep
 from controller.pit.conformance import fire, troubled_link
 from controller.pit.conformance.clauses import clauses
-from controller.pit.conformance.deeds import PIT_DEEDS, Deeds
+from controller.pit.conformance.deeds import PIT_DEEDS, Deeds, NotTriedError
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.fire import Fire, Player, _line
+from controller.pit.conformance.fire import Fire, Player, _line, _refuse_thin_fire
 from controller.pit.conformance.fire_verdict import JudgedError, Move, Won, explained, judge_shares
 from controller.pit.conformance.main import SOME_BROKEN, main
 from controller.pit.conformance.report import Report, Result
@@ -174,6 +174,52 @@ def test_two_hits_of_a_round_have_the_same_award() -> None:
     with pytest.raises(JudgedError) as judged:
         judge_shares(won, {"t.1": first, "t.2": second})
     assert judged.value.args[0] == "P29"
+
+
+@pytest.mark.parametrize(("command", "number"), [("true", ""), ("false", "P31 or P33")])
+def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
+    command: str, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
+    burnt, player = object.__new__(Fire), _player()
+    player.steps = {"t.1": {1: _step("t.1", 70, "pending")}, "t.2": {2: _step("t.2", 70, "paid", "t/e/10")}}
+    burnt.told, burnt._decided, burnt._can, burnt.players = Counter(), {}, ["verify"], [player]
+    burnt._deeds, burnt._refused = Deeds(PIT_DEEDS, {"verify": command}, False), {"t.1": "no award", "t.2": "is paid"}
+    found = ""
+    try:
+        burnt._decide_what_was_refused()
+    except JudgedError as judged:
+        found = judged.args[0]
+    assert found == number
+    assert burnt._decided == ({} if number else {("t.1", "verify"): "verified"})
+
+
+def test_a_restart_after_which_no_ack_is_said_again_is_told() -> None:
+    burnt, player = object.__new__(Fire), _player()
+    burnt.players, player.acked, player.won, player.told_again = [player], 0, {}, False
+    assert not player.calm()
+    with pytest.raises(JudgedError) as judged:
+        burnt._not_settled()
+    assert judged.value.args[0] == "P20"
+    player.told_again = True
+    assert player.calm()
+
+
+def test_a_fire_that_hardly_burned_has_tried_nothing() -> None:
+    _refuse_thin_fire(110, 600)
+    with pytest.raises(NotTriedError, match="burned for 90 of 600 s"):
+        _refuse_thin_fire(90, 600)
+
+
+def test_a_fire_that_ended_early_says_what_it_did_not_try() -> None:
+    ended = "P20 or P26", Result.BROKEN, "The meter lacks a wager."
+    where = "in stage 2, after 40 of 600 s"
+    lines = [_line(clause, ended, where, {}, 1.0) for clause in clauses("P") if clause.number in fire._JUDGED]
+    broken = {line.clause.number: line.why for line in lines if line.result is Result.BROKEN}
+    assert broken == dict.fromkeys(("P20", "P26"), "Either P20 or P26: The meter lacks a wager.")
+    missed = [line for line in lines if line.result is Result.NOT_TRIED]
+    assert {line.why for line in missed} == {f"the fire ended at P20 or P26, {where}"}
+    assert all(line.clause.number in fire._ended_early("P20 or P26", where, lines) for line in missed)
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
