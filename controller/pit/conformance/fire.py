@@ -245,14 +245,23 @@ class Fire:
         self._before: list[Move] = []  # of the stage before: an event of it may go wrong now
         self._long_before: list[Move] = []
         self._refused: dict[str, str] = {}  # by award, why a person could not decide on it when this was tried last
-        self.stages, self.burned_s = 0, 0.0
+        self.burned_s, self.where = 0.0, "before its first stage"
         self._decided: dict[tuple[str, str], str] = {}  # by award and deed, what the pit must say of it
         self._wrong: list[Exception] = []
         self._can = [deed for deed in _SAYS if deeds.has(deed)]
 
+    def burn(self, begun_s: float, asked_s: float, hear: Callable[[str], None]) -> None:
+        """Burn in stages until so long after the begin. One stage burns however long the tables took to come. `where`
+        says how far it came. Raises as a stage does."""
+        left_s, stages = asked_s, itertools.count(1)
+        while left_s > 0:
+            self.where = f"in stage {next(stages)}, after {time.monotonic() - begun_s:.0f} of {asked_s:.0f} s"
+            self.stage(min(_STAGE_S, left_s))
+            hear(_in_words(self.told, self._links))
+            left_s = begun_s + asked_s - time.monotonic()
+
     def stage(self, lasts_s: float) -> None:
         """One stage, and the judgement. Raises JudgedError, BrokenError or DeedFailedError."""
-        self.stages += 1
         ends = threading.Event()
         threads = [threading.Thread(target=self._while_it_burns, args=(ends, act)) for act in self._acts()]
         self._calm(False)
@@ -448,8 +457,7 @@ def try_pit_under_fire(
     if not minutes > 0:
         raise TableError("fire_without_time", f"A fire of {minutes:g} minutes tries nothing.", "Give --fire 10.")
     ended: tuple[str, Result, str] | None = None
-    told: Counter[str] = Counter()
-    where = "before its first stage"
+    fire: Fire | None = None
     begun_s = time.monotonic()
     with ExitStack() as stack:
         links = [TroubledLink((address.host, address.port), port) for port in (0, pit_port) if port is not None]
@@ -458,18 +466,8 @@ def try_pit_under_fire(
         kit = PitKit(replace(address, through=links[0].port), deeds)
         stack.callback(kit.close)
         try:
-            deeds.need("restart")
-            _await_pit(kit.address)
-            if pit_port is not None and not links[1].came:
-                raise NotTriedError(f"the pit speaks to the broker, and did not come to port {pit_port}")
-            fire = Fire(kit, deeds, links)
-            told = fire.told
-            left_s = minutes * 60  # however long the tables took to come, one stage burns
-            while left_s > 0:
-                where = f"in stage {fire.stages + 1}, after {time.monotonic() - begun_s:.0f} of {minutes * 60:.0f} s"
-                fire.stage(min(_STAGE_S, left_s))
-                hear(_in_words(told, links))
-                left_s = begun_s + minutes * 60 - time.monotonic()
+            fire = _lit(kit, deeds, links)
+            fire.burn(begun_s, minutes * 60, hear)
             _refuse_thin_fire(fire.burned_s, minutes * 60)
         except JudgedError as judged:
             number, why = judged.args
@@ -478,13 +476,24 @@ def try_pit_under_fire(
             ended = "P20", Result.BROKEN, str(broken)
         except NotTriedError as not_tried:
             ended = "", Result.NOT_TRIED, str(not_tried)
-        seconds = time.monotonic() - begun_s
+        told, where = (fire.told, fire.where) if fire else (Counter[str](), "before its first stage")
         own = "" if pit_port is not None else "; the pit's own link was left alone, without --pit-port"
         tried = f"the pit under fire ({_in_words(told, links)}{own})"
+    seconds = time.monotonic() - begun_s
     lines = [_line(clause, ended, where, told, seconds) for clause in clauses("P") if clause.number in _JUDGED]
     if ended is not None:
         hear(_ended_early(ended[0], where, lines))
     return Report.of(tried, f"{address.host}:{address.port}, below {address.root}", lines)
+
+
+def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
+    """A fire at a pit that came, over the second link where there is one."""
+    deeds.need("restart")
+    if first_heard(kit.address, f"{kit.address.root}/pit-key", _COMES_WITHIN_S) is None:
+        raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
+    if len(links) > 1 and not links[1].came:
+        raise NotTriedError(f"the pit speaks to the broker, and did not come to port {links[1].port}")
+    return Fire(kit, deeds, links)
 
 
 def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:
@@ -501,11 +510,6 @@ def _ended_early(number: str, where: str, lines: Sequence[Line]) -> str:
     if not number:
         return f"The fire says nothing of {missed}."
     return f"{number} is broken: the fire ended {where}. So it says nothing of {missed}. Repair the pit and try again."
-
-
-def _await_pit(address: Address) -> None:
-    if first_heard(address, f"{address.root}/pit-key", _COMES_WITHIN_S) is None:
-        raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
 
 
 def _line(
