@@ -26,14 +26,17 @@ def checkpoint_page(checkpoint: str) -> str:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="5">
 <title>Checkpoint</title>
 <link rel="stylesheet" href="/pages/checkpoint.css">
+<script src="/pages/checkpoint-page.js" defer></script>
 </head>
 <body class="checkpoint">
+<main>
+<h1>Checkpoint</h1>
 <svg id="checkpoint" class="alone" viewBox="0 0 {code.size} {code.size}" role="img" aria-label="Checkpoint">\
 <path d="{code.path}"/></svg>
 <p>{escape(checkpoint)}</p>
+</main>
 </body>
 </html>
 """
