@@ -28,17 +28,18 @@ def main() -> int:
     asked = parser.parse_args()
     now = version()
     page = read()
-    for room in () if asked.page else due(page, now, asked.part):
-        print(f"{ROOMS[room]}: {room}", flush=True)
-        run_room(room, now)
+    rooms = [] if asked.page else due(page, now, asked.part)
+    for place, room in enumerate(rooms, 1):
+        print(f"{ROOMS[room]}: {room}, room {place} of {len(rooms)} that are due", flush=True)
+        print(ended(room, run_room(room, now)), flush=True)
         if version() != now:
             print("Files changed while this room ran. Its run is not noted: start again.", file=sys.stderr)
             return 1
     page = read()
     write(page, now)
     print(whole(page, now))
-    rooms = PARTS[asked.part].rooms if asked.part else ROOMS
-    return 0 if asked.page or all(standing(room, page.runs.get(room), now) == "stands" for room in rooms) else 1
+    asked_for = PARTS[asked.part].rooms if asked.part else ROOMS
+    return 0 if asked.page or all(standing(room, page.runs.get(room), now) == "stands" for room in asked_for) else 1
 
 
 def due(page: Page, now: Version, part: str | None) -> list[str]:
@@ -47,8 +48,18 @@ def due(page: Page, now: Version, part: str | None) -> list[str]:
     return [room for room in rooms if standing(room, page.runs.get(room), now) != "stands"] or (rooms if part else [])
 
 
-def run_room(room: str, now: Version) -> None:
-    """Run all tests of a room at length, and note the run. A run that was broken off leaves no note."""
+def ended(room: str, run: Run | None) -> str:
+    """Say how the run of a room ended."""
+    if run is None:
+        return f"{room}: the run was broken off, and is not noted"
+    why = f" ({run.reasons})" if run.reasons else ""
+    counts = f"{run.passed} passed, {run.failed} failed, {run.skipped} skipped{why}"
+    return f"{room}: {counts}, in {run.seconds / 60:.1f} minutes"
+
+
+def run_room(room: str, now: Version) -> Run | None:
+    """Run all tests of a room at length, and note the run. Of a run that was broken off return None, and note
+    nothing."""
     report = ROOT / "build" / "proof" / f"{room}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -56,9 +67,11 @@ def run_room(room: str, now: Version) -> None:
     began = monotonic()
     words += ["--dist=worksteal", f"--junitxml={report}", f"tests/{room}"]
     done = subprocess.run(words, cwd=ROOT, check=False)
-    if done.returncode in (0, 1) and report.is_file() and version() == now:
-        run, tests = judged(ElementTree.parse(report).getroot(), monotonic() - began, now, room)
-        write(with_run(read(), room, run, tests), now)
+    if done.returncode not in (0, 1) or not report.is_file() or version() != now:
+        return None
+    run, tests = judged(ElementTree.parse(report).getroot(), monotonic() - began, now, room)
+    write(with_run(read(), room, run, tests), now)
+    return run
 
 
 def judged(report: ElementTree.Element, seconds: float, now: Version, room: str) -> tuple[Run, list[str]]:

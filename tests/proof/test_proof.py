@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.proof import parts, versions
-from tests.proof.__main__ import due, judged
+from tests.proof.__main__ import due, ended, judged
 from tests.proof.page import Figure, Page, Run, read, standing, text, whole, with_run, write
 from tests.proof.parts import PARTS, PRODUCT, READS, ROOMS, ROOT, own_paths, room_of
 from tests.proof.versions import Version
@@ -104,6 +104,14 @@ def test_a_report_of_pytest_is_counted() -> None:
     run, tests = judged(ElementTree.fromstring(_REPORT), 66.0, NOW, "pi")
     assert (run.passed, run.failed, run.skipped, run.reasons, run.seconds) == (1, 2, 1, "no / Pi", 66)
     assert tests == [f"tests/pi/test_some.py::test_{name}" for name in ("a", "b", "c[1 2]", "d")]
+
+
+def test_each_room_is_told_as_it_ends() -> None:
+    assert (
+        ended("pi", Run(9, 1, 2, "no Pi", 90, "", "", "", "", ""))
+        == "pi: 9 passed, 1 failed, 2 skipped (no Pi), in 1.5 minutes"
+    )
+    assert ended("pi", None) == "pi: the run was broken off, and is not noted"
 
 
 _ALL_TESTS = {room for room, paths in READS.items() if "tests" in paths}
