@@ -354,7 +354,9 @@ def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[st
         except TableError:
             pass  # a damaged journal: the backup takes its place
         else:
-            if (there.table, there.epoch) != (says.table, says.epoch) or there.rows >= says.rows:
+            # A move that was broken off once its journal lay in its place: that journal has told nothing since.
+            repeated = says.moved_by is not None and there.head.hex() == says.head
+            if (there.table, there.epoch) != (says.table, says.epoch) or (there.rows >= says.rows and not repeated):
                 what = (
                     f"{journal} is a good journal of table {there.table}, epoch {there.epoch}, with {there.rows} rows. "
                     f"The backup is of table {says.table}, epoch {says.epoch}, with {says.rows} rows."
