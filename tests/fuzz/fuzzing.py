@@ -76,7 +76,7 @@ def fuzz(target: Target, seed: int, inputs: int) -> Run:
         _throw(target, data, run, f"{target.name}, a good input")
     run.corpus = list(target.seeds)
     while run.inputs < inputs:
-        data = mutated(luck, target.seeds, run.corpus, tokens)[: target.longest]
+        data = mutated(luck, target.seeds, run.corpus, tokens, target.longest)
         _throw(target, data, run, f"{target.name}, seed {seed}, input {run.inputs}")
     return run
 
@@ -180,13 +180,17 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
         tracemalloc.stop()
 
 
-def mutated(luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """An input made from a good input, or from one that took a new way, by one or a few changes."""
+def mutated(
+    luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes], longest: int
+) -> bytes:
+    """An input of at most so many bytes, made from a good input, or from one that took a new way, by one or a few
+    changes."""
     data = luck.choice(luck.choice((seeds, corpus, corpus[-4:])))  # what was new last may lead on
     kinds = luck.choice((_OF_BYTES, _OF_WORDS))
     for _ in range(luck.choice((1, 1, 1, 2, 3, 8))):
         changed = luck.choice(kinds)(luck, data, corpus, tokens)
         data = _flip(luck, data, corpus, tokens) if changed == data else changed
+        data = data[:longest]  # at once: some changes repeat a piece a hundred times
     return data
 
 

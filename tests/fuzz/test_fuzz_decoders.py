@@ -40,7 +40,8 @@ _SLOW = {
 _SAMPLE = 50
 _EACH = {"script": 8}
 """Of these a sample takes one good input of so many: under the watch one takes as long as hundreds of others."""
-_PROOF_TIMES, _SEEDS = 600, 5
+_PROOF_TIMES, _SLOW_TIMES, _SEEDS = 200, 60, 5
+"""The last new way came before the 7,000th input of a seed, where inputs are short."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -52,7 +53,7 @@ def test_a_decoder_stands_a_sample_of_bad_input(name: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) -> None:
-    size = _SLOW.get(name, _SAMPLE) * _PROOF_TIMES
+    size = _SLOW[name] * _SLOW_TIMES if name in _SLOW else _SAMPLE * _PROOF_TIMES
     runs = [fuzz(TARGETS[name], seed, size) for seed in range(2, 2 + _SEEDS)]
     assert all(_led_on(TARGETS[name], run) for run in runs)
     ways = set[tuple[str, int, int]]().union(*(run.reached for run in runs))
@@ -83,7 +84,7 @@ def _lots_of_garbage(name: str) -> Callable[[], Iterator[bytes]]:
     luck, target = random.Random(name), TARGETS[name]
     tokens = [*TOKENS, *target.tokens]
     size, _ = _LOTS.get(name, _SHORT)
-    return lambda: (mutated(luck, target.seeds, target.seeds, tokens)[: target.longest] for _ in range(size))
+    return lambda: (mutated(luck, target.seeds, target.seeds, tokens, target.longest) for _ in range(size))
 
 
 def _too_much(name: str) -> int:
@@ -146,6 +147,21 @@ def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
     """The check on the samples can fail."""
     blind = Target("blind", lambda data: None, [b"good"])
     assert not _led_on(blind, fuzz(blind, 1, 50))
+
+
+def test_an_input_that_is_repeated_again_and_again_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight changes, each of which repeats the whole input a hundred times, would take more memory than there is."""
+    most = 0
+
+    def repeated(_luck: random.Random, data: bytes, _corpus: object, _tokens: object) -> bytes:
+        nonlocal most
+        most = max(most, len(data))
+        return data * 100
+
+    for kinds in ("_OF_BYTES", "_OF_WORDS"):
+        monkeypatch.setattr(fuzzing, kinds, (repeated,))
+    assert {len(mutated(random.Random(seed), [b"ten bytes."], [b"ten bytes."], [], 50)) for seed in range(20)} == {50}
+    assert most == 50
 
 
 @pytest.mark.parametrize("name", ["award", "meters"])

@@ -168,7 +168,7 @@ def test_a_sample_of_harmed_journals(place: Path, whole: bytes, other: bytes, co
 def test_harmed_journals(
     place: Path, whole: bytes, other: bytes, config: Config, figure: Callable[[str], None]
 ) -> None:
-    count = 3_000
+    count = 1_000
     seen = _harm(place, whole, other, config, seed=2, count=count)
     told = ", ".join(f"{ways:,} {code}" for code, ways in seen.most_common())
     figure(f"{count:,} harmed journals, each read in four ways, no traceback: {told}")
@@ -252,7 +252,7 @@ def test_a_sample_of_forged_facts(place: Path, whole: bytes, config: Config) -> 
 
 @pytest.mark.proof
 def test_forged_facts(place: Path, whole: bytes, config: Config, figure: Callable[[str], None]) -> None:
-    count = 2_000
+    count = 600
     seen = _forged(place, whole, config, seed=2, count=count)
     told = ", ".join(f"{ways:,} {code}" for code, ways in seen.most_common())
     figure(f"{count:,} forged journals whose chain fits, each read in four ways, no traceback: {told}")

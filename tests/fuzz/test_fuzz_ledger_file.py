@@ -28,7 +28,7 @@ from tests.support.ledgers import unheard_steps
 
 _FORM_3 = Path(__file__).parents[1] / "pit" / "ledger_form_3.sqlite.gz"
 _HANGS_AFTER_S = 120  # only so that a hang names its place
-_SAMPLE, _PROOF = 24, 2_000
+_SAMPLE, _PROOF = 24, 600
 _COMMANDS = (
     ("account",),
     ("award", "list", "--all"),

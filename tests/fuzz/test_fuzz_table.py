@@ -27,6 +27,8 @@ from tests.fuzz.targets import TARGETS
 from tests.support.waiting import PATIENCE_S, eventually, run
 
 _SAMPLE, _PROOF = 200, 20_000
+_LONGEST = 1_000_000
+"""Bytes; a table refuses less."""
 _WAGERS = (("player", 2_000), ("royal9", 500))
 
 
@@ -42,7 +44,7 @@ def _inputs(name: str, seeds: list[bytes], count: int) -> Iterator[bytes]:
     luck = random.Random(name)
     tokens = [*TOKENS, *TARGETS[name].tokens]
     for _ in range(count):
-        yield mutated(luck, seeds, seeds, tokens)
+        yield mutated(luck, seeds, seeds, tokens, _LONGEST)
 
 
 async def _ask(path: Path, line: bytes) -> list[bytes]:
