@@ -20,10 +20,10 @@ from tests.collusion.order import Opens, Way, at_random, guided
 from tests.collusion.window import SLIPS, new_ledger
 from tests.support.tables import ROYAL9, house
 
-FEW, MANY = 6, 200
+FEW, MANY = 6, 80
 MOST = 80
 """So many shoes are played for a gain before it counts as not found."""
-HUNTS = 3
+HUNTS = 2
 
 Order = Callable[[int, Opens], Iterator[tuple[Way, Evening]]]
 ORDERS: tuple[Order, ...] = (at_random, guided)

@@ -48,8 +48,8 @@ _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
     [
         (6, KILLS),
         pytest.param(8, 10, marks=[pytest.mark.proof, _BEETEK], id="beetek"),
-        pytest.param(1000, 1000, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof"),
-        pytest.param(500, 150, marks=[pytest.mark.proof, _BEETEK], id="proof-beetek"),
+        pytest.param(1000, 250, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof"),
+        pytest.param(500, 60, marks=[pytest.mark.proof, _BEETEK], id="proof-beetek"),
     ],
 )
 def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
