@@ -72,15 +72,15 @@ _EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every k
 
 PROOF = Size(
     tables=4,
-    hands=1250,
-    kills={"daemon": 80, "broker": 75, "pit": 75, "absence": 80, "cable": 60, "freeze": 60},
-    events=15_000,
-    resent=2_000,
+    hands=600,
+    kills={"daemon": 40, "broker": 38, "pit": 38, "absence": 40, "cable": 30, "freeze": 30},
+    events=7_000,
+    resent=1_000,
     cuts=10,
-    between=3,
+    between=2,
     decided=1,
-    kept=80,
-    cut_rate=1,
+    kept=40,
+    cut_rate=2,
 )
 
 

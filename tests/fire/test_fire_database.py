@@ -35,17 +35,17 @@ from tests.support.network import HERE, Network, both_ways, needs_namespaces
 from tests.support.waiting import PATIENCE_S
 
 TROUBLES = {
-    "leader": 50,
-    "frozen": 20,
-    "asleep": 3,
-    "primary": 30,
-    "broker": 50,
-    "table": 40,
-    "cancelled": 20,
-    "unheard": 15,
-    "apart": 15,
-    "split": 5,
-    "offline": 15,
+    "leader": 25,
+    "frozen": 10,
+    "asleep": 2,
+    "primary": 15,
+    "broker": 25,
+    "table": 20,
+    "cancelled": 10,
+    "unheard": 8,
+    "apart": 8,
+    "split": 3,
+    "offline": 8,
 }
 """How often what happens: a kill of the leading pit, of the primary, of the broker, a table's loss of all but its
 journal; the leader stands still for longer than it may, or for a minute; commits wait for a silent standby, and are
@@ -55,7 +55,7 @@ The last four are packets that are dropped between two machines, in one directio
 primary, until another pit leads; between the primary and its standby, for a while, or until the standby is the primary
 beside a primary that runs on; between the broker and the tables, or the leader, for a while."""
 
-_TABLES, _EVENTS = 4, 10_000
+_TABLES, _EVENTS = 4, 5_000
 _WINDOW = 50
 _AGAIN_S = 1.0
 _ASLEEP_S = 60.0
