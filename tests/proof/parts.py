@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 class Part(Struct, frozen=True):
     """Rooms that run one after the other, in about so many minutes. `workers` is what pytest-xdist is told: a machine
-    that is emulated or booted has both cores for itself."""
+    that is emulated or booted has both cores for itself, and few fires burn beside each other."""
 
     rooms: tuple[str, ...]
     minutes: int
@@ -25,7 +25,7 @@ class Part(Struct, frozen=True):
 
 
 PARTS: Mapping[str, Part] = {
-    "rules": Part(("game", "roads", "sheets", "scripts", "table", "contract", "words", "documents"), 25),
+    "rules": Part(("game", "roads", "sheets", "scripts", "table", "contract", "words", "documents"), 15),
     "core": Part(
         (
             *("drivers", "daemon", "journals", "link", "care", "setup", "lab", "proof"),
@@ -33,14 +33,14 @@ PARTS: Mapping[str, Part] = {
         ),
         25,
     ),
-    "odds": Part(("par",), 35),
-    "pit": Part(("pit", "pit_page", "head_office", "collusion"), 30),
-    "tables": Part(("hil", "sim", "screen"), 45),
+    "odds": Part(("par",), 12),
+    "pit": Part(("pit", "pit_page", "head_office", "collusion"), 20),
+    "tables": Part(("hil", "sim", "screen"), 35),
     "kit": Part(("conformance", "mutants", "model"), 55),
     "years": Part(("simulation", "power_loss"), 45),
-    "fuzz": Part(("fuzz",), 45),
-    "fire": Part(("fire",), 45),
-    "packages": Part(("deploy",), 45, workers="0"),
+    "fuzz": Part(("fuzz",), 20),
+    "fire": Part(("fire",), 15, workers="2"),
+    "packages": Part(("deploy",), 35, workers="0"),
     "board": Part(("pi",), 55, workers="0"),
 }
 """In the order in which `make proof` runs them. The minutes are estimates: the page of figures has what a run took."""
