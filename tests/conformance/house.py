@@ -142,6 +142,9 @@ def try_program(
         broker.stop()
 
 
+_OF_METER = {"limit": "limit_cents", "price": "price_cents", "close": "into"}
+
+
 def try_second_pit(
     folder: Path, home: Path = ROOT, only: Sequence[str] = (), fire_minutes: float | None = None
 ) -> Report:
@@ -153,5 +156,7 @@ def try_second_pit(
     decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}
     adopt = f"{act} adopt {shlex.quote(ledger)} {{table}} {{epoch}} {{key}}"
     correct = f"{act} corrected {shlex.quote(ledger)} {{event}}"
+    terms = {deed: f"{act} {deed} {shlex.quote(ledger)} {{meter}} {{{of}}}" for deed, of in _OF_METER.items()}
     run = [program[-1], "run", ledger, "{broker}"]
-    return try_program(run, {"adopt": adopt, "correct": correct, **decisions}, folder, home, only, fire_minutes)
+    deeds = {"adopt": adopt, "correct": correct, **decisions, **terms}
+    return try_program(run, deeds, folder, home, only, fire_minutes)

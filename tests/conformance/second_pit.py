@@ -1,9 +1,10 @@
 """A second pit, written from the contract's page alone: MQTT 5 on a bare socket, PyNaCl's keys. The contract suffices.
 
     second_pit run LOG HOST:PORT | second_pit adopt LOG TABLE EPOCH KEY | second_pit verified|paid|rejected LOG AWARD
-    second_pit corrected LOG EVENT
+    second_pit corrected LOG EVENT | second_pit limit|price LOG METER CENTS | second_pit close LOG METER INTO
 
-Its books are a file of lines: whatever happened, in order. It has one meter, and nothing for people: it is no example.
+Its books are a file of lines: whatever happened, in order. It has three meters, and nothing for people. It is no
+example.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 Row = dict[Any, Any]
-METER, SEED, PART, ROOT = "grand", Fraction(1_000_000), Fraction(7, 100), "pit/v1"
+METERS, SEED, PART, ROOT = ("grand", "major", "minor"), Fraction(1_000_000), Fraction(7, 100), "pit/v1"
 
 
 def canonical(value: Row) -> bytes:
@@ -34,13 +35,45 @@ def at(ms: int = 0) -> str:
     return datetime.fromtimestamp(ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{ms % 1000:03d}Z"
 
 
+class Meter:
+    """What a meter holds is reckoned anew from all that ever happened to it."""
+
+    def __init__(self) -> None:
+        self.wagered, self.given, self.moved, self.off = 0, 0, Fraction(0), list[Row]()
+        self.wins, self.wagers, self.voids = list[Row](), Row(), Row()
+        self.limits, self.price = list[tuple[int, int | None]](), 0
+
+    def won(self, since: int = 0) -> int:
+        """How many wins stand that took all of the meter."""
+        return sum(win["stands"] and win["share"] == 1 for win in self.wins[since:])
+
+    def holds(self) -> Fraction:
+        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.off]
+        held: Fraction = self.moved + SEED * (1 + self.won()) + PART * (self.wagered - sum(left)) - self.given
+        return held
+
+    def level(self) -> Fraction:
+        """A limit of before the first wager runs at once, and another one since the meter was won after it."""
+        run = [limit for limit, since in self.limits if since is None or self.won(since)]
+        return min([self.holds(), *map(Fraction, run[-1:])])
+
+    def limit(self, cents: int) -> None:
+        self.limits.append((cents, len(self.wins) if self.wagered else None))
+
+
+def bets_of(event: Row) -> list[Row]:
+    if "royal9_seats" in event:  # of version 1 or 2
+        seats = event["royal9_seats"]
+        return [{"meters": METERS[:1], "price_cents": event.get("royal9_price_cents"), "seats": seats}]
+    return [bet for bet in event["progressive"] if bet["seats"]]
+
+
 class Books:
     def __init__(self, path: str) -> None:
         self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self.key, self.read, self.seq = SigningKey(bytes(range(32))), 0, 0
-        self.wagered, self.given, self.off, self.wins = 0, 0, list[Row](), list[Row]()
-        self.voids = Row()
-        self.adopted, self.head, self.wagers, self.hits = Row(), Row(), Row(), Row()
+        self.meters = {name: Meter() for name in METERS}
+        self.adopted, self.head, self.hits = Row(), Row(), Row()
         self.shown, self.locked, self.open = Row(), Row(), Row()
         self.awards, self.steps, self.told = list[Row](), list[Row](), list[Row]()
         self.last = self.held = 0
@@ -54,10 +87,8 @@ class Books:
             self.write(passed_by_none=self.last + 900)
         return self.last
 
-    def level(self) -> Fraction:
-        seeds = SEED * (1 + sum(win["stands"] and win["share"] == 1 for win in self.wins))
-        left = [it["cents"] * prod(1 - win["share"] for win in it["won"] if win["stands"]) for it in self.off]
-        return Fraction(seeds + PART * (self.wagered - sum(left)) - self.given)
+    def levels(self) -> dict[str, int]:
+        return {name: int(meter.level()) for name, meter in self.meters.items()}
 
     def write(self, **line: object) -> None:
         os.write(self.file, canonical({**line, "ms": time.time_ns() // 1_000_000}) + b"\n")
@@ -74,9 +105,6 @@ class Books:
         event, ms = line.get("event", {}), line["ms"]
         hand = tuple(event.get(name) for name in ("table", "epoch", "shoe", "round"))
         self.head |= {hand[:2]: (event["seq"], event["chain"])} if event else {}
-        if "royal9_seats" in event:  # of version 1 or 2
-            bet = {"price_cents": event.get("royal9_price_cents"), "seats": event["royal9_seats"]}
-            event["progressive"] = [{"meters": [METER], **bet}]
         match line | event:
             case {"passed_by_none": held}:
                 self.held = held
@@ -92,34 +120,45 @@ class Books:
                     else:
                         of_house = min(found["cents"], win["added"])
                         win["added"] -= of_house
-                        self.given -= found["cents"] - of_house
-                    for last in reversed([it for it in self.wins if it["stands"]]):
+                        win["from"].given -= found["cents"] - of_house
+                    for last in reversed([it for it in win["from"].wins if it["stands"]]):
                         if any(each["step"] != "rejected" for each in last["awards"]):
                             break
                         last["stands"] = False
-            case {"type": "wagers_locked", "progressive": bets}:
+            case {"limit": [name, cents]}:
+                self.meters[name].limit(int(cents))
+            case {"price": [name, cents]}:
+                self.meters[name].price = int(cents)
+            case {"close": [name, into]}:
+                self.meters[into].moved += self.meters.pop(name).holds()
+            case {"type": "wagers_locked"}:
                 if told := event.get("told"):
                     word = {name: value for name, value in told["word"].items() if name != "signature"}
                     with suppress(BadSignatureError, KeyError, ValueError):
                         self.key.verify_key.verify(canonical(word), base64.b64decode(told["word"]["signature"]))
-                        self.shown[hand] = word["meters"][METER]
+                        self.shown[hand] = dict(word["meters"])
                         since = datetime.fromisoformat(word["at"]).timestamp() * 1000 + told["ago_ms"]
                         since = max([since, *(ms for of, ms in self.locked.items() if of[:2] == hand[:2])])
                         self.locked[hand] = self.open[hand[:2]] = since
-                for bet, seat in [(it, seat) for it in bets if METER in it["meters"] for seat in it["seats"]]:
-                    self.wagers[hand, bet.get("spot"), seat] = {"cents": bet["price_cents"], "won": list[Row]()}
-                    self.wagered += bet["price_cents"]
+                for bet, name, seat in [
+                    (it, name, seat) for it in bets_of(event) for name in it["meters"] for seat in it["seats"]
+                ]:
+                    meter, wager = self.meters[name], {"cents": bet["price_cents"], "won": list[Row]()}
+                    meter.wagers[hand, bet.get("spot"), seat] = wager
+                    meter.wagered += bet["price_cents"]
             case {"type": "round", "awards": won} | {"type": "round", "royal9": won}:
                 self.hits[hand] = len(won)
                 if not won:
                     self.open.pop(hand[:2], None)
-            case {"type": "void", "progressive": bets}:
-                places = [(hand, bet.get("spot"), seat) for bet in bets for seat in bet["seats"]]
+            case {"type": "void"}:
+                places = [(hand, bet.get("spot"), seat) for bet in bets_of(event) for seat in bet["seats"]]
                 self.open.pop(hand[:2], None)
-                gone = [self.wagers.pop(place) for place in places if place in self.wagers]
-                self.voids.setdefault(event["id"], []).extend(gone)  # what they gave stays
+                for meter in self.meters.values():
+                    gone = [meter.wagers.pop(place) for place in places if place in meter.wagers]
+                    meter.voids[event["id"]] = gone  # what they gave stays
             case {"corrected": void}:
-                self.off += self.voids.pop(void)
+                for meter in self.meters.values():
+                    meter.off += meter.voids.pop(void, [])
             case {"type": "hit", "progressive": of_meter, "fixed": fixed}:
                 award = {
                     "award": f"{event['table']}.{len(self.awards) + 1}",
@@ -128,7 +167,7 @@ class Books:
                     "win": None,
                 }
                 award |= {name: event[name] for name in ("table", "seat", "tier")}
-                self.awards.append(award | {"meter": METER if of_meter else None, "cents": 0})
+                self.awards.append(award | {"meter": of_meter and of_meter["meter"], "cents": 0})
                 if of_meter:
                     self.win((hand, of_meter.get("share", "1:1")), self.awards[-1], ms)
                 else:
@@ -142,17 +181,20 @@ class Books:
                 self.steps = [each for each in self.steps if not told.items() <= each.items()]
 
     def win(self, of: tuple[Any, str], award: Row, ms: int) -> None:
-        win = next((it for it in self.wins if it["of"] == of), None)
+        meter = self.meters[award["meter"]]
+        win = next((it for it in meter.wins if it["of"] == of), None)
         if win is None:
             share = Fraction(*map(int, of[1].split(":")))
-            win = {"of": of, "share": share, "cents": int(self.level() * share), "awards": list[Row](), "stands": True}
-            self.given += win["cents"]
-            shown = self.shown.get(of[0], 0) - sum(it["cents"] for it in self.wins if it["of"][0] == of[0])
+            win = {"of": of, "share": share, "cents": int(meter.level() * share), "awards": list[Row](), "stands": True}
+            win["from"] = meter
+            meter.given += win["cents"]
+            shown = self.shown.get(of[0], {}).get(award["meter"], 0)
+            shown -= sum(it["cents"] for it in meter.wins if it["of"][0] == of[0])
             win["least"] = int(shown * share)
             win["added"] = max(0, win["least"] - win["cents"])
             win["cents"] += win["added"]
-            self.wins.append(win)
-            for wager in [*self.wagers.values(), *(each for void in self.voids.values() for each in void)]:
+            meter.wins.append(win)
+            for wager in [*meter.wagers.values(), *(each for void in meter.voids.values() for each in void)]:
                 wager["won"].append(win)
         award["win"] = win
         win["awards"].append(award)
@@ -161,9 +203,8 @@ class Books:
 
     def put_in_order(self, win: Row, ms: int) -> None:
         mine = self.locked.get(win["of"][0])
-        same = [
-            it for it in self.wins if it["share"] == win["share"] and self.locked.get(it["of"][0], -1) >= (mine or 0)
-        ]
+        wins = win["from"].wins
+        same = [it for it in wins if it["share"] == win["share"] and self.locked.get(it["of"][0], -1) >= (mine or 0)]
         free = [it for it in same if it["stands"] and all(each["step"] == "pending" for each in it["awards"])]
         of_round = [{name: it[name] for name in ("of", "awards", "least")} for it in free]
         of_round.sort(key=lambda it: self.locked[it["of"][0]])
@@ -179,7 +220,9 @@ class Books:
         for each in won:
             seq = max(ms, *(win["seq"] + 1 for win in self.told), 0)
             win = {name: each[name] for name in ("table", "award", "tier", "meter", "cents")}
-            self.told.append({**win, "seq": seq, "at": at(ms), "spot": spot, "base_cents": int(self.level())})
+            self.told.append(
+                {**win, "seq": seq, "at": at(ms), "spot": spot, "base_cents": self.levels()[each["meter"]]}
+            )
 
     def divide(self, cents: int, awards: list[Row], ms: int) -> None:
         for place, each in enumerate(awards):
@@ -197,12 +240,13 @@ class Books:
         epoch, key = self.adopted[table]
         unsigned = {name: value for name, value in event.items() if name != "signature"}
         VerifyKey(bytes.fromhex(key)).verify(canonical(unsigned), base64.b64decode(event["signature"], validate=True))
-        meters = set[str]()
-        match event:
-            case {"type": "hit", "progressive": {"meter": meter}}:
-                meters = {meter}
-            case {"type": "wagers_locked", "progressive": bets}:
-                meters = {meter for bet in bets if bet["seats"] for meter in bet["meters"]}
+        fits = True
+        match event["type"]:
+            case "hit" if event["progressive"]:
+                fits = event["progressive"]["meter"] in self.meters
+            case "wagers_locked":
+                prices = [(name, bet["price_cents"]) for bet in bets_of(event) for name in bet["meters"]]
+                fits = all(name in self.meters and self.meters[name].price in (0, cents) for name, cents in prices)
         seq = self.head.get((table, epoch), (0, ""))[0] + 1
         named = (event["table"], event["epoch"], event["seq"], event["id"]) == (
             table,
@@ -210,13 +254,7 @@ class Books:
             seq,
             f"{table}/{epoch}/{seq}",
         )
-        if (
-            named
-            and canonical(event) == body
-            and len(body) <= 250_000
-            and event["contract"] in (1, 2, 3, 4)
-            and meters <= {METER}
-        ):
+        if named and canonical(event) == body and len(body) <= 250_000 and event["contract"] in (1, 2, 3, 4) and fits:
             self.write(event=event)
 
 
@@ -296,7 +334,7 @@ class SecondPit:
             seq = self.books.moment()
             place = min(place + 1, len(self.books.told) - 1)
             win = self.books.told[place] if place >= 0 else None
-            self.say("meters", {"seq": seq, "at": at(seq), "meters": {METER: int(self.books.level())}, "win": win})
+            self.say("meters", {"seq": seq, "at": at(seq), "meters": self.books.levels(), "win": win})
             await asyncio.sleep(0.3)
 
 
@@ -305,11 +343,16 @@ def main(act: str, path: str, *words: str) -> None:
         host, _, port = words[0].rpartition(":")
         asyncio.run(SecondPit(Books(path)).run(host, int(port)))
         return
-    if act == "corrected":
+    if act in ("corrected", "limit", "price", "close"):
         books = Books(path)
-        if not books.voids.get(words[0]):
+        if act == "corrected" and not any(meter.voids.get(words[0]) for meter in books.meters.values()):
             sys.exit("It is no void, or was corrected before.")
-        books.write(corrected=words[0])
+        waits = {each["meter"] for each in books.awards if each["step"] in ("pending", "verified")}
+        if act != "corrected" and (
+            not {*words} - {words[-1]} <= {*books.meters} or (act == "close" and words[0] in waits)
+        ):
+            sys.exit("There is no such meter, or an award of it waits.")
+        books.write(**{act: words[0] if act == "corrected" else words})
         return
     books, after = Books(path), {"verified": ["pending"], "paid": ["verified"], "rejected": ["pending", "verified"]}
     if any(each["award"] == words[0] and each["step"] not in after[act] for each in books.awards):
