@@ -90,6 +90,7 @@ class OwnMeter:
     def __init__(self) -> None:
         self.level, self.reserve = Fraction(100_000), Fraction(0)
         self.voided = 0  # wagers that voids left on it
+        self.house = Fraction(0)  # below 0: what voids have cost the house
 
     def feed(self, wagers: int) -> None:
         self.level += wagers * Fraction(500, 3)
@@ -102,10 +103,22 @@ class OwnMeter:
         self.voided = 0
         return won
 
-    def correct(self) -> None:
-        """Two people take off what voids left."""
-        self.feed(-self.voided)
-        self.voided = 0
+    def void(self, wagers: int) -> int:
+        """The house bears what these wagers gave. Returns the whole cents."""
+        self.feed(wagers)
+        self.voided += wagers
+        return -self._house(-wagers)
+
+    def correct(self) -> int:
+        """Two people take off what voids left. Returns what the house gets back."""
+        wagers, self.voided = self.voided, 0
+        self.feed(-wagers)
+        return self._house(wagers)
+
+    def _house(self, wagers: int) -> int:
+        before = floor(self.house)
+        self.house += wagers * (Fraction(500, 3) + Fraction(500, 7))
+        return floor(self.house) - before
 
 
 class SimulatedHouse:
@@ -114,7 +127,8 @@ class SimulatedHouse:
     def __init__(self, ledger: Ledger, wall: Clock, tables: int, seed: int) -> None:
         self.tally: dict[str, dict[tuple[str, str, str], Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         self.paid: dict[str, Counter[str]] = defaultdict(Counter)
-        self.meter, self.closing, self.corrected = OwnMeter(), dict[str, tuple[int, int]](), 0
+        self.meter, self.closing = OwnMeter(), dict[str, tuple[int, int]]()
+        self.borne: dict[str, Counter[str]] = defaultdict(Counter)
         self._ledger, self._wall, self._chance = ledger, wall, random.Random(seed)
         self._tables = [TableEvening(f"t-{number}", ["big"]) for number in range(tables)]
         self.names = [table.table for table in self._tables]
@@ -140,7 +154,7 @@ class SimulatedHouse:
                 for table in self._tables:
                     self._round(table, names[-1])
                 if self._chance.random() < 0.2:
-                    self._correct()
+                    self._correct(names[-1])
             self._pay(names[-1])
             self.closing[names[-1]] = floor(self.meter.level), floor(self.meter.reserve)
             evening = self.local() - timedelta(hours=6)
@@ -151,13 +165,12 @@ class SimulatedHouse:
             self._ledger.begin_day_if_due()
         return names
 
-    def _correct(self) -> None:
+    def _correct(self, day: str) -> None:
         """Two people look through the voids that left something on the meter."""
         with self._ledger.closing_meters() as closings:
             for left in closings.corrections.waiting():
                 closings.corrections.correct(left.void, "Ann", "Cas", "F-19", "a card fell")
-                self.corrected += 1
-                self.meter.correct()
+                self.borne[day]["corrected"] += self.meter.correct()
 
     def _pay(self, day: str) -> None:
         for award in self._ledger.awards():
@@ -177,8 +190,7 @@ class SimulatedHouse:
         sent = [table.say("wagers_locked", by=dealer, progressive=[bet])]
         if chance.random() < 0.1:
             tally["voids"] += 1
-            self.meter.feed(3)
-            self.meter.voided += 3
+            self.borne[day]["voids"] += self.meter.void(3)
             self.send(table, *sent, table.say("void", simulated=False, progressive=[bet]))
             return
         self.meter.feed(3)
@@ -251,7 +263,13 @@ def test_every_day_is_the_simulated_houses_to_the_cent(
             opening = house.closing[name]
             assert (level.closing_cents, reserve.closing_cents) == opening
             assert day.findings == day.notes == ()
-        assert house.corrected, "no void was corrected in all these days"
+            borne = house.borne[name]
+            assert (day.voids_cents, day.corrected_cents) == (borne["voids"], borne["corrected"])
+            assert level.moved_cents.get("corrected", 0) == day.void_entries["corrected"].get("meter:big", 0)
+            assert [sum(of.values()) for of in day.void_entries.values()] == [0, 0]
+            assert day.void_entries["void"].get("house", 0) == -borne["voids"]
+        borne = sum(house.borne.values(), Counter[str]())
+        assert borne["voids"] > borne["corrected"] > 0, "a meter was won meanwhile, and the house bears the rest"
         hours = [_hours(drawn_up(path, name)) for name in names[:3]]
         assert hours == [24, 23, 24], "in the night to the 8th of March the clocks of Los Angeles go forward"
         load_or_make_key(path.with_name(f"{path.name}.key"))

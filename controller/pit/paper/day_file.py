@@ -105,7 +105,10 @@ def day_csv(day: Day) -> str:
             moved = {"opening_cents": meter.opening_cents, **meter.moved_cents, "closing_cents": meter.closing_cents}
             lines.writerows((day.day, "meter", meter.account, *figure) for figure in moved.items())
     lines.writerows((day.day, "paid", _cell(table), "paid_cents", cents) for table, cents in day.paid_cents.items())
-    lines.writerow((day.day, "house", "", "shown_cents", day.shown_cents))
+    for figure in ("shown_cents", "voids_cents", "corrected_cents"):
+        lines.writerow((day.day, "house", "", figure, getattr(day, figure)))
+    for why, booked in day.void_entries.items():
+        lines.writerows((day.day, why, account, "entry_cents", cents) for account, cents in booked.items())
     lines.writerows((day.day, "finding", "", "", _cell(finding)) for finding in day.findings)
     return file.getvalue()
 
@@ -135,6 +138,8 @@ def day_page(day: Day) -> str:
     )
     told = "".join(f"<li>{escape(each)}</li>" for each in (*day.findings, *day.notes))
     paid = "".join(_row(table, amount(cents)) for table, cents in day.paid_cents.items())
+    borne = {"void": day.voids_cents, "corrected": day.corrected_cents}
+    voids = "".join(f"<p>{_say(why)}: {amount(cents)}</p>{_entries(day, why)}" for why, cents in borne.items())
     return f"""<!doctype html>
 <html lang="{houses_languages()[0]}">
 <head>
@@ -156,6 +161,7 @@ def day_page(day: Day) -> str:
 <h2>{_say("paid")}</h2>
 <table>{paid}</table>
 <p>{_say("shown")}: {amount(day.shown_cents)}</p>
+{voids}
 </main>
 </body>
 </html>
@@ -188,6 +194,11 @@ def _meters(day: Day) -> str:
     ]
     head = "".join(f"<th>{_say(name)}" for name in ("name", "opening", "moved", "closing"))
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+
+
+def _entries(day: Day, why: str) -> str:
+    booked = day.void_entries.get(why, {})
+    return f"<table>{''.join(_row(account, figures(cents)) for account, cents in booked.items())}</table>"
 
 
 def _moved(moved: dict[str, int]) -> Iterator[str]:

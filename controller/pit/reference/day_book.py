@@ -169,6 +169,14 @@ class Day(Struct, frozen=True):
     notes: tuple[str, ...]
     drops: tuple[Drop, ...] = ()
     shown_cents: int = 0
+    voids_cents: int = 0
+    """What the house bore of voided wagers."""
+
+    corrected_cents: int = 0
+    """What corrections of voids gave the house back."""
+
+    void_entries: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The double entries of both, by reason and account, in cents. Those of one reason sum to 0."""
 
     def by(self, what: str) -> dict[str, Sums]:
         """The figures by `table`, `shift` or `dealer`, and under the name "" all of them together."""
@@ -239,6 +247,8 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
         reading.read(one, after)
     lines = [Line(*key, sums) for key, sums in sorted(reading.sums.items())]
     meters = [tuple(_meters(db, one, after)) for one, after in parts]
+    voids = {why: _entries(db, parts, why) for why in ("void", "corrected")}
+    borne, back = (of.get("house", 0) for of in voids.values())
     return Day(
         name,
         rules[parts[0][0].rules],
@@ -255,6 +265,9 @@ def draw_up(db: Store, name: str, sheets: Sequence[ParSheet] = (), drops: tuple[
         tuple(_notes(parts, reading)),
         drops,
         sum(_shown(db, *ends) for ends in parts),
+        -borne,
+        back,
+        voids,
     )
 
 
@@ -487,6 +500,19 @@ def _shown(db: Store, one: Begun, after: Begun) -> int:
         (one.posting, after.posting),
     ).fetchone()
     return int(cents)
+
+
+def _entries(db: Store, parts: Sequence[tuple[Begun, Begun]], why: str) -> dict[str, int]:
+    """What was booked for this reason, by account, in cents."""
+    booked: dict[str, int] = {}
+    for one, after in parts:
+        for account, cents in db.execute(
+            "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
+            " WHERE why = ? AND number > ? AND number <= ? GROUP BY account ORDER BY account",
+            (why, one.posting, after.posting),
+        ).fetchall():
+            booked[account] = booked.get(account, 0) + cents
+    return booked
 
 
 def _amiss(parts: Sequence[tuple[Begun, Begun]], rules: Sequence[HouseRules]) -> Iterator[str]:
