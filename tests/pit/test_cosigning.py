@@ -16,6 +16,7 @@ from controller.contract.keys import SigningKey
 from controller.contract.merkle import is_consistent
 from controller.contract.note import Checkpoint, read_note
 from controller.contract.witnessing import ShownCheckpoint
+from controller.pit.reference.__main__ import main
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import read_alarms, read_forks
 from controller.pit.reference.witness import Cosigned
@@ -137,6 +138,32 @@ def test_of_two_histories_one_is_cosigned_and_both_notes_are_kept(ledger: Ledger
     assert str(notes[1]) == json.loads(second)["note"]
 
 
+@pytest.mark.parametrize(
+    ("second", "then", "told"),
+    [
+        pytest.param(FORK.shown(17), None, "They prove two histories by themselves", id="of one size"),
+        pytest.param(FORK.shown(40, 17), None, "By themselves they prove nothing", id="of two sizes"),
+        pytest.param(
+            canonical(json.loads(LOG.shown(40, 17)) | {"proof": []}),
+            LOG.shown(40, 17),
+            "They show no second history",
+            id="a true note with a spoiled proof, and then with its own",
+        ),
+    ],
+)
+def test_people_are_told_what_two_notes_prove(
+    ledger: Ledger, path: Path, second: bytes, then: bytes | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who gains: whoever spoils a proof on its way, and has a true table accused by notes that prove nothing."""
+    shows(ledger, LOG.shown(17))
+    shows(ledger, second)
+    assert then is None or shows(ledger, then)[1] == []
+    assert main(["forks", "--ledger", str(path)]) == 0
+    printed = capsys.readouterr().out
+    said = ("They prove two histories", "By themselves they prove nothing", "They show no second history")
+    assert [each for each in said if each in printed] == [each for each in said if told.startswith(each)]
+
+
 def test_a_smaller_journal_is_told_and_the_last_word_stands(ledger: Ledger) -> None:
     shows(ledger, LOG.shown(17))
     for log in (LOG, FORK):
@@ -254,7 +281,7 @@ def test_each_award_of_a_journal_with_two_histories_waits_for_two_people(path: P
             with pytest.raises(TableError) as refused:
                 ledger.take_step(award.id, "verified", "Ann Lee")
             assert refused.value.code == "award_doubted"
-            assert "two histories" in refused.value.what
+            assert "no proof that joins them" in refused.value.what
             assert ledger.take_step(award.id, "verified", "Ann Lee", "Bea Ong").step == "verified"
         assert len(ledger.awards()) == 2
 

@@ -8,7 +8,7 @@ order, each `after` the event of a position. A decision sets a meter's terms, ta
 aside, adopts or retires a table, or dismisses what a table told. Since form 3 each decision names the accounts, is
 signed by the pit's key of its time, and holds the digest of the decision before it. `rotations` lead from former keys
 to the key. `checkpoints` are the tables' checkpoints that the pit cosigned, each with its proof from the one before.
-`forks` are the second histories that tables showed.
+`forks` are notes that no proof joined to a cosigned one.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def statement(at: Place, signer: Signer, public_key: bytes, rotations: Sequence[
 
 
 def _journals(db: Store) -> dict[str, object]:
-    """The checkpoints that the pit cosigned, and the forks."""
+    """The checkpoints that the pit cosigned, and the notes that no proof joined to them."""
     cosigned = db.execute("SELECT table_id, epoch, note, old, proof FROM cosigned ORDER BY number").fetchall()
     names = ("table", "epoch", "note", "old", "proof")
     return {

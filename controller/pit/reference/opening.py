@@ -78,7 +78,7 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 def read_forks(at: Place) -> list[Fork]:
-    """The second histories that tables have shown, the oldest first. Only reads the ledger, as `read_log` does."""
+    """The notes that no proof joined to a cosigned one, the oldest first. Only reads the ledger, as `read_log` does."""
     with read_only(at) as db:
         return forks(db)
 

@@ -2,9 +2,9 @@
 
 The pit cosigns a checkpoint only where a proof shows that its tree begins with the tree that the pit cosigned last of
 this journal; and it keeps the checkpoint in its ledger before it says so. A journal is a table in an epoch. So a table
-that shows two histories gets one of them cosigned. Of the other the ledger keeps the note beside the note that it
-contradicts: with both signatures they are the proof. From then on each award of that journal is in doubt until two
-people have decided.
+that shows two histories gets one of them cosigned. The ledger keeps the other's note beside the cosigned one. Two notes
+of one size prove two histories. Two notes of different sizes do not: a proof was lacking or spoiled, and anybody on its
+way can spoil it. From then on each award of that journal is in doubt until two people have decided.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CREATE TABLE cosigned ( -- the checkpoints that the pit cosigned
     proof TEXT NOT NULL, -- that the tree begins with that one
     UNIQUE (table_id, epoch, size)
 ) STRICT;
-CREATE TABLE fork ( -- notes that contradict a note that was cosigned
+CREATE TABLE fork ( -- notes that no proof joined to the note that was cosigned
     number INTEGER PRIMARY KEY,
     table_id TEXT NOT NULL,
     epoch TEXT NOT NULL,
@@ -50,10 +50,10 @@ CREATE TABLE fork ( -- notes that contradict a note that was cosigned
 """
 
 FORKED = "journal_forked"
-"""The doubt in which each award of a journal is that showed two histories."""
+"""The doubt in which each award of a journal is of which two notes came that no proof joined."""
 
 _MOST_FORKS = 20
-"""Of each journal. One is proof enough, and a table that shows ever new ones does not fill the disk."""
+"""Of each journal. A table that shows ever new ones does not fill the disk."""
 
 
 class Cosigned(Struct, frozen=True):
@@ -75,24 +75,54 @@ class Judged(Struct, frozen=True):
     answer: Cosigned | None
     alarm: RefusedError | None = None
     forked: bool = False
-    """Whether this journal showed its second history just now, for the first time."""
+    """Whether this journal showed a note that no proof joined just now, for the first time."""
 
 
 class Fork(Struct, frozen=True):
-    """Two notes of one journal, both with the table's signature, of which one does not begin with the other."""
+    """Two notes of one journal, both with the table's signature, that no proof joined when the second came."""
 
     table: str
     epoch: str
     cosigned: str
     shown: str
+    joined: bool = False
+    """Whether the pit has cosigned the second note since, by proofs that lead from the first."""
 
     def __str__(self) -> str:
-        return f"{self.table}/{self.epoch}: cosigned was\n\n{self.cosigned}\nand then the table showed\n\n{self.shown}"
+        told = f"{self.table}/{self.epoch}: cosigned was\n\n{self.cosigned}\nand then came\n\n{self.shown}\n"
+        return f"{told}{self._conclusion()}\n"
+
+    def _conclusion(self) -> str:
+        """What the two notes show, for people."""
+        one, other = (_rows(note) for note in (self.cosigned, self.shown))
+        if one == other:
+            return f"They prove two histories by themselves: the table's key signed two trees of {one} rows."
+        if self.joined:
+            return "They show no second history: since then the table has shown the proof that joins them."
+        return (
+            f"By themselves they prove nothing: a tree of {other} rows may begin with one of {one}. The proof that came"
+            " with the second did not join them, and whoever carries messages to the pit can spoil a proof. The table's"
+            " journal decides (docs/evidence.md)."
+        )
 
 
 def forks(db: Store) -> list[Fork]:
-    """The second histories that tables have shown, the oldest first."""
-    return [Fork(*row) for row in db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")]
+    """The notes that no proof joined to a cosigned one, the oldest first."""
+    rows = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number").fetchall()
+    return [
+        Fork(table, epoch, cosigned, shown, _joined(db, table, epoch, shown)) for table, epoch, cosigned, shown in rows
+    ]
+
+
+def _joined(db: Store, table: str, epoch: str, shown: str) -> bool:
+    """Whether the note that was shown is in the chain of what was cosigned."""
+    then = "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? AND size = ?"
+    row = db.execute(then, (table, epoch, _rows(shown))).fetchone()
+    return row is not None and _point(read_note(row[0])) == _point(read_note(shown))
+
+
+def _rows(note: str) -> int:
+    return _point(read_note(note)).size
 
 
 class Witness:
@@ -197,7 +227,7 @@ class Witness:
         return Judged(_told(adopted.epoch, seen))
 
     def forked(self, table: str, epoch: str) -> bool:
-        """Whether this journal showed two histories."""
+        """Whether this journal showed a note that no proof joined to the cosigned one."""
         found = self._db.execute("SELECT 1 FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)).fetchone()
         return found is not None
 
@@ -216,7 +246,7 @@ class Witness:
         )
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
-        """The table showed a second history. Both notes are kept, once."""
+        """The table showed what no proof joins to the cosigned note. Both notes are kept, once."""
         first = not self.forked(table, epoch)
         (forks,) = self._db.execute(
             "SELECT count(*) FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)
@@ -227,19 +257,23 @@ class Witness:
                 " SELECT ?, ?, coalesce(max(number), 0), ?, ? FROM event WHERE true ON CONFLICT DO NOTHING",
                 (table, epoch, str(kept), str(shown)),
             )
+        one, other = _point(kept).size, _point(shown).size
+        came = f"A checkpoint of {one} rows of the journal {table}/{epoch} was cosigned. Then"
         alarm = RefusedError(
             "checkpoint_forked",
-            f"Table {table} has shown two histories of its journal {table}/{epoch}. One of {_point(kept).size} rows was"
-            f" cosigned. The other has {_point(shown).size} rows, and does not begin with it.",
+            f"{came} table {table} signed another of as many rows: these are two histories."
+            if one == other
+            else f"{came} one of {other} rows came that table {table} signed, and its proof does not join them: there"
+            " are two histories, or the proof was spoiled on its way.",
             "Two machines may sign as this table, or its journal was put back from a copy. Stop the table, and compare"
-            " its journal with its log here (`tablectl verify --against`). `pitctl forks` prints both signed notes:"
-            " they are the proof. No award of this journal is paid before two people have decided on it.",
+            " its journal with its log here (`tablectl verify --against`). `pitctl forks` prints both signed notes, and"
+            " what they prove. No award of this journal is paid before two people have decided on it.",
         )
         return Judged(replace(answer, refused="forked"), alarm, first)
 
 
-def _point(note: Note) -> Checkpoint:
-    point = note.checkpoint()
+def _point(note: Note | None) -> Checkpoint:
+    point = None if note is None else note.checkpoint()
     assert point is not None, "the ledger keeps notes of checkpoints alone"
     return point
 

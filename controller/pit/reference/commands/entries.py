@@ -82,7 +82,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "forks",
         _TABLES,
-        "print both signed notes of each journal of which a table has shown two histories: they are the proof",
+        "print both signed notes of a journal where no proof joins them, and what they prove",
         "royal9-01",
         tables.forks,
         tables.add_forks,

@@ -189,6 +189,6 @@ def forks(options: Namespace) -> int:
     for fork in found:
         print(fork)
     if not found:
-        print("no table has shown two histories")
+        print("no table has shown a checkpoint that no proof joins to the cosigned one")
     sys.stdout.flush()  # here, where `main` still catches a broken pipe
     return 0
