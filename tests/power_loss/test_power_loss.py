@@ -29,7 +29,7 @@ from tests.support.once import made_once
 
 _SEED = 1
 _SAMPLE = 20
-_SHORT, _EVERY, _LONG = 8, 36, 144  # hands
+_SHORT, _EVERY, _LONG = 8, 18, 144  # hands
 
 
 @pytest.fixture(scope="module")
@@ -159,9 +159,9 @@ def _words_before_writes(notes: Sequence[Note]) -> Iterator[Note]:
 def test_every_moment_of_a_life(record: Callable[..., Path], scratch: Path, figure: Callable[[str], None]) -> None:
     folder = record(_EVERY)
     all_moments = moments(Recording(folder))
-    found = _in_all_cores(folder, list(states(all_moments, 4)), scratch)
+    found = _in_all_cores(folder, list(states(all_moments, 2)), scratch)
     _assert_nothing_wrong(found, folder)
-    assert len(found.contents) >= 5000
+    assert len(found.contents) >= 3500
     figure(f"power cut at each of {len(all_moments)} writes, truncations, syncs and unlinks: {_told(found)}")
 
 
@@ -177,7 +177,7 @@ def test_a_long_life_whose_log_begins_anew(
         beginnings += len(log) > 1000 * 4096 and len(note.data) == 32
         disk.do(note)
     assert beginnings, "SQLite never went back to the beginning of its log: this life is too short"
-    found = _in_all_cores(folder, _sample(recording, 1500), scratch)
+    found = _in_all_cores(folder, _sample(recording, 400), scratch)
     _assert_nothing_wrong(found, folder)
     figure(f"{_LONG} hands, {beginnings} times the log began anew: {_told(found)}")
 

@@ -37,7 +37,7 @@ PARTS: Mapping[str, Part] = {
     "pit": Part(("pit", "pit_page", "head_office", "collusion"), 20),
     "tables": Part(("hil", "sim", "screen"), 35),
     "kit": Part(("conformance", "mutants", "model"), 55),
-    "years": Part(("simulation", "power_loss"), 45),
+    "years": Part(("simulation", "power_loss"), 20),
     "fuzz": Part(("fuzz",), 20),
     "fire": Part(("fire",), 15, workers="2"),
     "packages": Part(("deploy",), 35, workers="0"),

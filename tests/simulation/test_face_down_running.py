@@ -14,7 +14,7 @@ import pytest
 from tests.simulation.onlooker import Left, seen
 from tests.simulation.twin_hands import twins
 
-FEW, MANY, AT_ONCE = 5, 2405, 240
+FEW, MANY, AT_ONCE = 5, 805, 100
 
 TOLD_ONCE = (540, 848, 1974, 2334)
 """Pairs that once differed. At 540 the shoe said two things at one moment, and the test played them in either order. At

@@ -12,7 +12,7 @@ from tests.simulation.run import Failure, Record, play_again, play_seed, smalles
 from tests.simulation.world import Action, Happening, World
 from tests.support import samples
 
-FEW, MANY, AT_ONCE = 1, 1991, 199
+FEW, MANY, AT_ONCE = 1, 301, 75
 
 _CRASHES = {"kill", "lose_power", "cut_at_commit", "cut_at_publish", "crash_in_copies"}  # of a table
 _BREAKS = {"weather", "broker", "drop", "cable"}  # of the links
