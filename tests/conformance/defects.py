@@ -484,7 +484,9 @@ PIT_DEFECTS = (
         "P27",
         _BOOKS,
         'self.post("hit", {f"meter:{meter}": -won}, "awards", event)',
-        'self.post("hit", {"house": -won}, "awards", event)\n        again = Reseed(0, 0)',
+        'self.post("hit", {"house": -won}, "awards", event)',
+        "        if share == 1:\n",
+        "        if share == 1 and False:\n",
     ),
     Defect(
         "a hit takes from every meter",
@@ -544,12 +546,15 @@ PIT_DEFECTS = (
         "a repeated hit has a second award",
         "P31",
         _SERVICE,
-        "        received = self._ledger.receive(events, _BATCH_S)\n",
-        "        received = self._ledger.receive(events, _BATCH_S)\n"
-        "        for table, payload in events:\n"
-        "            for step in getattr(self, '_told', ()) if parse_object(payload).get('type') == 'hit' else ():\n"
-        "                again = __import__('dataclasses').replace(step, award=step.award + '0', seq=step.seq + 1)\n"
-        "                self._publish(link, Topics(self._root, table).award, again.payload(self._key))\n",
+        "            self._commit(events)\n",
+        "            self._commit(events)\n"
+        "            for table, payload in events:\n"
+        "                is_hit = parse_object(payload).get('type') == 'hit'\n"
+        "                for step in getattr(self, '_told', ()) if is_hit else ():\n"
+        "                    again = __import__('msgspec').structs.replace(\n"
+        "                        step, award=step.award + '0', seq=step.seq + 1\n"
+        "                    )\n"
+        "                    self._publish(link, Topics(self._root, table).award, again.payload(self._key))\n",
         "self._steps_said[table] = step.seq, now_s",
         "self._steps_said[table] = step.seq, now_s\n                self._told = [step]",
     ),
@@ -585,7 +590,7 @@ PIT_DEFECTS = (
         "P33",
         _SERVICE,
         "step.payload(self._key)",
-        "__import__('dataclasses').replace(step, seq=1).payload(self._key)",
+        "__import__('msgspec').structs.replace(step, seq=1).payload(self._key)",
     ),
     _at_a_start(
         "a paid award is payable after a start", "P33", "UPDATE award SET step = 'verified' WHERE step = 'paid'"

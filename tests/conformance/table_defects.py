@@ -62,7 +62,7 @@ TABLE_DEFECTS = (
         _SENDING,
         "len(due))):\n                self._outbox[message.seq] = message",
         "len(due))):\n"
-        '                message = __import__("dataclasses").replace(message, body=message.body + b" ")\n'
+        '                message = __import__("msgspec").structs.replace(message, body=message.body + b" ")\n'
         "                self._outbox[message.seq] = message",
     ),
     Defect(
@@ -280,7 +280,7 @@ TABLE_DEFECTS = (
         "        message = self._outbox.get(seq) or await self._read(lambda: self._journal.message(seq))\n"
         "        if message is not None:\n"
         '            body = message.body.replace(message.says["chain"].encode(), b"ab" * 32)\n'
-        '            message = __import__("dataclasses").replace(message, body=body)\n',
+        '            message = __import__("msgspec").structs.replace(message, body=body)\n',
     ),
     Defect(
         "messages have QoS 2", "T34", _MQTT, "publish(topic, payload, 1, retain,", "publish(topic, payload, 2, retain,"

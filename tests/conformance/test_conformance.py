@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -99,6 +100,18 @@ def test_a_defect_can_be_planted() -> None:
 
 def _can_be_planted(defect: Defect) -> None:
     compile(defect.planted(), defect.file, "exec")
+
+
+def test_a_defect_names_only_what_is_there(tmp_path: Path) -> None:
+    """A program that ends with a NameError breaks most clauses, and shows nothing of the kit."""
+    for number, defect in enumerate([*PIT_DEFECTS, *TABLE_DEFECTS]):
+        (tmp_path / f"{number}.py").write_text(f"# {defect.name}\n{defect.planted()}", "utf-8")
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select=F821", str(tmp_path)]
+    done = subprocess.run(ruff, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+_DIED_OF_ITSELF = re.compile(r"^(?:NameError|TypeError|AttributeError): .*", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", ["docs/conformance.md", "docs/promises.md", "docs/tests.md"])
@@ -276,7 +289,9 @@ def test_a_defect_of_a_pit_is_found_at_its_clause(
     defect: Defect, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), [defect.clause])
-    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "pit.log").read_text()[-2000:]
+    log = (tmp_path / "pit.log").read_text("utf-8")
+    assert [line.result for line in report.lines] == [Result.BROKEN], log[-2000:]
+    assert _DIED_OF_ITSELF.findall(log) == []
     figure(f"found at {defect.clause}: {report.lines[0].why}")
 
 
