@@ -336,6 +336,7 @@ def _restart(kit: PitKit) -> None:
     rounds = table.round - before
     streamed_cents = share * _ODD_PRICE_CENTS * rounds
     holds.moved(streamed_cents, f"{rounds} wagers of {_ODD_PRICE_CENTS} cents and {ENDS} ends of the pit's program")
+    kit.restart(table)  # so that the last round's wager was locked before
     back = share * _ODD_PRICE_CENTS if take_back(kit, table, (1,)) else 0
     holds.moved(-back, "the void of a wager, which was locked before the pit's program ended, and its correction")
 
