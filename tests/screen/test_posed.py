@@ -24,11 +24,12 @@ from controller.people.screen.house import Face
 from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
 from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
+from tests.documents.gallery import dealt, go_on, lock
 from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser, needs_axe
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
 from tests.support.five_games import wagers
-from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TABLES, TableUnderTest
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9, SUGARHOUSE, TABLES, TableUnderTest
 from tests.support.told import but
 
 pytestmark = [needs_a_browser, pytest.mark.long("browser")]
@@ -213,6 +214,21 @@ def test_a_hit_of_ten_figures_is_whole_in_its_panel_and_at_its_seat(page: Page) 
         assert page.browser.text("#hit .amount") == "$99,999,999.99"
         assert page.browser.unfit() == [], size
     page.load()
+
+
+def test_a_role_of_the_next_round_is_said_to_be_so_also_where_no_wager_is_known(page: Page) -> None:
+    """Found in a picture: the hand named seat 5 as Banker, and the seats named seat 6."""
+    table, left = dealt(BACCARAT_ROYAL, 7, 2)
+    page.load()
+    for size in ("monitor", "portrait"):
+        page.browser.size(size)
+        page.pose(parts(table))
+        assert page.browser.text(".seat .held").startswith("next:")
+        assert page.browser.unfit() == [], size
+    lock(table)
+    go_on(table, left)
+    page.pose(parts(table))
+    assert not page.browser.text(".seat .held").startswith("next:")
 
 
 _MOVED = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).flatMap((rule) =>

@@ -215,14 +215,13 @@ function drawSeats() {
   const box = $("seats");
   const { seats, names } = known.placard;
   box.style.setProperty("--columns", seats.length);
-  const settled = Object.values(known.hand.seats).some((each) => each.result);
   box.replaceChildren(...seats.map(({ seat, k9 }) => {
     const now = known.hand.seats[seat] || {};
     const told = [];
     if (k9.length) told.push(el("div", "k9", ...k9.map(suitSign)));
     const turns = now.turns || []; // Midi: the hands whose cards the seat turns
     const held = turns.length ? turns : now.role ? [now.role] : [];
-    const before = turns.length ? names.turns : settled ? names.next : null; // a finished round's roles may have moved on
+    const before = turns.length ? names.turns : known.hand.outcome ? names.next : null; // a finished round's roles may have moved on
     if (held.length) told.push(el("div", "held turns", ...(before ? words(before) : []), ...held.map((hand) => el("span", `role is-${hand}`, ...words(names[hand])))));
     const hit = now.sign === "hit";
     if (hit && now.award) {
@@ -349,8 +348,10 @@ function drawClosed() {
   }
 }
 
+const long = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u3000" ? 2.5 : 1), 0); // in letters as wide as Latin ones
+
 function payTable({ title, lines, spots }) {
-  const short = lines.map((line) => Object.keys(line.when).every((each) => line.when[each].length + line.pays[each].length <= SHORT));
+  const short = lines.map((line) => Object.keys(line.when).every((each) => long(line.when[each]) + long(line.pays[each]) <= SHORT));
   let beside = false; // whether the line before waits for a second one at its side
   const rows = lines.map((line, place) => {
     const paired = short[place] && (beside || short[place + 1]);
