@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -247,6 +247,23 @@ def test_on_a_bench_it_is_this_user_who_may_open_the_port(pi: Pi) -> None:
     pi.machine.at("/dev/ttyUSB0").chmod(0o600)
     pi.remove("/etc/passwd")
     assert _bad(_rows(pi)) == {}
+
+
+def test_each_package_is_compared_once_and_a_kernel_has_a_commands_time_to_itself(pi: Pi) -> None:
+    libraries = [f"python3-{number}" for number in range(20)]
+    kernels = ["linux-image-6.6", "linux-image-6.12"]
+    pi.says["dpkg-query"] = "".join(f"ii  {package}\n" for package in (*kernels, *libraries))
+    compared: list[list[str]] = []
+
+    def run(command: Sequence[str]) -> str | None:
+        compared.extend([[*command[2:]]] if command[0] == "dpkg" else [])
+        return pi.says[command[0]]
+
+    (row,) = program.system(replace(pi.machine, run=run))
+    assert (row.verdict, "22 Debian packages" in row.says) == (Verdict.OK, True)
+    assert sorted(package for group in compared for package in group) == sorted((*kernels, *libraries))
+    assert [group for group in compared if {*kernels} & {*group}] == [[kernel] for kernel in kernels]
+    assert all(compared), "without a name dpkg compares every package of the machine"
 
 
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:

@@ -23,6 +23,7 @@ _UNITS = {
     _LOGINS: "the record of logins and sudo",
 }
 _EXECUTED = ("python3*", "libpython3*", "libc6", "systemd", "linux-image-*", "raspi-firmware", "rpi-eeprom")
+_AT_ONCE = 8  # packages that one command compares
 _LOG = "journalctl --unit {unit} --lines 30"
 
 
@@ -106,11 +107,15 @@ def system(machine: Machine) -> Iterator[Row]:
     """Whether interpreter, C library, systemd, kernel and firmware are as Debian's packages installed them."""
     shown = machine.run(["dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\n", *_EXECUTED]) or ""
     packages = [line.split()[-1] for line in shown.splitlines() if line.startswith("ii ")]
-    compared = {package: machine.run(["dpkg", "--verify", package]) for package in packages}
-    if not packages or None in compared.values():
+    # dpkg reads its whole database at each start. A kernel's files are large, and a command has ten seconds.
+    kernels = [package for package in packages if package.startswith("linux-image-")]
+    others = [package for package in packages if package not in kernels]
+    groups = [others[at : at + _AT_ONCE] for at in range(0, len(others), _AT_ONCE)]
+    compared = [machine.run(["dpkg", "--verify", *group]) for group in (*groups, *([kernel] for kernel in kernels))]
+    if not packages or None in compared:
         yield absent("system", "Interpreter and kernel are not compared: there is no dpkg here, or it took too long.")
         return
-    lines = [line.split() for said in compared.values() for line in (said or "").splitlines()]
+    lines = [line.split() for said in compared for line in (said or "").splitlines()]
     if spoiled := sorted({words[-1] for words in lines if words and "c" not in words[1:-1]}):  # c: a settings file
         says = f"{len(spoiled)} files of Debian's packages are not as they were installed: {', '.join(spoiled[:3])}."
         yield fault("system", "system_changed", says, "Ask who was on this machine, and install Debian anew.")
