@@ -11,9 +11,9 @@ import socket
 import subprocess
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,6 +23,7 @@ from controller.basics.errors import TableError
 from controller.contract.fingerprint import fingerprint
 from controller.contract.keys import load_or_make_key
 from controller.daemon.config import load
+from controller.people.care import machine as care
 from controller.people.care import program
 from controller.people.care.libraries import changed
 from controller.people.care.row import Row, Verdict
@@ -52,11 +53,17 @@ _INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "k
 _libraries_changed = cache(changed)
 
 
+@cache
+def _packages_compared(machine: care.Machine, check: Callable[[care.Machine], Iterator[Row]]) -> tuple[Row, ...]:
+    return tuple(check(machine))
+
+
 @pytest.fixture(autouse=True)
-def _libraries_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tests/care/test_digest.py` changes a library. No test here does, and to read them all takes a third of a
+def _the_system_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tests/care` changes a library and a package's file. No test here does, and to read them all takes most of a
     second."""
     monkeypatch.setattr(program, "changed", _libraries_changed)
+    monkeypatch.setattr(program, "system", partial(_packages_compared, check=program.system))
 
 
 def _folder(tmp_path: Path) -> Path:
