@@ -26,7 +26,7 @@ from controller.pit.reference.session import Session
 from tests.fuzz.journals import damaged
 from tests.support.ledgers import unheard_steps
 
-_FORM_3 = Path(__file__).parents[1] / "pit" / "ledger_form_3.sqlite.gz"
+_FORM_6 = Path(__file__).parents[1] / "pit" / "ledger_form_6.sqlite.gz"
 _HANGS_AFTER_S = 120  # only so that a hang names its place
 _SAMPLE, _PROOF = 24, 600
 _COMMANDS = (
@@ -98,7 +98,7 @@ def _decidable(monkeypatch: pytest.MonkeyPatch) -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A ledger with adoptions, awards in every step, a telling, alarms, and a stream that was set aside."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
-    path.write_bytes(gzip.decompress(_FORM_3.read_bytes()))
+    path.write_bytes(gzip.decompress(_FORM_6.read_bytes()))
     with closing(Ledger(path)) as ledger:
         ledger.adopt("t-2", "ab12cd", "11" * 32)
         ledger.unadopt("t-2", "ab12cd", "Ann", "tried")

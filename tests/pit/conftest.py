@@ -85,8 +85,8 @@ def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def form_3(tmp_path: Path) -> Path:
-    """A ledger that the program of form 3 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
+def form_6(tmp_path: Path) -> Path:
+    """A ledger that the program of form 6 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
     path = tmp_path / "ledger.sqlite"
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_3.sqlite.gz").read_bytes()))
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_6.sqlite.gz").read_bytes()))
     return path

@@ -384,19 +384,15 @@ _PRACTISED = ("--as", "Ann", "--with", "Bob")
 # A ledger of the form before.
 
 
-@pytest.mark.parametrize("refusals", [True, False])
-def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, capsys: Told, refusals: bool) -> None:
-    if not refusals:  # it was made with the first of them
-        with closing(sqlite3.connect(form_3)) as db:
-            db.execute("DROP TABLE refusal")
-    before = form_3.read_bytes()
-    assert main(["alarms", "--ledger", str(form_3)]) == 0
-    assert ("signature_invalid" in capsys.readouterr().out) == refusals
-    bodies = list(read_log(form_3, "t-0", None))
-    assert code_of(lambda: read_standing(form_3)) == "ledger_of_earlier_form"
-    assert form_3.read_bytes() == before, "whoever only reads leaves it as it was"
+def test_a_ledger_of_form_6_is_read_as_it_is_and_goes_on_in_place(form_6: Path, capsys: Told) -> None:
+    before = form_6.read_bytes()
+    assert main(["alarms", "--ledger", str(form_6)]) == 0
+    assert "signature_invalid" in capsys.readouterr().out
+    bodies = list(read_log(form_6, "t-0", None))
+    assert code_of(lambda: read_standing(form_6)) == "ledger_of_earlier_form"
+    assert form_6.read_bytes() == before, "whoever only reads leaves it as it was"
 
-    with closing(Ledger(form_3)) as ledger:
+    with closing(Ledger(form_6)) as ledger:
         balanced(ledger)
         assert [(award.id, award.step) for award in ledger.awards()] == [
             ("t-0.1", "paid"),
@@ -411,12 +407,12 @@ def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, 
         ledger.unadopt("t-1", EPOCH, *BY)
         balanced(ledger)
         assert not ledger.keep([("t-0", ledger._strangers.of_another_key("t-0", EPOCH, THIEF.public, KEY.public))])
-    assert list(read_log(form_3, "t-0", None)) == bodies
-    with closing(Ledger(form_3)) as ledger:
+    assert list(read_log(form_6, "t-0", None)) == bodies
+    with closing(Ledger(form_6)) as ledger:
         balanced(ledger)
 
 
-def test_a_migrated_ledger_has_the_form_of_a_new_one(form_3: Path, tmp_path: Path) -> None:
+def test_a_migrated_ledger_has_the_form_of_a_new_one(form_6: Path, tmp_path: Path) -> None:
     def form(path: Path) -> object:
         Ledger(path).close()
         with closing(sqlite3.connect(path)) as db:
@@ -425,20 +421,20 @@ def test_a_migrated_ledger_has_the_form_of_a_new_one(form_3: Path, tmp_path: Pat
             indexes = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name").fetchall()
             return db.execute("PRAGMA user_version").fetchone(), columns, indexes
 
-    assert form(form_3) == form(tmp_path / "new.sqlite")
+    assert form(form_6) == form(tmp_path / "new.sqlite")
 
 
 def test_a_migration_that_does_not_end_leaves_the_ledger_as_it_was(
-    form_3: Path, monkeypatch: pytest.MonkeyPatch
+    form_6: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setitem(FROM_FORM, 4, ("CREATE TABLE unheard_of (x)", "CREATE TABLE adoption (x)"))
-        assert code_of(lambda: Ledger(form_3)) == "ledger_unusable"
-    with closing(sqlite3.connect(form_3)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (3,)
-        made = "SELECT count(*) FROM sqlite_schema WHERE name IN ('key_seen', 'unheard_of')"
+        broken.setitem(FROM_FORM, 7, ("CREATE TABLE unheard_of (x)", "CREATE TABLE adoption (x)"))
+        assert code_of(lambda: Ledger(form_6)) == "ledger_unusable"
+    with closing(sqlite3.connect(form_6)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (6,)
+        made = "SELECT count(*) FROM sqlite_schema WHERE name IN ('doubt', 'unheard_of')"
         assert db.execute(made).fetchone() == (0,)
-    with closing(Ledger(form_3)) as ledger:
+    with closing(Ledger(form_6)) as ledger:
         balanced(ledger)
 
 

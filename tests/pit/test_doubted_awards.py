@@ -166,6 +166,6 @@ def test_a_person_sees_the_doubt_and_says_so_with_a_second_one(house: House, cap
     assert "(practice:Ann, witness practice:Bea, decided despite this)" in capsys.readouterr().out
 
 
-def test_a_ledger_of_the_form_before_gets_a_place_for_doubts(form_3: Path) -> None:
-    with closing(Ledger(form_3)) as ledger:
+def test_a_ledger_of_form_6_gets_a_place_for_doubts(form_6: Path) -> None:
+    with closing(Ledger(form_6)) as ledger:
         assert {doubt for each in ledger.awards() for doubt in each.doubts} == set()

@@ -327,22 +327,22 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
 
 
 def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
-    form_3: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    form_6: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A person who updates the pit backs its ledger up before the new version gives the ledger another form."""
-    before, copy = form_3.read_bytes(), tmp_path / "of form 3"
-    shutil.copy(kept[0].with_name("ledger.key"), form_3.with_name(f"{form_3.name}.key"))
-    assert _main("backup", "--ledger", str(form_3), str(copy)) == 0
-    assert form_3.read_bytes() == before
+    before, copy = form_6.read_bytes(), tmp_path / "of form 6"
+    shutil.copy(kept[0].with_name("ledger.key"), form_6.with_name(f"{form_6.name}.key"))
+    assert _main("backup", "--ledger", str(form_6), str(copy)) == 0
+    assert form_6.read_bytes() == before
     with tarfile.open(copy) as tar:
         tar.extract("ledger", tmp_path / "unpacked", filter="data")
     with closing(sqlite3.connect(tmp_path / "unpacked" / "ledger")) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+        assert db.execute("PRAGMA user_version").fetchone() == (6,)
     assert verify_backup(copy, None).tables.keys() == {"t-0", "t-1"}
-    assert _main("restore", "--ledger", str(form_3), str(kept[1])) == 1
+    assert _main("restore", "--ledger", str(form_6), str(kept[1])) == 1
     assert "restore_goes_back" in capsys.readouterr().err
-    assert _main("restore", "--ledger", str(form_3), str(copy)) == 0
-    with closing(Ledger(form_3)) as ledger:
+    assert _main("restore", "--ledger", str(form_6), str(copy)) == 0
+    with closing(Ledger(form_6)) as ledger:
         assert [award.step for award in ledger.awards()] == ["paid", "rejected", "pending"]
 
 

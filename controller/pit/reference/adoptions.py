@@ -16,16 +16,13 @@ from controller.contract.fingerprint import fingerprint
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.store import Store, marks
 
-_KEY_SEEN = """
+SCHEMA = """
 CREATE TABLE key_seen ( -- what states showed, so that a second key for an epoch is noticed, and can be adopted by name
     table_id TEXT NOT NULL,
     epoch TEXT NOT NULL,
     public_key BLOB NOT NULL,
     PRIMARY KEY (table_id, epoch, public_key)
 ) STRICT, WITHOUT ROWID;
-"""
-
-SCHEMA = f"""{_KEY_SEEN}
 CREATE TABLE adoption (
     number INTEGER PRIMARY KEY,
     table_id TEXT NOT NULL,
@@ -38,14 +35,6 @@ CREATE TABLE adoption (
     before_event INTEGER -- the adoption was taken back before the event of this number
 ) STRICT;
 CREATE INDEX adoption_table ON adoption (table_id, number);
-"""
-
-FROM_FORM_3 = f"""{_KEY_SEEN}
-ALTER TABLE adoption ADD COLUMN ended_at TEXT;
-ALTER TABLE adoption ADD COLUMN ended_by TEXT;
-ALTER TABLE adoption ADD COLUMN ended_why TEXT;
-ALTER TABLE adoption ADD COLUMN set_aside_as TEXT;
-ALTER TABLE adoption ADD COLUMN before_event INTEGER;
 """
 
 _MOST_KEYS_OF_A_TABLE = 20

@@ -35,7 +35,6 @@ CREATE TABLE left_out ( -- how many refusals found no room
     PRIMARY KEY (table_id, code)
 ) STRICT, WITHOUT ROWID;
 """
-"""A ledger of form 3 has no `left_out`, and has `refusal` only where something was refused."""
 
 MOST_OF_A_CODE = 1000
 """At most so many refusals of one code are kept of each table: a flood of refusals does not fill the pit's disk."""
@@ -125,8 +124,6 @@ def room_of(db: Store, table: str) -> str:
 
 def left_out(db: Store) -> list[LeftOut]:
     """The counts of refusals that found no room."""
-    if not db.has("left_out"):  # form 3
-        return []
     return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
@@ -139,14 +136,13 @@ def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
             f" JOIN event ON event.number = alarm.event ORDER BY alarm.number DESC{_at_most(newest)}"
         )
     ]
-    if db.has("refusal"):
-        placed += [
-            ((after_event, 1, number), KeptAlarm(at, table, None, code, what, do))
-            for after_event, number, at, table, code, what, do in db.execute(
-                'SELECT after_event, number, at, table_id, code, what, "do" FROM refusal'
-                f" ORDER BY number DESC{_at_most(newest)}"
-            )
-        ]
+    placed += [
+        ((after_event, 1, number), KeptAlarm(at, table, None, code, what, do))
+        for after_event, number, at, table, code, what, do in db.execute(
+            'SELECT after_event, number, at, table_id, code, what, "do" FROM refusal'
+            f" ORDER BY number DESC{_at_most(newest)}"
+        )
+    ]
     every = [alarm for _, alarm in sorted(placed, key=lambda place: place[0])]
     return every if newest < 0 else every[-newest:]
 

@@ -89,16 +89,6 @@ CREATE TABLE telling (
 CREATE INDEX telling_award ON telling (award);
 """
 
-FROM_FORM_3 = """
-ALTER TABLE telling ADD COLUMN dismissed_by TEXT;
-ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
-"""
-"""The columns that form 3 of the ledger lacks."""
-
-FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
-FROM_FORM_5 = "DROP INDEX step_unheard; CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0"
-"""Until form 5 the index was of `NOT heard`. SQLite uses such an index only for a statement with the same condition."""
-
 _HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
 
 Step = Literal["verified", "paid", "rejected"]

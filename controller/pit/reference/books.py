@@ -106,25 +106,6 @@ CREATE TABLE lock ( -- a share of a level that a round won, and what the meter b
 ) STRICT;
 """
 
-FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
-
-_SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
-_OF_FORM_18 = "\n".join(line for line in SCHEMA.splitlines() if "off_at" not in line)
-_OLD = ("hand", "wager", "feeding", "lock")
-FROM_FORM_4 = "\n".join(
-    [
-        *(f"ALTER TABLE {name} RENAME TO old_{name};" for name in _OLD),
-        _OF_FORM_18[_OF_FORM_18.index("CREATE TABLE hand") :],
-        "INSERT INTO hand SELECT number, table_id, epoch, shoe, round, hits FROM old_hand;",
-        "INSERT INTO stake SELECT number, number, 'royal9', price_cents FROM old_hand WHERE price_cents IS NOT NULL;",
-        "INSERT INTO wager (stake, seat, voided_by) SELECT * FROM old_wager;",
-        "INSERT INTO feeding SELECT * FROM old_feeding;",
-        f"INSERT INTO lock SELECT number, event, hand, meter, '1', {_SINCE_LOCKED} FROM old_lock;",
-        *(f"DROP TABLE old_{name};" for name in reversed(_OLD)),
-    ]
-)
-"""Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
-
 FROM_FORM_18 = """
 ALTER TABLE wager ADD COLUMN off_at INTEGER;
 UPDATE wager SET off_at = voided_by WHERE voided_by IS NOT NULL;

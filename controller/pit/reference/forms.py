@@ -24,7 +24,8 @@ from controller.pit.reference import (
 )
 
 FORM = 19
-MIGRATED_FROM = 3
+MIGRATED_FROM = 6
+"""Commit 0f50807 wrote it."""
 
 _STREAM = """
 CREATE TABLE event (
@@ -51,9 +52,6 @@ NEW = (
 """The statements that make a new ledger."""
 
 FROM_FORM = {
-    3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
-    4: (awards.FROM_FORM_4, books.FROM_FORM_4),
-    5: (awards.FROM_FORM_5,),
     6: (doubts.SCHEMA, decisions.FROM_FORM_6, _ACK_TIME),
     7: (slips.SCHEMA,),
     8: (days.SCHEMA,),

@@ -41,7 +41,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from controller.basics.errors import TableError
-from controller.pit.reference.forms import FORM, FROM_FORM, NEW
+from controller.pit.reference.forms import FORM, FROM_FORM, MIGRATED_FROM, NEW
 from controller.pit.reference.store import (
     NONSENSE,
     damaged,
@@ -112,7 +112,6 @@ _DIALECT = (
     (" STRICT", ""),
 )
 """How the tables of `forms`, which are written for SQLite, are written for PostgreSQL."""
-_MIGRATED_FROM = 6
 _DIALECT_OF_MIGRATION = (
     ("instr(CAST(body AS TEXT), ", "0 < strpos(convert_from(body, 'UTF8'), "),
     ("instr(", "strpos("),
@@ -173,11 +172,6 @@ class LedgerDatabase:
         """The rows of a query of which there may be too many for the memory, inside a transaction."""
         with self._connection.cursor(f"rows_{next(self._names)}") as cursor:
             yield from cursor.execute(_placed(statement), values or None)
-
-    def has(self, table: str) -> bool:
-        """Whether the ledger's database has this table."""
-        row = self.execute("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?", (table,))
-        return row.fetchone() is not None
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -393,8 +387,7 @@ class LedgerDatabase:
                 raise unusable(self, f"the server's {setting} is {value}, and must be {wanted}")
 
     def _begin_or_check(self, begin: bool) -> None:
-        # One statement, so that another pit that begins the ledger now is seen wholly or not at all.
-        tables = self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+        tables = self._tables()
         if ("ledger_form",) not in tables:
             if tables:
                 raise of_another_program(self)
@@ -402,7 +395,7 @@ class LedgerDatabase:
                 raise missing(self)
             with self._rolled_back_if_raised():
                 self.execute("SELECT pg_advisory_xact_lock(?)", (_ADVISORY_LOCK,))
-                if not self.has("ledger_form"):
+                if not self._tables():
                     self._make()
             self._commit(replicated=False)
         form = self._form()
@@ -411,10 +404,14 @@ class LedgerDatabase:
         if form < FORM:
             self._go_up()
 
+    def _tables(self) -> list[tuple[str]]:
+        """The database's tables. One statement: another pit that begins the ledger now is seen wholly or not at all."""
+        return self.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+
     def _form(self) -> int:
         """The form of the ledger, where this program can read that form."""
         (form,) = self.execute("SELECT form FROM ledger_form").fetchone() or (0,)
-        refuse_form(self, form, _MIGRATED_FROM, FORM)
+        refuse_form(self, form, MIGRATED_FROM, FORM)
         return int(form)
 
     def _go_up(self) -> None:

@@ -153,10 +153,6 @@ class LedgerFile:
 
     stream = execute
 
-    def has(self, table: str) -> bool:
-        """Whether the ledger has this table of the database."""
-        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone() is not None
-
     @contextmanager
     def explained(self) -> Iterator[None]:
         """A block in which SQLite's errors about the file become a TableError."""

@@ -86,14 +86,10 @@ def read_forks(at: Place) -> list[Fork]:
 def _epochs(db: Store, table: str) -> list[str]:
     """The epochs that were adopted for a table, the last adopted last. Streams that were set aside come before."""
     adopted = db.execute(
-        "SELECT epoch FROM adoption WHERE table_id = ? GROUP BY epoch ORDER BY max(number)", (table,)
+        "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
+        " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",
+        (table,),
     ).fetchall()
-    if db.has("key_seen"):  # from form 4 on
-        adopted = db.execute(
-            "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
-            " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",
-            (table,),
-        ).fetchall()
     if not adopted:
         tables = [name for (name,) in db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id")]
         raise TableError(

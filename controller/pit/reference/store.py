@@ -57,9 +57,6 @@ class Store(Protocol):
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query of which there may be too many for the memory, inside a transaction."""
 
-    def has(self, table: str) -> bool:
-        """Whether the ledger's database has this table. Ledgers of earlier forms lack some tables."""
-
     def explained(self) -> AbstractContextManager[None]:
         """A block in which the database's errors become a TableError."""
 
