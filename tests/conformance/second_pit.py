@@ -236,6 +236,7 @@ class Books:
         self.steps.append({**kept, "step": step, "by": by, "at": at(self.seq), "seq": self.seq})
 
     def receive(self, table: str, body: bytes) -> None:
+        self.catch_up()  # a person may have decided since
         event: Row = json.loads(body)
         epoch, key = self.adopted[table]
         unsigned = {name: value for name, value in event.items() if name != "signature"}
