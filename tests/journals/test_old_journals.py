@@ -115,13 +115,25 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
         face = started(table)
         assert face.shoe == shoe
         for act in ("void", "new_shoe") if face.phase in ("wagers_locked", "round_in_play") else ("new_shoe",):
-            fault = started(table).fault
-            answer = {} if fault is None else {"fault": fault.id}
-            assert ask(table, {"do": act, "by": "Smith", **answer}).ok
+            supervised(table, act)
         assert started(table).shoe == shoe + 1
     again = verify(old.journal)
     assert (again.epoch, again.table) == (read.epoch, read.table)
     assert again.rows > read.rows
+
+
+def supervised(table: Path, act: str) -> None:
+    """A supervisor acts, and names the fault that stands. A fault that came since the supervisor looked is named next."""
+    fault = started(table).fault
+    while True:
+        try:
+            ask(table, {"do": act, "by": "Smith", **({} if fault is None else {"fault": fault.id})})
+        except TableError as refused:
+            before, fault = fault, started(table).fault
+            if refused.code != "fault_unnamed" or fault is None or fault == before:
+                raise
+        else:
+            return
 
 
 def started(table: Path) -> Public:

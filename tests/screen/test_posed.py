@@ -121,17 +121,30 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
-_FRAMES = """window.frames_ = [];
+_FRAMES = """const now = performance.now();
+window.frames_ = [];
+performance.now = () => now;
 window.requestAnimationFrame = (next) => { frames_.push(next); return 1; };
-window.played = (later) => frames_.splice(0).forEach((next) => next(performance.now() + later));
+window.played = (later) => frames_.splice(0).forEach((next) => next(now + later));
 """
-"""Nothing moves by itself: `played(500)` plays the frames that wait as if 500 ms had gone by."""
+"""Nothing moves by itself, and no time goes by: `played(500)` plays the frames that wait as if 500 ms had gone by."""
 
 
-def test_a_meter_rolls_up_between_two_levels_and_never_shows_more_than_would_be_paid(page: Page) -> None:
+@pytest.fixture
+def moving_page(page: Page) -> Iterator[Page]:
+    """The page while it moves. Whatever a test finds, the next test has a page that stands still."""
     page.browser.size("monitor")
     page.browser.moving(True)
     page.load()
+    yield page
+    page.browser.moving(False)
+    page.load()
+
+
+def test_a_meter_rolls_up_between_two_levels_and_never_shows_more_than_would_be_paid(
+    moving_page: Page,
+) -> None:
+    page = moving_page
     page.browser.run(_FRAMES)
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H")
     shown = "Number(document.querySelector('[data-meter=player_personal] .cents').textContent.replace(/[^0-9]/g, ''))"
@@ -145,8 +158,6 @@ def test_a_meter_rolls_up_between_two_levels_and_never_shows_more_than_would_be_
     assert 1_000_160 < seen[3] < seen[-1] == 1_234_567
     page.pose(parts(table, {"player_personal": 1_000_000}))  # it was won
     assert page.browser.read(shown) == 1_000_000
-    page.browser.moving(False)
-    page.load()
 
 
 # Hits.
