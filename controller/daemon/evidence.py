@@ -62,7 +62,8 @@ def evidence(path: Path, which: str, archive: Path | None = None, *folders: Path
 
     `archive` and `folders` are as in `verify`. `frame` is a checkpoint as a film shows it, or as a note that others
     cosigned: the evidence is then in that checkpoint. Raises TableError `no_such_round`, `journal_without_tree`,
-    `round_before_tree`, `checkpoint_due` and `frame_unfit`, and as `verify` does.
+    `round_before_tree`, `checkpoint_due`, `frame_unreadable`, `frame_foreign`, `frame_uncovered` and `frame_unfit`,
+    and as `verify` does.
     """
     shoe, _ = round_named(which)
     with reading(path) as db:
@@ -131,7 +132,7 @@ def _bundle(
     if min(leaves) < 0:
         do = "`tablectl replay` shows the round, and `tablectl verify` checks the whole journal."
         raise TableError("round_before_tree", f"Round {which} is older than the journal's tree.", do)
-    note, size = _covering(db, max(leaves) + 1) if frame is None else _filmed(db, tree, frame, max(leaves) + 1)
+    note, size = _covering(db, max(leaves) + 1) if frame is None else _filmed(db, path, tree, frame, max(leaves) + 1)
     _, _, key = whose_journal(db, path)
     return canonical(
         {
@@ -146,19 +147,32 @@ def _bundle(
     )
 
 
-def _filmed(db: sqlite3.Connection, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
-    """The checkpoint of a film or of a note, which covers so many rows of this very tree."""
-    note, last = read_frame(frame) or read_note(frame), kept_note(db, "signed")
+def _filmed(db: sqlite3.Connection, path: Path, tree: Tree, frame: str, rows: int) -> tuple[Note, int]:
+    """The checkpoint of a film or of a note, which covers so many rows of this very tree. `frame_unfit` alone shows
+    another history: each other refusal shows nothing, such as that of a text that was copied wrongly."""
+    text = frame.strip("\n")
+    note, last = read_frame(text) or read_note(f"{text}\n"), kept_note(db, "signed")
     point, newest = (None if each is None else each.checkpoint() for each in (note, last))
-    covers = point is not None and newest is not None and rows <= point.size <= newest.size
-    if covers and note and point and edge_of(point.size, tree.whole).root() == point.root:
-        return note, point.size
-    what = "The checkpoint that was shown is not one of this journal that covers the round."
-    do = (
-        "Read a frame, or take a note, from after the round. If it was read right, this is not the journal that the"
-        " table showed."
-    )
-    raise TableError("frame_unfit", what, do)
+    if note is None or point is None:
+        do = "Copy it again, each letter, space and line of it. This shows nothing of the table."
+        raise TableError("frame_unreadable", "What was shown is no checkpoint, or was copied wrongly.", do)
+    table, epoch, key = whose_journal(db, path)
+    if point.origin != f"{table}/{epoch}" or not note.signed_by(point.origin, key):
+        what = f"The checkpoint that was shown is not signed by the table as one of the journal {table}/{epoch}."
+        do = "Take the journal that it names, and copy it again. This shows nothing of the table."
+        raise TableError("frame_foreign", what, do)
+    size = 0 if newest is None else newest.size
+    if point.size <= size and edge_of(point.size, tree.whole).root() != point.root:
+        what = f"The table signed a tree of {point.size} rows which is not this journal's."
+        do = "Keep what was shown, and the journal. Together they prove that the table's key signed two histories."
+        raise TableError("frame_unfit", what, do)
+    if not rows <= point.size <= size:
+        what = (
+            f"The checkpoint that was shown has {point.size} rows. The round needs {rows}, and the table signed {size}."
+        )
+        do = "Take a checkpoint from after the round, and the whole journal. This shows nothing of the table."
+        raise TableError("frame_uncovered", what, do)
+    return note, point.size
 
 
 def _covering(db: sqlite3.Connection, rows: int) -> tuple[Note, int]:

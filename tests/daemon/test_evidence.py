@@ -527,8 +527,19 @@ def test_evidence_is_in_the_checkpoint_that_a_film_shows_where_the_journal_has_i
     held = evidence(path, "1/1", frame=frame)
     assert refusal(held, None, None, None, frame) is None
     assert json.loads(held)["checkpoint"] != json.loads(later)["checkpoint"]
-    for wrong in ("", "not a frame at all", first.framed(), forged.framed(), frame.replace(str(size - 1), str(size))):
-        with raising("frame_unfit"):
+    made_up = signed_checkpoint(f"{journal.origin}x", Edge(1, (bytes(32),)), KEY, KEY.public)
+    greater = signed_checkpoint(journal.origin, Edge(1 << 20, (bytes(32),)), KEY, KEY.public)
+    for code, wrong in (
+        ("frame_unreadable", ""),
+        ("frame_unreadable", "not a frame at all"),
+        ("frame_unreadable", str(older).replace("\n\n", "\n")),
+        ("frame_foreign", made_up.framed()),
+        ("frame_foreign", frame.replace(str(size - 1), str(size))),
+        ("frame_uncovered", first.framed()),
+        ("frame_uncovered", greater.framed()),
+        ("frame_unfit", forged.framed()),
+    ):
+        with raising(code):
             evidence(path, "1/1", frame=wrong)
 
 
@@ -640,8 +651,11 @@ def test_evidence_is_in_the_checkpoint_that_head_office_cosigned(
     assert main(["evidence", str(path), "1/1", "--cosigned", str(note), "-o", str(held)]) == 0
     assert json.loads(held.read_bytes())["checkpoint"] == str(first)
     assert refusal(held.read_bytes(), fingerprint(KEY.public), None, HEAD_OFFICE.public.hex()) is None
+    for copied in (f"\n{first}", f"{first}\n", str(first).rstrip("\n")):
+        note.write_text(copied, "utf-8")
+        assert main(["evidence", str(path), "1/1", "--cosigned", str(note), "-o", str(held)]) == 0, "copied by hand"
     note.write_text(str(first).replace("head-office", "head office"), "utf-8")
     assert main(["evidence", str(path), "1/1", "--cosigned", str(note), "-o", str(held)]) == 1
-    assert "frame_unfit" in capsys.readouterr().err
+    assert "frame_unreadable" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["evidence", str(path), "1/1", "--cosigned", str(tmp_path / "none"), "-o", str(held)])
