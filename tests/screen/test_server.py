@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast, get_args
 
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp
 from controller.contract.face.feed import FeedLine
 from controller.contract.face.page import PageCode
 from controller.daemon.control.lines import line
+from controller.people.cli import client
 from controller.people.cli import page as page_
 from controller.people.cli.page import page_line
 from controller.people.screen import audience as audience_
@@ -142,22 +144,65 @@ def test_a_monitor_that_paints_nothing_is_seen_and_nobody_elsewhere_paints_for_i
 def test_status_says_in_words_what_the_screen_says_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(answered(a_screen(), "/standing")[2]) is None, "no table was heard"
     said = {code: page_line_of(monkeypatch, {"table": "t-0", "code": code, "for_s": 7}) for code in get_args(PageCode)}
-    assert {line.split(": ")[0] for line in said.values()} == {"players' page"}
-    assert all("7 s" in line for line in said.values())
-    assert "table-kiosk" in said["page_dark"]
+    assert {line.split(": ")[0] for line in said.values()} == {"players' page, seen so for 7 s"}
     assert len({*said.values()}) == len(said)
+    assert all(line.endswith("systemctl status table-kiosk") for line in (said["page_dark"], said["page_unseen"]))
     assert "is of the table t-1" in page_line_of(monkeypatch, {"table": "t-1", "code": "page_dark", "for_s": 7})
-    for strange in (None, {"table": "t-0", "code": "\x1b[31m", "for_s": 7}, {}, "<html>"):
-        assert page_line_of(monkeypatch, strange) == "players' page: no screen answers at 127.0.0.1:8080"
+    assert "does not hear the table: systemctl status table-screen" in page_line_of(monkeypatch, None)
+
+
+def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever listens in the screen's place writes nothing into the status of a supervisor."""
+    silent = "players' page: no screen at 127.0.0.1:8080 tells of it: systemctl status table-screen, or --screen HOST:"
+    right = {"table": "t-0", "code": "page_dark", "for_s": 7}
+    for changed in ({"code": "\x1b[31m"}, {"table": "t-1\n"}, {"table": "t-1\x1b[2J"}, {"table": "FAULT x: do this"}):
+        assert page_line_of(monkeypatch, right | changed).startswith(silent), changed
+    strange: object
+    for strange in ({}, "<html>", b"\xff\xfe", b'{"table": "\xff"}'):
+        assert page_line_of(monkeypatch, strange).startswith(silent), strange
+    for status in (404, 421):
+        assert page_line_of(monkeypatch, right, status).startswith(silent), status
+        assert page_line_of(monkeypatch, None, status).startswith(silent), status
     monkeypatch.undo()
-    for nowhere in ("127.0.0.1:1", "127.0.0.1:x", ""):
-        assert page_line(nowhere, "t-0", language("en")).startswith("players' page: no screen answers at")
+    for nowhere in ("127.0.0.1:1", "127.0.0.1:x", "", "..:80", "x" * 70 + ":80"):
+        assert page_line(nowhere, "t-0", language("en")).startswith(f"players' page: no screen at {nowhere} tells")
 
 
-def page_line_of(monkeypatch: pytest.MonkeyPatch, told: object) -> str:
-    """The line of the status of table t-0 where a server answers with this."""
-    answer = SimpleNamespace(read=lambda most: json.dumps(told).encode()[:most])
-    asked = SimpleNamespace(request=lambda *_: None, getresponse=lambda: answer, close=lambda: None)
+def test_a_screen_that_answers_too_slowly_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may send a byte now and then: no single read takes long."""
+    over = Event()
+    monkeypatch.setattr(page_, "_PATIENCE_S", 0.01)
+    right = {"table": "t-0", "code": "page_dark", "for_s": 7}
+    assert "no screen at" in page_line_of(monkeypatch, right, request=lambda *_: over.wait(5))
+    over.set()
+
+
+def test_the_status_is_printed_before_the_screen_is_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before: list[str] = []
+    monkeypatch.setattr(client, "status_of", lambda _: healthy(TableUnderTest().face))
+
+    def asked(*_: object) -> str:
+        before.append(capsys.readouterr().out)
+        return "the page"
+
+    monkeypatch.setattr(client, "page_line", asked)
+    assert client.status(_NOWHERE, False, "en", "127.0.0.1:8080") == 0
+    assert "version" in before[0]
+    assert capsys.readouterr().out == "the page\n"
+
+
+def page_line_of(
+    monkeypatch: pytest.MonkeyPatch,
+    told: object,
+    status: int = 200,
+    request: Callable[..., object] = lambda *_: None,
+) -> str:
+    """The line of the status of table t-0 where a server answers with this, as bytes or as JSON."""
+    body = told if isinstance(told, bytes) else json.dumps(told).encode()
+    answer = SimpleNamespace(read=lambda most: body[:most], status=status)
+    asked = SimpleNamespace(request=request, getresponse=lambda: answer, close=lambda: None)
     monkeypatch.setattr(page_, "HTTPConnection", lambda *_, **__: asked)
     return page_line("127.0.0.1:8080", "t-0", language("en"))
 

@@ -142,7 +142,8 @@ def status(table: Path, as_json: bool, language_name: str, screen: str) -> int:
     words = language(language_name)
     waits_for, *around = status_lines(now, table, words)
     style = "red" if now.face.fault else "bold"
-    print("\n".join((painted(waits_for, style, sys.stdout), *around, page_line(screen, now.face.table, words))))
+    print("\n".join((painted(waits_for, style, sys.stdout), *around)), flush=True)
+    print(page_line(screen, now.face.table, words))
     return 0
 
 

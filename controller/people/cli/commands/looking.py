@@ -54,9 +54,9 @@ def _kiosk(options: Namespace) -> int:
 
 def _add_status(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="everything that the table says, as one JSON object")
-    parser.add_argument(
-        "--screen", metavar="HOST:PORT", default="127.0.0.1:8080", help="where the table's screen listens"
-    )
+    at = "127.0.0.1:8080"
+    where = f"where the table's screen listens (default: {at})"
+    parser.add_argument("--screen", metavar="HOST:PORT", default=at, help=where)
     _add_language(parser)
 
 
