@@ -19,7 +19,7 @@ from controller.pit.conformance import fire, troubled_link
 from controller.pit.conformance.clauses import clauses
 from controller.pit.conformance.deeds import PIT_DEEDS, Deeds, NotTriedError
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.fire import Fire, Player, _line, _refuse_thin_fire
+from controller.pit.conformance.fire import Fire, Player, _await_pit, _line, _refuse_thin_fire
 from controller.pit.conformance.fire_verdict import JudgedError, Move, Won, explained, judge_shares
 from controller.pit.conformance.main import SOME_BROKEN, main
 from controller.pit.conformance.report import Report, Result
@@ -136,6 +136,8 @@ def _player() -> Player:
         ([_step("t.1", 70, "pending"), _step("t.1", 70, "verified", seq=2)], ""),
         ([_step("t.1", 70, "pending"), _step("t.2", 70, "pending")], "P31"),
         ([_step("t.1", 70, "pending", "t/e/8")], "P31"),
+        ([_step("t.1", 4400, "pending", "t/e/11"), _step("t.1", 4400, "pending", "t/e/12", seq=2)], "P31"),
+        ([_step("t.1", 4400, "pending", "t/e/11"), _step("t.1", 4400, "pending", "t/e/12", seat=2)], "P31"),
         ([_step("t.1", 70, "pending", seat=2)], "P27"),
         ([_step("t.1", 4400, "pending", "t/e/11"), _step("t.1", 4401, "pending", "t/e/11")], "P28"),
         ([_step("t.1", 4401, "pending", "t/e/11"), _step("t.1", 4400, "verified", "t/e/11", seq=2)], "P28"),
@@ -144,7 +146,7 @@ def _player() -> Player:
 )
 def test_a_step_that_does_not_fit_its_hit_is_told_when_it_is_said(steps: list[AwardStep], number: str) -> None:
     player = _player()
-    player.won = {"t/e/9": Won(3, 1, None), "t/e/11": Won(4, 1, 4400)}
+    player.won = {"t/e/9": Won(3, 1, None), "t/e/11": Won(4, 1, 4400), "t/e/12": Won(5, 1, 4400)}
     found = ""
     try:
         for step in steps:
@@ -152,6 +154,15 @@ def test_a_step_that_does_not_fit_its_hit_is_told_when_it_is_said(steps: list[Aw
     except JudgedError as judged:
         found = judged.args[0]
     assert found == number
+
+
+def test_a_step_that_is_said_otherwise_is_told_by_what_differs() -> None:
+    player, step = _player(), _step("t.1", 70, "pending")
+    player.won = {"t/e/9": Won(3, 1, None)}
+    player._hear_step(step, plays=False)
+    with pytest.raises(JudgedError, match="meter 'grand' and later None, by 'Ann' and later 'Bob'") as judged:
+        player._hear_step(replace(step, by="Bob", meter=None), plays=False)
+    assert "cents" not in judged.value.args[1]
 
 
 def test_a_table_that_missed_a_step_tells_it_when_the_pit_says_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +193,7 @@ def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
 ) -> None:
     monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
     burnt, player = object.__new__(Fire), _player()
+    monkeypatch.setattr(player, "turn", lambda plays: None)
     player.steps = {"t.1": {1: _step("t.1", 70, "pending")}, "t.2": {2: _step("t.2", 70, "paid", "t/e/10")}}
     burnt.told, burnt._decided, burnt._can, burnt.players = Counter(), {}, ["verify"], [player]
     burnt._deeds, burnt._refused = Deeds(PIT_DEEDS, {"verify": command}, False), {"t.1": "no award", "t.2": "is paid"}
@@ -192,6 +204,38 @@ def test_an_award_on_which_nobody_can_decide_in_the_calm_is_told(
         found = judged.args[0]
     assert found == number
     assert burnt._decided == ({} if number else {("t.1", "verify"): "verified"})
+
+
+@pytest.mark.parametrize("late", ["verified", "rejected", "paid"])
+def test_a_pit_whose_word_of_what_was_decided_comes_late_is_not_accused(
+    late: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a person cannot do again was done, and the command that did it failed."""
+    monkeypatch.setattr(fire, "ANSWERS_WITHIN_S", 0)
+    burnt, player = object.__new__(Fire), _player()
+    player.steps = {"t.1": {1: _step("t.1", 70, "verified" if late == "paid" else "pending")}}
+
+    def turn(plays: bool) -> None:
+        player.steps["t.1"][2] = _step("t.1", 70, late, seq=2)
+
+    monkeypatch.setattr(player, "turn", turn)
+    burnt.told, burnt._decided, burnt._can, burnt.players = Counter(), {}, ["verify", "pay"], [player]
+    burnt._deeds, burnt._refused = Deeds(PIT_DEEDS, {"verify": "false", "pay": "false"}, False), {"t.1": "it ended"}
+    burnt._decide_what_was_refused()
+    assert [*burnt._refused] == ["t.1"], "the next stage tries it again"
+
+
+def test_a_pit_that_comes_later_than_the_key_that_the_broker_kept_is_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    link = object.__new__(TroubledLink)
+    link.came, link.port = 0, 1884
+    monkeypatch.setattr(fire, "_COMES_WITHIN_S", 0)
+    with pytest.raises(NotTriedError, match="no pit came to port 1884 within 0 s"):
+        _await_pit(link)
+    monkeypatch.setattr(fire, "_COMES_WITHIN_S", 60)
+    monkeypatch.setattr("time.sleep", lambda s: setattr(link, "came", 1))
+    _await_pit(link)
 
 
 def test_a_restart_after_which_no_ack_is_said_again_is_told() -> None:

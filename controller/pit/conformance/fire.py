@@ -31,7 +31,15 @@ from controller.pit.conformance.checking import ANSWERS_WITHIN_S, BrokenError
 from controller.pit.conformance.clauses import Clause, clauses
 from controller.pit.conformance.deeds import DeedFailedError, Deeds, NotTriedError
 from controller.pit.conformance.far_table import FarTable
-from controller.pit.conformance.fire_verdict import JudgedError, Move, Won, explained, judge_shares, judge_step
+from controller.pit.conformance.fire_verdict import (
+    JudgedError,
+    Move,
+    Won,
+    explained,
+    judge_again,
+    judge_shares,
+    judge_step,
+)
 from controller.pit.conformance.pit_kit import MUCH_CENTS, Holding, PitKit, a_meter
 from controller.pit.conformance.report import Line, Report, Result
 from controller.pit.conformance.troubled_link import TroubledLink
@@ -153,12 +161,11 @@ class Player:
         """Judge a step that the pit says, and tell of it: most at once, some only when the pit says them again."""
         if (hit := self.won.get(step.hit)) is None:
             raise JudgedError("P31", f"The award {step.award} is of the event {step.hit}, which is no hit.")
-        judge_step(step, hit, self._award_of.setdefault(step.hit, step.award))
-        steps = self.steps.setdefault(step.award, {})
-        again, before = step.seq in steps, steps.setdefault(step.seq, step)
-        if replace(before, at=step.at) != step:
-            first, later = (f"{each.step!r} of {each.cents} cents by {each.by}" for each in (before, step))
-            raise JudgedError("P33", f"Step {step.seq} of the award {step.award} was first {first}, and later {later}.")
+        known = self.steps.get(step.award, {})
+        judge_step(step, hit, self._award_of.setdefault(step.hit, step.award), next(iter(known.values()), step).hit)
+        again = step.seq in known
+        judge_again(known.get(step.seq, step), step)
+        self.steps.setdefault(step.award, {step.seq: step}).setdefault(step.seq, step)
         self._tell_held()  # it came again, or another came after it
         if not again:
             self._held = step, time.monotonic() + _HELD_S
@@ -230,7 +237,7 @@ class Fire:
     """One fire: its links, tables and people. `told` counts what happened."""
 
     def __init__(self, kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> None:
-        self._kit, self._deeds, self._links = kit, deeds, links
+        self._deeds, self._links = deeds, links
         self.told: Counter[str] = Counter()
         tables = [kit.new_table() for _ in range(_TABLES)]
         meter = a_meter(tables[0])
@@ -332,16 +339,25 @@ class Fire:
     def _decide_what_was_refused(self) -> None:
         """All is calm, and every table has told all. So people can decide on each open award that they tried."""
         refused, self._refused = self._refused, {}
-        for step in [step for award, step in self._last().items() if award in refused]:
-            can = [deed for deed in _DEEDS.get(step.step, (0, ()))[1] if deed in self._can]
-            if step.step == "paid" or not can or self._awaits(step):
-                continue
-            ends_s = time.monotonic() + ANSWERS_WITHIN_S
+        for award in refused:
+            if (step := self._last().get(award)) is not None:
+                self._decide_in_the_calm(step)
+
+    def _decide_in_the_calm(self, step: AwardStep) -> None:
+        """Judge only where the pit says no other step: another may tell what was decided, by a command that failed.
+        Such an award is tried again after the next stage."""
+        can = [deed for deed in _DEEDS.get(step.step, (0, ()))[1] if deed in self._can]
+        if step.step == "paid" or not can or self._awaits(step):
+            return
+        ends_s = time.monotonic() + ANSWERS_WITHIN_S
+        while True:
+            self._refused.pop(step.award, None)
             self._decide(step, can[0])
-            while step.award in self._refused and time.monotonic() < ends_s:
-                self._refused.pop(step.award)
-                self._decide(step, can[0])
-            if (why := self._refused.get(step.award)) is not None:
+            for player in self.players:
+                player.turn(plays=False)
+            if (why := self._refused.get(step.award)) is None or self._last()[step.award] != step:
+                return
+            if time.monotonic() > ends_s:
                 raise JudgedError(
                     "P31 or P33",
                     f"The pit said the award {step.award} of the hit {step.hit}, which is {step.step}. All is calm, and"
@@ -491,9 +507,19 @@ def _lit(kit: PitKit, deeds: Deeds, links: Sequence[TroubledLink]) -> Fire:
     deeds.need("restart")
     if first_heard(kit.address, f"{kit.address.root}/pit-key", _COMES_WITHIN_S) is None:
         raise BrokenError(f"No pit said its key within {_COMES_WITHIN_S:.0f} s.")
-    if len(links) > 1 and not links[1].came:
-        raise NotTriedError(f"the pit speaks to the broker, and did not come to port {links[1].port}")
+    if len(links) > 1:
+        _await_pit(links[1])
     return Fire(kit, deeds, links)
+
+
+def _await_pit(link: TroubledLink) -> None:
+    """The broker keeps a pit's key, so its key is no sign that the pit is there. Raises NotTriedError."""
+    ends_s = time.monotonic() + _COMES_WITHIN_S
+    while not link.came:
+        if time.monotonic() > ends_s:
+            what = f"a pit's key is on the broker, and no pit came to port {link.port} within {_COMES_WITHIN_S:.0f} s"
+            raise NotTriedError(what)
+        time.sleep(_TURN_S)
 
 
 def _refuse_thin_fire(burned_s: float, asked_s: float) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from controller.contract.pit_words import AwardStep
 
@@ -44,14 +45,25 @@ class JudgedError(Exception):
         super().__init__(number, why)
 
 
-def judge_step(step: AwardStep, hit: Won, award: str) -> None:
-    """A hit has one award, the `award` that was said of it first, of its seat and its amount at each step."""
+def judge_step(step: AwardStep, hit: Won, award: str, of_hit: str) -> None:
+    """A hit has one award, the `award` that was said of it first, of its seat and its amount at each step. An award is
+    of one hit, `of_hit`, of which it was said first."""
     if step.award != award:
         raise JudgedError("P31", f"The hit {step.hit} has two awards, {award} and {step.award}.")
+    if step.hit != of_hit:
+        raise JudgedError("P31", f"The award {step.award} is of two hits, {of_hit} and {step.hit}.")
     if step.seat != hit.seat or hit.cents not in (None, step.cents):
         due = "" if hit.cents is None else f" of {hit.cents} cents"
         why = f"The award {step.award} is {step.cents} cents at seat {step.seat}: seat {hit.seat} had a hit{due}."
         raise JudgedError("P28" if hit.cents is not None else "P27", why)
+
+
+def judge_again(before: AwardStep, step: AwardStep) -> None:
+    """A step that is said again is as it was, but for when it is said."""
+    first, later = asdict(replace(before, at=step.at)), asdict(step)
+    differ = [f"{name} {said!r} and later {later[name]!r}" for name, said in first.items() if said != later[name]]
+    if differ:
+        raise JudgedError("P33", f"Step {step.seq} of the award {step.award} was first {', '.join(differ)}.")
 
 
 def judge_shares(won: dict[str, Won], last: dict[str, AwardStep]) -> None:
