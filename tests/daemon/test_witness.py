@@ -171,6 +171,28 @@ def _size(note: Note | None) -> int | None:
     return None if point is None else point.size
 
 
+def test_what_a_spoiled_proof_did_not_join_is_shown_once_more(tmp_path: Path) -> None:
+    """Only once: whoever spoils each proof would have table and pit repeat themselves for ever."""
+
+    async def play() -> None:
+        async with _witnessed(tmp_path) as (world, witness):
+            await world.do_hands(1)
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: world.journal.last_note("cosigned"))
+            witness.answers = False
+            await world.open_shoe()
+            await world.do_hands(1)
+            await world.do(CloseShoe("Smith"))
+            await eventually(lambda: len(witness.shown) == 2)
+            for _ in range(3):
+                witness.say("forked")
+                await _beats(3)
+            assert len(witness.shown) == 3
+            assert witness.shown[1] == witness.shown[2]
+
+    run(play())
+
+
 def test_the_word_may_come_before_the_connection_stands(tmp_path: Path) -> None:
     async def play() -> None:
         async with running(tmp_path, connected=False) as world:

@@ -149,6 +149,12 @@ def test_of_two_histories_one_is_cosigned_and_both_notes_are_kept(ledger: Ledger
             "They show no second history",
             id="a true note with a spoiled proof, and then with its own",
         ),
+        pytest.param(
+            FORK.shown(40, 17),
+            LOG.shown(40, 17),
+            "They prove two histories by themselves",
+            id="of two sizes, and then another of the second's size was cosigned",
+        ),
     ],
 )
 def test_people_are_told_what_two_notes_prove(
@@ -162,6 +168,41 @@ def test_people_are_told_what_two_notes_prove(
     printed = capsys.readouterr().out
     said = ("They prove two histories", "By themselves they prove nothing", "They show no second history")
     assert [each for each in said if each in printed] == [each for each in said if told.startswith(each)]
+    (fork,) = read_forks(path)
+    points = [ShownCheckpoint(text, 0, ()).read_note() for text in (fork.cosigned, fork.shown)]
+    assert fork.cosigned in printed
+    sizes = {read[1].size for read in points if read is not None}
+    assert (len(sizes) == 1) == ("two histories" in told), "what proves them is printed"
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_spoiled_proofs_leave_room_for_two_histories(ledger: Ledger, path: Path, joined: bool) -> None:
+    """Who gains: whoever has a second history, and has twenty pairs kept before it that prove nothing."""
+    last = 5
+    shows(ledger, LOG.shown(last))
+    for size in range(6, 30):
+        shows(ledger, spoiled(size, last))
+        if joined:
+            shows(ledger, LOG.shown(size, last))
+            last = size
+    assert ledger.witness.forked(TABLE, EPOCH) is not joined
+    shows(ledger, FORK.shown(40, last) if joined else FORK.shown(last))
+    told = [str(fork) for fork in read_forks(path)]
+    assert len(told) == (25 if joined else 21)
+    assert ("By themselves they prove nothing" if joined else "They prove two histories") in told[-1]
+    assert ledger.witness.forked(TABLE, EPOCH)
+
+
+def spoiled(size: int, old: int) -> bytes:
+    """The true table's checkpoint, whose proof somebody spoiled on its way."""
+    return canonical(json.loads(LOG.shown(size, old)) | {"proof": []})
+
+
+def test_people_look_first_where_a_proof_may_have_been_spoiled(ledger: Ledger) -> None:
+    shows(ledger, LOG.shown(17))
+    for second, first in ((spoiled(40, 17), "Look"), (FORK.shown(17), "Stop the table")):
+        ((_, alarm),) = ledger.witness.judge_all([(TABLE, second)], (), PIT, NOW_S)[1]
+        assert alarm.do.startswith(first)
 
 
 def test_a_smaller_journal_is_told_and_the_last_word_stands(ledger: Ledger) -> None:
@@ -281,9 +322,25 @@ def test_each_award_of_a_journal_with_two_histories_waits_for_two_people(path: P
             with pytest.raises(TableError) as refused:
                 ledger.take_step(award.id, "verified", "Ann Lee")
             assert refused.value.code == "award_doubted"
-            assert "no proof that joins them" in refused.value.what
+            assert "without a proof that joins them" in refused.value.what
             assert ledger.take_step(award.id, "verified", "Ann Lee", "Bea Ong").step == "verified"
         assert len(ledger.awards()) == 2
+
+
+def test_an_award_is_in_no_doubt_once_a_proof_joined_what_a_spoiled_one_did_not(path: Path) -> None:
+    """Who gains: whoever flips one byte on the link, and has each later award of that journal wait for two people."""
+    with closing(opened(path)) as ledger:
+        log, evening = Log("t-0/ab12cd", TABLES_KEY, 9), TableEvening("t-0")
+        torn = canonical(json.loads(log.shown(9, 4)) | {"proof": []})
+        for payload in (log.shown(4), torn, log.shown(9, 4)):
+            ledger.witness.judge_all([("t-0", payload)], (), PIT, NOW_S)
+        evening.lock(1)
+        evening.finish((1, "banker_personal"))
+        evening.hit(1, "banker_personal", "big")
+        ledger.receive([("t-0", body) for body in evening.sent])
+        meet(ledger, "t-0", evening.state(), adopt_new=False)
+        (award,) = ledger.awards()
+        assert ledger.take_step(award.id, "verified", "Ann Lee").step == "verified"
 
 
 @needs_mosquitto

@@ -3,7 +3,8 @@
 A pit that cosigns says so: it retains a word on the table's topic `cosigned`, from the beginning on. To another pit the
 table shows nothing. A checkpoint with its proof has some 1,000 bytes, so the table shows one at each shoe's end, after
 every ten rounds, and once on each connection. It was signed while nothing lay face down (`checkpointing`), and it is
-published on the beat.
+published on the beat. A pit that has cosigned this journal can still say of a checkpoint that no proof joins it: the
+proof was spoiled on its way. Then the table shows that one once more.
 
 What the pit has cosigned must be the tree of this journal. Where it is not, the journal is an older copy, or a second
 table writes under its name: people are told.
@@ -57,6 +58,7 @@ class Witness:
         self._word: bytes | None = None  # the pit's last word, until it is judged
         self._size: int | None = None  # how many rows the pit has cosigned; None: on this connection it has not said
         self._signed: Note | None = None  # the table's last checkpoint
+        self._shown: Note | None = None  # what was shown last, until it is shown once more
         self._since_shown = 0  # checkpoints since the last that was shown
         self._due = False
 
@@ -84,6 +86,7 @@ class Witness:
                     await self._judge(payload)
                 if self._due and self._size is not None and self._signed is not None:
                     self._due, self._since_shown = False, 0
+                    self._shown = self._signed
                     await self._show(self._signed, self._size)
             except OSError as error:
                 _log.warning("the journal's tree cannot be read, so the pit is shown no checkpoint now: %s", error)
@@ -117,6 +120,9 @@ class Witness:
         cosigned = None if note is None else self._cosigned(note, word)
         if cosigned is not None:
             await self._on_journal(lambda: self._journal.keep_cosigned(word.size, cosigned))
+        if word.refused == "forked" and cosigned is not None and self._shown is not None:
+            again, self._shown = self._shown, None
+            await self._show(again, word.size)
         if word.refused == "forked" or (word.size and cosigned is None):
             rows = await self._on_journal(lambda: self._journal.tree_size)
             what = f"the pit has cosigned a journal of {word.size} rows under this one's name; this one has {rows}"

@@ -4,7 +4,8 @@ The pit cosigns a checkpoint only where a proof shows that its tree begins with 
 this journal; and it keeps the checkpoint in its ledger before it says so. A journal is a table in an epoch. So a table
 that shows two histories gets one of them cosigned. The ledger keeps the other's note beside the cosigned one. Two notes
 of one size prove two histories. Two notes of different sizes do not: a proof was lacking or spoiled, and anybody on its
-way can spoil it. From then on each award of that journal is in doubt until two people have decided.
+way can spoil it. Each award of that journal is in doubt then until two people have decided. An award of a later hit is
+in no doubt once proofs join the notes.
 """
 
 from __future__ import annotations
@@ -50,10 +51,21 @@ CREATE TABLE fork ( -- notes that no proof joined to the note that was cosigned
 """
 
 FORKED = "journal_forked"
-"""The doubt in which each award of a journal is of which two notes came that no proof joined."""
+"""The doubt in which each award of a journal is while two of its notes are not joined by proofs."""
 
 _MOST_FORKS = 20
-"""Of each journal. A table that shows ever new ones does not fill the disk."""
+"""Of each journal, of one size and of different sizes each; those that are joined do not count. A table that shows
+ever new ones does not fill the disk, and notes that prove nothing leave room for a proof."""
+
+_LOOK_FIRST = (
+    "Look at `pitctl forks` in a minute: the table shows this checkpoint once more. Where a proof that joins both has"
+    " come by then, nothing is wrong with the journal. Otherwise: "
+)
+_STOP = (
+    "Stop the table, and compare its journal with its log here (`tablectl verify --against`). Two machines may sign as"
+    " this table, or its journal was put back from a copy. `pitctl forks` prints both signed notes, and what they"
+    " prove. No award of this journal is paid before two people have decided on it."
+)
 
 
 class Cosigned(Struct, frozen=True):
@@ -79,7 +91,12 @@ class Judged(Struct, frozen=True):
 
 
 class Fork(Struct, frozen=True):
-    """Two notes of one journal, both with the table's signature, that no proof joined when the second came."""
+    """Two notes of one journal, both with the table's signature: one that the pit cosigned, and one that came when no
+    proof joined it to what was cosigned by then.
+
+    `cosigned` is the note that was cosigned by then; or the one of as many rows as `shown`, where that one was cosigned
+    since and has another root: it proves more.
+    """
 
     table: str
     epoch: str
@@ -88,14 +105,19 @@ class Fork(Struct, frozen=True):
     joined: bool = False
     """Whether the pit has cosigned the second note since, by proofs that lead from the first."""
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether the two notes prove two histories by themselves."""
+        return _rows(self.cosigned) == _rows(self.shown)
+
     def __str__(self) -> str:
-        told = f"{self.table}/{self.epoch}: cosigned was\n\n{self.cosigned}\nand then came\n\n{self.shown}\n"
+        told = f"{self.table}/{self.epoch}: the pit has cosigned\n\n{self.cosigned}\nand there came\n\n{self.shown}\n"
         return f"{told}{self._conclusion()}\n"
 
     def _conclusion(self) -> str:
         """What the two notes show, for people."""
         one, other = (_rows(note) for note in (self.cosigned, self.shown))
-        if one == other:
+        if self.is_proof:
             return f"They prove two histories by themselves: the table's key signed two trees of {one} rows."
         if self.joined:
             return "They show no second history: since then the table has shown the proof that joins them."
@@ -107,18 +129,20 @@ class Fork(Struct, frozen=True):
 
 
 def forks(db: Store) -> list[Fork]:
-    """The notes that no proof joined to a cosigned one, the oldest first."""
-    rows = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number").fetchall()
-    return [
-        Fork(table, epoch, cosigned, shown, _joined(db, table, epoch, shown)) for table, epoch, cosigned, shown in rows
-    ]
+    """The notes that no proof joined to a cosigned one when they came, the oldest first."""
+    kept = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")
+    return [_as_known_now(db, Fork(*row)) for row in kept.fetchall()]
 
 
-def _joined(db: Store, table: str, epoch: str, shown: str) -> bool:
-    """Whether the note that was shown is in the chain of what was cosigned."""
-    then = "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? AND size = ?"
-    row = db.execute(then, (table, epoch, _rows(shown))).fetchone()
-    return row is not None and _point(read_note(row[0])) == _point(read_note(shown))
+def _as_known_now(db: Store, fork: Fork) -> Fork:
+    """The fork by what the pit has cosigned since."""
+    of_its_size = "SELECT note FROM cosigned WHERE table_id = ? AND epoch = ? AND size = ?"
+    row = db.execute(of_its_size, (fork.table, fork.epoch, _rows(fork.shown))).fetchone()
+    if row is None:
+        return fork
+    if _point(read_note(row[0])) == _point(read_note(fork.shown)):
+        return replace(fork, joined=True)
+    return replace(fork, cosigned=row[0])
 
 
 def _rows(note: str) -> int:
@@ -227,9 +251,13 @@ class Witness:
         return Judged(_told(adopted.epoch, seen))
 
     def forked(self, table: str, epoch: str) -> bool:
-        """Whether this journal showed a note that no proof joined to the cosigned one."""
-        found = self._db.execute("SELECT 1 FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)).fetchone()
-        return found is not None
+        """Whether this journal showed a note that no proof has joined to the cosigned one, not since either."""
+        return bool(self._not_joined(table, epoch))
+
+    def _not_joined(self, table: str, epoch: str) -> list[Fork]:
+        its = "SELECT table_id, epoch, cosigned, shown FROM fork WHERE table_id = ? AND epoch = ?"
+        kept = self._db.execute(its, (table, epoch)).fetchall()
+        return [fork for fork in (_as_known_now(self._db, Fork(*row)) for row in kept) if not fork.joined]
 
     def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
         """The journal's adoption was taken back: what was cosigned is kept under the epoch's other name."""
@@ -247,29 +275,24 @@ class Witness:
 
     def _forked(self, table: str, epoch: str, answer: Cosigned, kept: Note, shown: Note) -> Judged:
         """The table showed what no proof joins to the cosigned note. Both notes are kept, once."""
-        first = not self.forked(table, epoch)
-        (forks,) = self._db.execute(
-            "SELECT count(*) FROM fork WHERE table_id = ? AND epoch = ?", (table, epoch)
-        ).fetchone()
-        if forks < _MOST_FORKS:
+        new, before = Fork(table, epoch, str(kept), str(shown)), self._not_joined(table, epoch)
+        if sum(fork.is_proof == new.is_proof for fork in before) < _MOST_FORKS:
             self._db.execute(
                 "INSERT INTO fork (table_id, epoch, after_event, cosigned, shown)"
                 " SELECT ?, ?, coalesce(max(number), 0), ?, ? FROM event WHERE true ON CONFLICT DO NOTHING",
-                (table, epoch, str(kept), str(shown)),
+                (table, epoch, new.cosigned, new.shown),
             )
         one, other = _point(kept).size, _point(shown).size
         came = f"A checkpoint of {one} rows of the journal {table}/{epoch} was cosigned. Then"
         alarm = RefusedError(
             "checkpoint_forked",
             f"{came} table {table} signed another of as many rows: these are two histories."
-            if one == other
+            if new.is_proof
             else f"{came} one of {other} rows came that table {table} signed, and its proof does not join them: there"
             " are two histories, or the proof was spoiled on its way.",
-            "Two machines may sign as this table, or its journal was put back from a copy. Stop the table, and compare"
-            " its journal with its log here (`tablectl verify --against`). `pitctl forks` prints both signed notes, and"
-            " what they prove. No award of this journal is paid before two people have decided on it.",
+            ("" if new.is_proof else _LOOK_FIRST) + _STOP,
         )
-        return Judged(replace(answer, refused="forked"), alarm, first)
+        return Judged(replace(answer, refused="forked"), alarm, not before)
 
 
 def _point(note: Note | None) -> Checkpoint:
