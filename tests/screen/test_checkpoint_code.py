@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,10 +15,11 @@ from controller.contract.face.feed import FeedLine
 from controller.contract.keys import SigningKey
 from controller.contract.merkle import Edge
 from controller.daemon.record.checkpoints import signed_checkpoint
-from controller.people.screen.checkpoints import checkpoint_view
+from controller.people.screen.checkpoints import checkpoint_page, checkpoint_view
 from controller.people.screen.qr import Code, qr_code
 from controller.people.screen.server import Screen, Sockets, application
-from tests.screen.browser import SIZES, chromium, needs_a_browser
+from tests.screen import browser as browser_
+from tests.screen.browser import SIZES, Browser, needs_a_browser
 from tests.screen.posing import Page, parts, served
 from tests.screen.test_posed import CHOICES
 from tests.screen.test_server import a_screen, answered
@@ -70,6 +72,7 @@ def test_the_players_page_shows_the_checkpoint_once_the_shoe_is_over(phase: str,
     screen = Screen(Sockets(NOWHERE, NOWHERE, NOWHERE))
     status = healthy(replace(TableUnderTest().face, phase=phase))
     screen.feed.said = FeedLine(status=status, checkpoint=CHECKPOINT)
+    screen.feed.live = True
     screen.feed._changed()
     assert screen.players._parts["checkpoint"].content == checkpoint_view(CHECKPOINT, shown)
     code, _, page = answered(application(screen), "/checkpoint")
@@ -82,13 +85,39 @@ def test_without_a_table_no_checkpoint_is_shown() -> None:
     assert answered(a_screen(), "/checkpoint")[0] == 404
 
 
+@needs_a_browser
+@pytest.mark.long("browser")
+def test_no_old_code_stands_where_nobody_is_heard(chromium: Browser) -> None:
+    """The code comes back with the next answer."""
+    pages = [json.dumps(checkpoint_page(each)) for each in (CHECKPOINT, "another")]
+    with served() as url:
+        chromium.go(f"{url}pages/checkpoint.css")
+        chromium.run(f"""
+          document.documentElement.innerHTML = {pages[0]};
+          document.head.append(Object.assign(document.createElement("script"), {{ src: "/pages/checkpoint-page.js" }}));
+        """)
+        chromium.until("typeof renew === 'function'")
+        for answer, shown in (
+            ("Promise.reject()", "not heard"),
+            (f"new Response({pages[0]})", CHECKPOINT),
+            ("new Response('gone', {status: 404})", "not heard"),
+            ("new Response('no page')", "not heard"),
+            (f"new Response({pages[1]})", "another"),
+        ):
+            said = f"fetch = async () => {answer}; renew().then(() => arguments[0](document.body.innerText))"
+            told = chromium.run_async(said)
+            assert shown in told, answer
+            assert ("Checkpoint" in told) == (shown != "not heard"), answer
+        chromium.leave()
+
+
 @pytest.mark.proof
 @needs_a_reader
 @needs_a_browser
 def test_the_code_is_read_from_the_players_page_at_each_size_and_in_each_language(tmp_path: Path) -> None:
     """A film has 720 lines: so the page is taken at that size too, and on the smallest monitor."""
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D")
-    with served() as url, chromium(tmp_path) as browser:
+    with served() as url, browser_.chromium(tmp_path) as browser:
         page = Page(browser, url)
         for size in ("panel", "old", *(each for each in SIZES if each != "phone")):
             browser.size(size)

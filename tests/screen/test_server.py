@@ -33,9 +33,10 @@ from controller.people.screen.door import place_of
 from controller.people.screen.feed import Feed
 from controller.people.screen.server import Screen, Sockets, application
 from controller.people.screen.technicians import page_standing
+from controller.table.placard import placard
 from controller.words.language import language
-from tests.support.tables import TableUnderTest
-from tests.support.told import healthy
+from tests.support.tables import ROYAL9, TableUnderTest
+from tests.support.told import healthy, read_back
 
 _NOWHERE = Path("/nowhere")
 _PAGES = (
@@ -149,6 +150,21 @@ def test_status_says_in_words_what_the_screen_says_of_its_page(monkeypatch: pyte
     assert all(line.endswith("systemctl status table-kiosk") for line in (said["page_dark"], said["page_unseen"]))
     assert "is of the table t-1" in page_line_of(monkeypatch, {"table": "t-1", "code": "page_dark", "for_s": 7})
     assert "does not hear the table: systemctl status table-screen" in page_line_of(monkeypatch, None)
+
+
+def test_a_screen_that_has_lost_the_table_says_nothing_of_its_page_and_shows_no_checkpoint() -> None:
+    screen = Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE))
+    screen.feed.said = FeedLine(
+        placard=read_back(placard(ROYAL9, "Table 1", ("en",))),
+        status=healthy(TableUnderTest(ROYAL9).face),
+        checkpoint="a checkpoint",
+    )
+    app = application(screen)
+    for live in (True, False):
+        screen.feed.live = live
+        screen.feed._changed()
+        assert (json.loads(answered(app, "/standing")[2]) is not None) == live
+        assert (answered(app, "/checkpoint")[0] == 200) == live
 
 
 def test_an_answer_that_no_screen_gives_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

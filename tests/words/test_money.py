@@ -153,3 +153,14 @@ def test_check_tells_a_house_in_whose_languages_the_papers_are_english(
         money.HOUSE.write_text(f'currency = "USD"\nlanguages = ["{name}", "vi"]\n', "utf-8")
         assert main(["check", str(TABLES / "royal9.toml")]) == 1
         assert (f"the pit's page are not in {name}" in capsys.readouterr().out) == english
+
+
+def test_check_reports_languages_of_the_house_that_are_not_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(money, "HOUSE", tmp_path / "house.toml")
+    money.HOUSE.write_text('currency = "USD"\nlanguages = ["zh-CN"]\n', "utf-8")
+    assert main(["check", str(TABLES / "royal9.toml"), "--json"]) == 78
+    (mistake,) = json.loads(capsys.readouterr().out)["mistakes"]
+    assert (mistake["file"], mistake["key"]) == (str(money.HOUSE), "languages")
+    assert "zh-CN" in mistake["what"]

@@ -11,7 +11,7 @@ PageCode = Literal["page_on_monitor", "page_in_browser", "page_unseen", "page_da
 monitor has painted nothing for some time."""
 
 PAGE_STANDING = "/standing"
-"""Where a screen tells it, as JSON: null before the screen has heard the table."""
+"""Where a screen tells it, as JSON: null while the screen does not hear the table."""
 
 
 class PageStanding(Struct, frozen=True):

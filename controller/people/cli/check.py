@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from controller.basics import money
 from controller.basics.colours import painted
 from controller.basics.errors import TableError
 from controller.basics.waited import waited_for
@@ -97,8 +98,12 @@ def _of_the_table(file: Path) -> tuple[list[str], str]:
 
 
 def _lacking(config: Config) -> Iterator[str]:
-    """What pages and papers have in English alone: words of theirs, and a house's own words of a row."""
-    yield from (f"the house's file: {told}" for told in papers_in_english())
+    """What pages and papers have in English alone: words of theirs, and a house's own words of a row. Raises
+    ConfigError where the house's file names no languages that are here."""
+    try:
+        yield from (f"the house's file: {told}" for told in papers_in_english())
+    except TableError as error:
+        raise ConfigError([Problem(str(money.HOUSE), "languages", error.what, error.do)]) from None
     languages = config.file.screen.languages
     for name in languages:
         if lacking := gaps(name, "players"):

@@ -227,13 +227,14 @@ class _Pages:
         return PlainTextResponse(self._screen.metrics(), media_type=CONTENT_TYPE)
 
     async def standing(self, _request: Request) -> Response:
-        return JSONResponse(to_builtins(self._screen.page))
+        return JSONResponse(to_builtins(self._screen.page if self._screen.feed.live else None))
 
     async def icon(self, _request: Request) -> Response:
         return FileResponse(web.ICON)
 
     async def checkpoint(self, _request: Request) -> Response:
-        if (checkpoint := self._screen.feed.said.checkpoint) is None:
+        feed = self._screen.feed
+        if (checkpoint := feed.said.checkpoint) is None or not feed.live:
             return PlainTextResponse("The table has signed no checkpoint yet, or is not heard.\n", 404)
         return HTMLResponse(checkpoint_page(checkpoint))
 
