@@ -185,7 +185,7 @@ def is_counted_after_power_up(table: Table) -> bool:
 
 def _legally(table: Table, row: Row, held: Held, details: dict[str, str | int] | None = None) -> Stepped:
     """Do what the table of legality says about the report in this phase."""
-    match legality(row, table.phase):
+    match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
             waits = waits or (row is Row.SHOE_POWERED_UP and is_counted_after_power_up(table))
@@ -222,7 +222,7 @@ def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
         owed = table.commission_owed
         seats = ", ".join(map(str, owed))
         return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=waits)
-    if isinstance(legality(row, table.phase), RaiseFault):
+    if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
         return _legally(table, row, held)
     if table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen) and locking.why_no_round(table):
         return stop(table, "card_not_due", {}, raised_by=waits)
@@ -234,7 +234,7 @@ def _card_came(table: Table, held: Held, fact: CardDrawn | CardKept) -> Stepped:
     if not shoe_life.can_still_come(open_shoe(table), table.rules.shoe, fact.card):
         return _impossible_card(table, row, waits, fact.card)
     match fact, step:
-        case _, Reveal():
+        case _, Reveal() if isinstance(fact, CardDrawn) or table.rules.procedure > 1:
             return _wait_for_reveal(table, waits)
         case CardDrawn(), Choose(_, seat):
             return stop(table, "choice_due", {"seat": seat}, raised_by=waits)

@@ -120,7 +120,7 @@ def odd_card_events(table: Table, fate: str, cards: int, by: str, witness: str |
 
 def burned_in_error(table: Table) -> Table:
     """Burn a card drawn in error. A shoe with rules of its own counts this card into a round."""
-    return replace(table, awaiting_result="voided", burned_in_shoes_hand=True)
+    return replace(table, awaiting_result="voided", burned_in_shoes_hand=True) if table.rules.procedure > 1 else table
 
 
 # The round.
@@ -312,7 +312,7 @@ def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
     kept during the round was drawn in error.
     """
-    in_error = table.kept if isinstance(table.phase, RoundInPlay) else ()
+    in_error = table.kept if isinstance(table.phase, RoundInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
     left = cards_left(table) + len(table.kept) + len(in_error)
     if reason := shoe_life.ended(open_shoe(table), table.rules.shoe, left):

@@ -18,7 +18,7 @@ from controller.table.stops import held_cards
 
 def comes_face_down(table: Table, row: Row) -> bool:
     """Whether the card that comes now, as `row` of the table of legality, lies where nobody sees it."""
-    match legality(row, table.phase):
+    match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False
         case Move.DEAL_CARD:
@@ -48,7 +48,9 @@ def result_is_secret(table: Table) -> bool:
 
 def kept_make_a_hand(table: Table) -> bool:
     """Whether cards that are kept for the next round, which nobody has seen, may be a whole round to the shoe."""
-    return table.awaiting_result is None and isinstance(table.phase, BetweenRounds) and len(table.kept) >= 4
+    if table.rules.procedure == 1 or table.awaiting_result is not None:
+        return False
+    return isinstance(table.phase, BetweenRounds) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:

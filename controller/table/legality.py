@@ -112,6 +112,11 @@ LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
 """The phases in which a move may end. A move that is not here leaves the phase as it is."""
 
 
-def legality(row: Row, phase: Phase) -> Cell:
-    """What the table says of this report in this phase."""
-    return LEGALITY[row][type(phase)]
+_BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOpen): Move.KEEP_CARD}
+"""The cells that were different in commit f6a00a5, for a shoe opened by that version (`TableRules.procedure`)."""
+
+
+def legality(row: Row, phase: Phase, procedure: int) -> Cell:
+    """What the table says of this report in this phase, for a shoe with this procedure."""
+    before = _BY_PROCEDURE_1.get((row, type(phase))) if procedure == 1 else None
+    return before or LEGALITY[row][type(phase)]

@@ -94,7 +94,8 @@ class TableRules(Struct, frozen=True, forbid_unknown_fields=True):
     fastest_card_ms: int = 0  # see the table's file; 0 for a shoe that was opened before these were known
     longest_lock_s: int = 0
     procedure: int = 3
-    """How the shoe's facts are folded. 2 is the procedure of commit 0f50807."""
+    """How the shoe's facts are folded. 2 is the procedure of commit 0f50807, and 1 is that of commit f6a00a5: a card
+    that the shoe kept is the next round's first card, and the shoe's reports about kept cards are compared at once."""
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:

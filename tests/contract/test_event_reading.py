@@ -14,7 +14,7 @@ from controller.contract.canonical import canonical
 from controller.contract.event_reading import read
 from controller.contract.old_events import as_now
 from controller.daemon.record.journal_reading import read_rows
-from tests.journals.old_journals import NAMES, copied
+from tests.journals.old_journals import NAMES, OF_0F50807, copied
 
 _DOCUMENT: object = json.loads(Path(controller.contract.__file__).with_name("asyncapi.json").read_text("utf-8"))
 
@@ -42,7 +42,7 @@ def test_an_example_of_the_contract_is_read_as_it_was_made() -> None:
 
 
 def test_every_event_of_an_old_journal_is_read(tmp_path: Path) -> None:
-    for name in NAMES:
+    for name in (*NAMES, *OF_0F50807):
         folder = tmp_path / name
         folder.mkdir(parents=True)
         for row in read_rows(copied(name, folder).journal):

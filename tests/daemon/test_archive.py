@@ -179,7 +179,7 @@ def test_archives_are_read_while_the_table_goes_on_archiving(path: Path) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_journal_of_form_2_is_archived_and_gone_on_with(name: str, tmp_path: Path) -> None:
+def test_a_journal_of_form_1_is_archived_and_gone_on_with(name: str, tmp_path: Path) -> None:
     old = copied(name, tmp_path)
     before, rows = verify(old.journal), list(read_rows(old.journal))
     key = KEY.__class__(old.key.read_bytes())

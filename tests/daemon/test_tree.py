@@ -18,7 +18,7 @@ from controller.contract.note import Checkpoint
 from controller.daemon.record.journal import Journal
 from controller.daemon.record.journal_reading import read_origin, read_rows, verify
 from tests.daemon.test_journal import KEY, TABLE, entries, opened, shoe
-from tests.journals.old_journals import NAMES, copied
+from tests.journals.old_journals import NAMES, OF_0F50807, copied
 from tests.support import samples
 from tests.support.archives import archive_all
 from tests.support.errors import raising
@@ -91,7 +91,7 @@ def test_a_proof_from_the_middle_of_a_missing_archive_waits_and_a_checkpoint_doe
             journal.consistency(3, size)
 
 
-@pytest.mark.parametrize("name", NAMES[:1])
+@pytest.mark.parametrize("name", [NAMES[0], OF_0F50807[0]])
 def test_a_journal_of_an_earlier_form_has_a_tree_from_its_first_row_on(name: str, tmp_path: Path) -> None:
     old = copied(name, tmp_path)
     key, origin = load_or_make_key(old.key), read_origin(old.journal)

@@ -1,8 +1,13 @@
-"""The journals that commit 0f50807 wrote, for whatever must still read them.
+"""The journals that earlier commits wrote, for whatever must still read them.
 
-They are shoes that were left open, given to that commit as scripts. `royal9-by-hand` has wagers placed after a card
-drawn in error was seen, a typed card that wins an award, a void, and a kept card. `royal9-next-card` dealt a whole
-round before its wager. `royal9-restarted` and `royal9-unplugged` stand in the fault of their name.
+Of commit f6a00a5: that commit's daemon dealt each game over a simulated shoe, with wagers, and was left inside an open
+shoe. `royal9-stopped` has a hit, a false step of its award (10^12 cents, numbered 2^63-1) and a fault inside a round.
+`royal9-kept` keeps cards that are drawn in error: the shoe's result of four of them was a fault then, a card that the
+shoe kept became the next round's first, and the cut card came far from its place. A script gave it to that commit.
+
+Of commit 0f50807: shoes that were left open, given to that commit as scripts. `royal9-by-hand` has wagers placed after
+a card drawn in error was seen, a typed card that wins an award, a void, and a kept card. `royal9-next-card` dealt a
+whole round before its wager. `royal9-restarted` and `royal9-unplugged` stand in the fault of their name.
 
 Beside each journal lies the key that signed it.
 """
@@ -13,10 +18,18 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent / "0f50807"
+_FOLDER = Path(__file__).parent
 
-NAMES = sorted(path.stem for path in _FOLDER.glob("*.journal"))
-"""Every old journal by its name, `royal9-by-hand` and the like."""
+
+def _named(commit: str) -> list[str]:
+    return sorted(path.stem for path in (_FOLDER / commit).glob("*.journal"))
+
+
+NAMES = _named("f6a00a5")
+"""Every journal of commit f6a00a5 by its name, `royal9` and the like."""
+
+OF_0F50807 = [f"0f50807/{name}" for name in _named("0f50807")]
+"""Every journal of commit 0f50807 by its name, `0f50807/royal9-by-hand` and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class OldJournal:
 
 def original(name: str) -> Path:
     """The old journal itself, for a test that only reads."""
-    return _FOLDER / f"{name}.journal"
+    return _FOLDER / (f"{name}.journal" if "/" in name else f"f6a00a5/{name}.journal")
 
 
 def copied(name: str, folder: Path) -> OldJournal:

@@ -1,17 +1,21 @@
-"""A journal outlives the program that wrote it: journals of an earlier commit are read, replayed and gone on with."""
+"""A journal outlives the program that wrote it: journals of earlier commits are read, replayed and gone on with."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.basics.errors import TableError
+from controller.contract import events as events_of
 from controller.contract.envelope import Stamp
 from controller.contract.face.table import Public
 from controller.contract.keys import load_or_make_key
@@ -29,26 +33,37 @@ from controller.people.cli.client import ask, status_of
 from controller.people.cli.main import main
 from controller.people.screen.figures import past_view
 from controller.people.screen.past import Past as PastOfScreen
-from controller.table.facts import CommitFailed, ShoeOpened
+from controller.rules.game.bets import Bet, Row
+from controller.rules.game.cards import Card
+from controller.rules.game.hands import SeatHand, SeatHands
+from controller.rules.game.seating import NOBODY
+from controller.table.acts.stopped import FaultCleared
+from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDrawn, ShoeOpened, ShoeResultReported
+from controller.table.public import public
+from controller.table.states import KnownCard, Table
 from controller.table.step import step
-from tests.journals.old_journals import NAMES, OldJournal, copied, original
+from tests.journals.old_journals import NAMES, OF_0F50807, OldJournal, copied, original
+from tests.support.bets import bets_of, decided
+from tests.support.tables import LUCKY9, cards
 
 TABLES = Path(__file__).parents[2] / "config" / "tables"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OF_0F50807])
 def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
     old = copied(name, tmp_path)
     read = verify(old.journal)
     rows = list(read_rows(old.journal))
     opened = [row.fact for row in rows if isinstance(row.fact, ShoeOpened)]
+    knows_how = name in OF_0F50807
+    assert all((row.via, row.stamp.boot_id) == ("", "") or knows_how for row in rows), "form 1 knows nothing of this"
     key = load_or_make_key(old.key)
     journal = Journal(old.journal, read.table, key, key.public)
     table, differs = replay(journal.open_shoe(), load(TABLES / "royal9.toml").rules, read.table, journal.epoch)
     assert differs is None
     assert table.shoe is not None
     assert table.rules == opened[-1].rules, "an open shoe folds under the rules it opened with"
-    assert table.rules.procedure == 2
+    assert table.rules.procedure == (2 if name in OF_0F50807 else 1)
     assert (table.recognition_key, table.wager_seq) == (None, 0), "the network wagers nothing before a key is adopted"
 
     fact, stamp = CommitFailed("disk full"), stamp_now()
@@ -62,11 +77,33 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
         assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
 
 
-WITH_ROUNDS = [name for name in NAMES if name not in ("baccarat_royal", "lucky9", "royal9-unplugged")]
-"""The others were left in their shoe's first round."""
+def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
+    """By that procedure the shoe's result of kept cards stopped the table, and a card that the shoe kept is the next
+    round's first."""
+    old = copied("royal9-kept", tmp_path)
+    facts = [row.fact for row in read_rows(old.journal)]
+    assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
+    table = opened_again(old)
+    assert (table.fault, [str(known.card) for known in table.kept]) == (None, ["7C"])
+    for fact in (CardDrawn(Card.parse("4D")), CardDrawn(Card.parse("5H"))):
+        table, _ = step(table, fact)
+    assert (public(table).phase, table.kept) == ("round_in_play", (KnownCard(Card.parse("7C")),))
+    _, events = step(table, CardDrawn(Card.parse("6H")))
+    assert [type(event) for event in events] == [events_of.Round, events_of.ShoeClosed]
 
 
-@pytest.mark.parametrize("name", WITH_ROUNDS)
+def opened_again(old: OldJournal) -> Table:
+    """The table after a replay of the open shoe, whose events must come out as they were stored."""
+    key = load_or_make_key(old.key)
+    whose = verify(old.journal).table
+    journal = Journal(old.journal, whose, key, key.public)
+    table, differs = replay(journal.open_shoe(), load(TABLES / "royal9.toml").rules, whose, journal.epoch)
+    journal.close()
+    assert differs is None
+    return table
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
     """The screen gets the events of that time in the words of today."""
 
@@ -90,7 +127,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
     """The file of a simulated table with this old journal."""
-    game = name.partition("-")[0]
+    game = name.rpartition("/")[2].partition("-")[0].removesuffix("_corrected")
     changes: dict[str, dict[str, Any]] = {
         "table": {"id": verify(old.journal).table},
         "journal": {"path": str(old.journal), "signing_key": str(old.key)},
@@ -99,8 +136,8 @@ def table_over(old: OldJournal, name: str, folder: Path) -> Path:
     return programs.simulated_table(folder, programs.free_port(), example, **changes)
 
 
-SAMPLE = ("lucky9", "royal9-by-hand", "royal9-restarted")
-THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in NAMES if name not in SAMPLE]
+SAMPLE = ("lucky9", "royal9-stopped", "0f50807/royal9-restarted")
+THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in [*NAMES, *OF_0F50807] if name not in SAMPLE]
 
 
 @pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
@@ -148,13 +185,13 @@ def started(table: Path) -> Public:
 def test_a_shoe_that_this_version_cannot_fold_is_told_with_the_version_that_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old = copied("royal9-by-hand", tmp_path)
-    table = table_over(old, "royal9-by-hand", tmp_path)
+    old = copied("royal9", tmp_path)
+    table = table_over(old, "royal9", tmp_path)
     key = load_or_make_key(old.key)
     journal = Journal(old.journal, verify(old.journal).table, key, key.public)
     unknown = b'{"fact":"ShoeOpened","version":"9.9.9","wheels":3}'
     monkeypatch.setattr("controller.daemon.record.journal.fact_to_json", lambda _: unknown)
-    opened = next(row.fact for row in read_rows(original("royal9-by-hand")) if isinstance(row.fact, ShoeOpened))
+    opened = next(row.fact for row in read_rows(original("royal9")) if isinstance(row.fact, ShoeOpened))
     journal.append([Entry(stamp_now(), opened, ())])
     journal.close()
     assert main(["run", str(table)]) == 78, "starting again changes nothing"
@@ -168,7 +205,7 @@ def test_a_shoe_that_this_version_cannot_fold_is_told_with_the_version_that_can(
     ["boot_id = 'feed'", "boot_id = ''", "since_boot_ms = since_boot_ms + 1", "via = 'socket'", "via = ''"],
 )
 def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
-    old = copied("royal9-by-hand", tmp_path)
+    old = copied("royal9", tmp_path)
     key = load_or_make_key(old.key)
     journal = Journal(old.journal, verify(old.journal).table, key, key.public)
     journal.append([Entry(Stamp(1_800_000_000_000, True, "c0ffee", 12), CommitFailed("disk full"), (), "shoe")])
@@ -179,3 +216,51 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
         db.commit()
     with pytest.raises(Exception, match=f"row {rows}: it does not fit the chain"):
         verify(old.journal)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "lucky9"])
+def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
+    """Each row is as it is written, except for the words that players read, and for Kansas Star's rows: its sheet puts
+    two margins in a row."""
+    rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
+    game = name.partition("-")[0]
+    written = tuple(
+        replace(bet, rows=tuple(replace(row, words=None) for row in bet.rows))
+        for bet in bets_of("baccarat_royal" if game.startswith("baccarat_royal") else game)
+    )
+    assert _by_spot(rules.bets) == _by_spot(written)
+
+
+TWO = "AS 8H, KS 9H, 9S KS, 3S 3S, 4H 3H, 2S 4S, KS QH, TS 7H, 5S 5C, 8S KD, 2S 3S"
+THREE = "2S 3S 4D, KS QH 9C, 3S 4D 3C, KS KH AC, 9S 3D KC, 5S 6D 8H, 2S AS 2D"
+HANDS = [tuple(cards(text)) for text in f"{TWO}, {THREE}".split(", ")]
+
+
+def test_the_rows_that_are_made_of_lucky_9s_outcomes_decide_as_those_of_the_game_file() -> None:
+    """Every kind of hand of a seat, split or not, is tried against every kind of the dealer's hand."""
+    rules = next(row.fact.rules for row in read_rows(original("lucky9")) if isinstance(row.fact, ShoeOpened))
+    then, now = ({bet.spot: bet for bet in bets} for bets in (rules.bets, bets_of("lucky9")))
+    assert then.keys() == now.keys()
+    kinds: set[tuple[str, str]] = set()
+    for own, dealer, split in product(HANDS, HANDS, (False, True)):
+        if split and len(own) == 3:
+            continue
+        end = SeatHands(dealer, (SeatHand(3, 1, own, split),), {3: own[:2]})
+        (seen,) = LUCKY9.play.seen(end, NOBODY, 3, (None, ()))
+        for spot, bet in now.items():
+            became = decided(bet, seen)
+            assert decided(then[spot], seen) == became, (spot, own, dealer, split)
+            kinds.add((spot, became))
+    every_row = {spot: {f"{row.pays or row.result}" for row in bet.rows} | {"lose"} for spot, bet in now.items()}
+    assert kinds == {(spot, became) for spot, of in every_row.items() for became in of}
+    assert [replace(bet, rows=()) for bet in then.values()] == [replace(now[spot], rows=()) for spot in then]
+
+
+def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
+    """The bets by spot, in one order, with each margin in a row of its own: no two margins hold together."""
+    return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
+
+
+def _each_margin(rows: Sequence[Row]) -> list[Row]:
+    each = [replace(row, when=replace(row.when, margin=(margin,))) for row in rows for margin in row.when.margin or ()]
+    return [row for row in rows if not row.when.margin] + sorted(each, key=lambda row: row.when.margin or ())

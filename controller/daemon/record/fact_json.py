@@ -19,6 +19,7 @@ from msgspec.structs import FieldInfo, fields
 
 from controller.basics.errors import TableError
 from controller.contract.canonical import canonical
+from controller.daemon.record.old_facts import as_bets, fact_as_now
 from controller.rules.game.bets import Bet, ratio, ratio_text
 from controller.rules.game.games import GAMES, Game
 from controller.table.acts.corrections import SeatsRoundCorrected
@@ -42,10 +43,6 @@ _OF_ACTS = tuple(fact for act in ACTS for fact in act.becomes)
 _ANY: Any = Union[(*get_args(ShoeFact | OwnFact | TableFact), *_OF_ACTS)]  # of computed types
 
 _GAME: Any = Union[GAMES]  # noqa: UP007  # a computed type: no `|` can write it
-
-RENAMED = {"HandVoided": "RoundVoided"}
-"""By the name that commit 0f50807 wrote, the name of a fact in this version. A row keeps the name that it was written
-with."""
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_text, order="sorted")
 
@@ -123,7 +120,9 @@ def _of_before(data: bytes) -> Fact:
     value: Any = json.loads(data)
     if data not in (canonical(value), canonical(json.loads(data, object_pairs_hook=_numbered))):
         raise ValueError("these bytes are not canonical, and a journal writes no others")
-    value["fact"] = RENAMED.get(value["fact"], value["fact"])
+    value = fact_as_now(value)
+    if "rules" in value:
+        value |= {"rules": as_bets(value["rules"])}
     fact: Fact = msgspec.convert(value, _ANY, dec_hook=_value, str_keys=True)
     return fact
 

@@ -30,7 +30,7 @@ from controller.daemon.record.fact_json import fact_to_json
 from controller.daemon.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside
 from controller.daemon.record.journal_form import (
     BEGIN_ANEW,
-    FROM_FORM_2,
+    FROM_FORM,
     SCHEMA,
     SCHEMA_VERSION,
     check_form,
@@ -160,7 +160,7 @@ class Journal:
             )
         if form < SCHEMA_VERSION:
             with self._transaction():
-                for statement in FROM_FORM_2:
+                for statement in (each for earlier in range(form, SCHEMA_VERSION) for each in FROM_FORM[earlier]):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -484,7 +484,9 @@ class Journal:
 
     def give_back_room(self, most_bytes: int) -> bool:
         """Make the file a little shorter where it is longer than `most_bytes` and has unused room. Returns whether it
-        did. Raises OSError.
+        did.
+
+        A file that was begun in form 1 keeps its length, and its room is used again. Raises OSError.
         """
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:

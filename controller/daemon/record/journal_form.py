@@ -12,10 +12,8 @@ from controller.basics.errors import TableError
 from controller.daemon.record.journal_file import JournalFailedError
 
 SCHEMA_VERSION = 3
-"""Form 2, which commit 0f50807 wrote, lacks what `tree.py` keeps. Opening a journal of form 2 gives the journal form
-3."""
-
-_FORM_OF_BEFORE = 2
+"""Form 2 also holds how each fact came, the machine's own clock, and which rows archives hold. Form 3 also holds what
+`tree.py` keeps. Opening a journal of an earlier form gives the journal form 3."""
 
 
 _KEY_BYTES = 32
@@ -28,6 +26,19 @@ BEGIN_ANEW = (
     "begin a new journal, which the pit must adopt: tablectl new-journal TABLE.toml --by NAME. That keeps this file "
     "for the audit, under another name."
 )
+
+
+_ARCHIVE_TABLE = """
+CREATE TABLE archive (
+    first_row INTEGER PRIMARY KEY,
+    last_row INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    head_before BLOB NOT NULL,
+    head_after BLOB NOT NULL,
+    path TEXT NOT NULL
+) STRICT
+"""
 
 
 _TREE_TABLES = """
@@ -71,21 +82,21 @@ CREATE TABLE message (
     body BLOB NOT NULL
 ) STRICT;
 CREATE INDEX message_row ON message (row);
-CREATE TABLE archive (
-    first_row INTEGER PRIMARY KEY,
-    last_row INTEGER NOT NULL,
-    first_seq INTEGER NOT NULL,
-    last_seq INTEGER NOT NULL,
-    head_before BLOB NOT NULL,
-    head_after BLOB NOT NULL,
-    path TEXT NOT NULL
-) STRICT;
+{_ARCHIVE_TABLE};
 {_TREE_TABLES} VALUES (1, 1);
 """
 
 
-FROM_FORM_2 = f"{_TREE_TABLES} SELECT 1, coalesce(max(last_row), 1) FROM archive".split(";")
-"""The statements that give a journal of form 2 form 3."""
+FROM_FORM = {
+    1: (
+        _ARCHIVE_TABLE,
+        "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
+    ),
+    2: tuple(f"{_TREE_TABLES} SELECT 1, coalesce(max(last_row), 1) FROM archive".split(";")),
+}
+"""By the form of a journal, the statements that give the journal the next form."""
 
 
 def whose_journal(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
@@ -109,8 +120,8 @@ def check_form(db: sqlite3.Connection, path: Path) -> int:
             f"The journal {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
             "Run the version of the program that wrote it.",
         )
-    if version < _FORM_OF_BEFORE:
-        raise _unsound(path, f"it has form {version}, which this program cannot read")
+    if version < 1:
+        raise _unsound(path, f"it has form {version}, which no program wrote")
     return version
 
 

@@ -18,14 +18,16 @@ from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp
 from controller.contract.keys import signature_holds
 from controller.daemon.record.archive import Run, beside, read_archive
-from controller.daemon.record.fact_json import RENAMED, fact_from_json
+from controller.daemon.record.fact_json import fact_from_json
 from controller.daemon.record.journal_form import (
     check_form,
     explained,
+    form_of,
     row_damaged,
     whose_journal,
 )
 from controller.daemon.record.journal_rows import Message, Row
+from controller.daemon.record.old_facts import RENAMED
 from controller.daemon.record.stored_row import StoredRow
 from controller.daemon.record.tree_check import TreeCheck
 
@@ -70,6 +72,8 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
         table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
         archives, archived_rows, archived_seq = db.execute(
             "SELECT count(*), coalesce(max(last_row), 0), coalesce(max(last_seq), 0) FROM archive"
+            if form_of(db) > 1
+            else "SELECT 0, 0, 0"
         ).fetchone()
         rows, messages, tree = 0, 0, TreeCheck(db, path)
         for row in _signed_rows(db, path, archive, *folders):
@@ -352,9 +356,10 @@ def chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) ->
 def kept_rows(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
     """These rows as far as the journal's own file has them, without rows in archives."""
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    how_it_came = "boot_id, since_boot_ms, via" if form_of(db) > 1 else "'', 0, ''"
     # A portion at a time: where a row is bad, an open statement would keep the closed file from its next reader.
     while some := db.execute(
-        "SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
+        f"SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, {how_it_came} FROM fact"
         " WHERE row BETWEEN ? AND ? ORDER BY row LIMIT 500",
         (first, last),
     ).fetchall():
@@ -378,6 +383,8 @@ def archived_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *fol
 
 def archived_runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
     """What the journal notes of its archives: which rows each archive holds, and where the archive is."""
+    if form_of(db) < 2:
+        return []
     whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
     return [
         (Run(*whose, *run), Path(path))

@@ -32,7 +32,10 @@ class StoredRow(Struct, frozen=True):
 
 
 def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
-    """The bytes that the chain covers of a fact: when and how the fact came, and the fact."""
+    """The bytes that the chain covers of a fact: when and how the fact came, and the fact.
+
+    A row of form 1 has no time but that of the wall clock.
+    """
     came = f"{stamp.at_ms} {int(stamp.synchronised)} "
     if stamp.boot_id or via:
         came += f"{stamp.boot_id or '-'} {stamp.since_boot_ms} {json.dumps(via)} "
