@@ -266,6 +266,20 @@ def test_each_package_is_compared_once_and_a_kernel_has_a_commands_time_to_itsel
     assert all(compared), "without a name dpkg compares every package of the machine"
 
 
+def test_a_changed_file_is_told_where_another_package_takes_too_long(pi: Pi) -> None:
+    """Else whoever changed the interpreter would make one other file huge."""
+    pi.says["dpkg-query"] = "ii  linux-image-6.12\nii  python3.11\n"
+
+    def run(command: Sequence[str]) -> str | None:
+        slow = command[0] == "dpkg" and "linux-image-6.12" in command
+        return None if slow else {**pi.says, "dpkg": "??5??????   /usr/bin/python3.11\n"}[command[0]]
+
+    rows = [*program.system(replace(pi.machine, run=run))]
+    assert (rows[0].verdict, rows[0].code) == (Verdict.FAULT, "system_changed")
+    assert rows[1].verdict is Verdict.ABSENT
+    assert "linux-image-6.12" in rows[1].says
+
+
 def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
     """Only the table's own unit and the record of logins must run. Here every unit is disabled and stopped."""
     pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")

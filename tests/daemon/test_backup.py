@@ -12,8 +12,10 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -268,6 +270,20 @@ def test_what_is_good_on_this_machine_is_not_replaced(tmp_path: Path, capsys: py
     assert aside.read_bytes().startswith(b"damaged"), "nothing recorded is thrown away"
     (tmp_path / "table" / "table.key").write_bytes(bytes(32))
     assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way"
+
+
+def test_a_journal_that_cannot_be_read_whole_is_not_replaced_where_nothing_says_that_it_is_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newer version may have dealt on it. With the backup in its place the table would tell other rounds again."""
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
+    journal = tmp_path / "table" / "table.journal"
+    with closing(sqlite3.connect(journal)) as db:
+        db.execute("PRAGMA user_version = 99")
+    newer = journal.read_bytes()
+    assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way"
+    assert journal.read_bytes() == newer
 
 
 def test_a_configuration_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

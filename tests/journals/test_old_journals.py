@@ -160,7 +160,7 @@ def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
 
 
 def supervised(table: Path, act: str) -> None:
-    """A supervisor acts, and names the fault that stands. A fault that came since the supervisor looked is named next."""
+    """A supervisor acts, and names the fault that stands. If a fault came since the look, it is named next."""
     fault = started(table).fault
     while True:
         try:

@@ -111,15 +111,17 @@ def system(machine: Machine) -> Iterator[Row]:
     kernels = [package for package in packages if package.startswith("linux-image-")]
     others = [package for package in packages if package not in kernels]
     groups = [others[at : at + _AT_ONCE] for at in range(0, len(others), _AT_ONCE)]
-    compared = [machine.run(["dpkg", "--verify", *group]) for group in (*groups, *([kernel] for kernel in kernels))]
-    if not packages or None in compared:
-        yield absent("system", "Interpreter and kernel are not compared: there is no dpkg here, or it took too long.")
-        return
-    lines = [line.split() for said in compared for line in (said or "").splitlines()]
+    asked = (*groups, *([kernel] for kernel in kernels))
+    compared = [(group, machine.run(["dpkg", "--verify", *group])) for group in asked]
+    lines = [line.split() for _, said in compared for line in (said or "").splitlines()]
     if spoiled := sorted({words[-1] for words in lines if words and "c" not in words[1:-1]}):  # c: a settings file
         says = f"{len(spoiled)} files of Debian's packages are not as they were installed: {', '.join(spoiled[:3])}."
         yield fault("system", "system_changed", says, "Ask who was on this machine, and install Debian anew.")
-    else:
+    if not packages:
+        yield absent("system", "Interpreter and kernel are not compared: there is no dpkg here, or it took too long.")
+    elif unsaid := [package for group, said in compared if said is None for package in group]:
+        yield absent("system", f"dpkg took too long to compare these packages: {', '.join(unsaid)}.")
+    elif not spoiled:
         yield ok("system", f"Interpreter, kernel and firmware are those of {len(packages)} Debian packages.")
 
 

@@ -351,8 +351,10 @@ def _check_free(says: Backup, file: TableFile, key_before: bytes, lines: list[st
         JournalFile(journal).close()  # raises TableError where a table runs on the journal
         try:
             there = verify(journal, None, file.journal.archives)
-        except TableError:
-            pass  # a damaged journal: the backup takes its place
+        except TableError as error:
+            if error.code != "journal_damaged":
+                what = f"{error.what} So the table may have dealt on it since the backup was made."
+                raise TableError("restore_in_the_way", what, do) from None
         else:
             # A move that was broken off once its journal lay in its place: that journal has told nothing since.
             repeated = says.moved_by is not None and there.head.hex() == says.head
