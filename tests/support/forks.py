@@ -5,9 +5,9 @@ six seconds of a core each.
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
 `python -m controller.pit.reference run ...`, and starts anything else as ever. A fork is a process of its own: its
 arguments, environment, open files, umask and session are those that were asked for, it is the tests' child, and has an
-exit code of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What
-only a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests
-with the fixture `as_shipped` and any start in another folder or with another environment for Python.
+exit code of its own. Forks of a worker have the same hashes; after a real start a set may have another order. What only
+a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with
+the fixture `as_shipped` and any start in another folder or with another environment for Python.
 
 A forked program that starts programs itself, as the demo does, forks them too: it has a forker of its own.
 """
@@ -41,7 +41,10 @@ on = False
 tests_of_workers: Sequence[str] = ()
 """What workers of this process will run: folders and files of tests, as pytest takes them."""
 
-_PROGRAMS = ("controller.people.cli.main", "controller.pit.reference", "drivers.sim")
+_PROGRAMS = (
+    *("controller.people.cli.main", "controller.pit.reference", "drivers.sim"),
+    *("tests.fire.cashier", "tests.fire.noted", "tests.hil.broken_table"),
+)
 _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
 _WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python's arguments where xdist starts one
 ALIKE = "# In a fork of the program this does the same.\n"
@@ -159,13 +162,12 @@ _one_forker_at_a_time = threading.Lock()
 
 
 def _forker(of_workers: bool) -> _Forker:
-    """The forker of workers, or else one of two in turn: Python draws the seed of its hashes when it starts, and forks
-    inherit it."""
+    """The forker of workers, or else of the program. It starts when it is first asked for."""
     with _one_forker_at_a_time:
         if of_workers:
             _forkers_of_workers[:] = _forkers_of_workers or [_start(*tests_of_workers)]
             return _forkers_of_workers[0]
-        _forkers.insert(0, _start() if len(_forkers) < 2 else _forkers.pop())
+        _forkers[:] = _forkers or [_start()]
         return _forkers[0]
 
 
@@ -218,7 +220,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork():
             far.close()
-            _forkers[:] = [_Forker(near)] * 2
+            _forkers[:] = [_Forker(near)]
             cast(Any, subprocess).Popen = Popen
             on = True
             break
