@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from collections import Counter
@@ -165,7 +166,10 @@ def status_names_the_page(showing: Showing) -> None:
     said = StringIO()
     with redirect_stdout(said):
         assert main(["status", str(showing.table), "--screen", showing.url.split("/")[2]]) == 0
-    assert said.getvalue().splitlines()[-1].startswith("players' page: A browser shows it; no attached monitor")
+    line = said.getvalue().splitlines()[-1]
+    assert re.fullmatch(
+        r"players' page, seen so for \d+ s: A browser shows it; no attached monitor is known.*", line
+    ), line
 
 
 def metrics_tell(showing: Showing) -> None:
