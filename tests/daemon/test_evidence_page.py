@@ -8,7 +8,7 @@ import json
 import random
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,9 @@ from tests.support import samples
 __all__ = ["forger", "royal9", "sugarhouse"]  # fixtures
 
 _PAGE = ROOT / "tools" / "verify.html"
+_KEYS = fingerprint(KEY.public), fingerprint(PIT.public)
 _JUDGES = """
-const [page, ...keys] = process.argv.slice(1);
-const script = require("fs").readFileSync(page, "utf-8").split("<script>")[1].split("</script>")[0];
+const script = require("fs").readFileSync(process.argv[1], "utf-8").split("<script>")[1].split("</script>")[0];
 const done = new Map();  // files of one table repeat its rows: what was computed of one is not computed again
 const remembering = (work) => (...of) => {
   const sum = require("crypto").createHash("sha1");
@@ -54,8 +54,9 @@ const remembering = (work) => (...of) => {
 const judge = require("vm").runInThisContext(`(remembering) => {
   ${script}; sha2 = remembering(sha2); signed = remembering(signed); return judge }`)(remembering);
 for (const line of require("fs").readFileSync(0, "utf-8").trim().split("\\n")) {
+  const [file, ...keys] = JSON.parse(line);
   try {
-    console.log(JSON.stringify(judge(new Uint8Array(Buffer.from(line, "base64")), ...keys.map((key) => key || null))));
+    console.log(JSON.stringify(judge(new Uint8Array(Buffer.from(file, "base64")), ...keys.map((key) => key || null))));
   } catch (error) {
     console.log(JSON.stringify(error.message));
   }
@@ -64,23 +65,26 @@ for (const line of require("fs").readFileSync(0, "utf-8").trim().split("\\n")) {
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="nothing runs the page: apt-get install -y nodejs")
 
 
-def _page_says(files: Sequence[bytes], *keys: str) -> list[Any]:
-    """What the page's own script says of each file: its sentences, or why it is refused. `keys` are what its fields
-    hold, in their order."""
-    lines = "\n".join(base64.b64encode(file).decode() for file in files)
-    command = ["node", "-e", _JUDGES, str(_PAGE), *keys]
-    return [json.loads(line) for line in _output(command, lines).splitlines()]
+_Asked = tuple[bytes, *tuple[str, ...]]
+"""A file, and what the page's fields hold, in their order."""
+
+
+def _page_says(asked: Sequence[_Asked]) -> list[Any]:
+    """What the page's own script says of each file: its sentences, or why it is refused."""
+    lines = "\n".join(json.dumps([base64.b64encode(file).decode(), *keys]) for file, *keys in asked)
+    return [json.loads(line) for line in _output(["node", "-e", _JUDGES, str(_PAGE)], lines).splitlines()]
 
 
 def _output(command: Sequence[str], given: str) -> str:
     return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
 
 
-def _differ(files: Sequence[bytes], *keys: str) -> list[tuple[object, object]]:
+def _differ(asked: Iterable[_Asked]) -> list[tuple[object, object]]:
     """What the page and `verify.py` say, where they do not agree. Only how a file cannot be read they may say
     otherwise."""
+    asked = list(asked)
     said_by_both = []
-    for file, by_page in zip(files, _page_says(files, *keys), strict=True):
+    for (file, *keys), by_page in zip(asked, _page_says(asked), strict=True):
         pinned = [key or None for key in keys]
         refused = refusal(file, *pinned)
         said_by_both.append((VERIFY.judge(file, *pinned) if refused is None else refused, by_page))
@@ -96,16 +100,15 @@ def _differ(files: Sequence[bytes], *keys: str) -> list[tuple[object, object]]:
 def test_the_page_says_the_same_sentences_of_good_files(sugarhouse: bytes, royal9: Path) -> None:
     rounds = ("1/1", "1/2", "1/3") if samples.at_length else ("1/1",)
     files = [sugarhouse, *(evidence(royal9, which) for which in rounds)]
-    assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
+    assert _differ((file, *_KEYS) for file in files) == []
 
 
 @needs_node
 def test_the_page_takes_what_a_film_shows_as_the_tool_does(royal9: Path) -> None:
-    files = [evidence(royal9, which) for which in ("1/1", "1/2")]
-    note = read_note(json.loads(files[0])["checkpoint"])
+    file = evidence(royal9, "1/2")
+    note = read_note(json.loads(file)["checkpoint"])
     assert note is not None
-    for frame in (note.framed(), note.framed()[1:]):
-        assert _differ(files, "", "", "", frame) == []
+    assert _differ((file, "", "", "", frame) for frame in (note.framed(), note.framed()[1:])) == []
 
 
 @needs_node
@@ -114,11 +117,11 @@ def test_the_page_judges_head_office_as_the_tool_does(sugarhouse: bytes) -> None
     files = [sugarhouse, *(witnessed(sugarhouse, ("pit", PIT), one) for one in pairs)]
     files.append(witnessed(sugarhouse, ("head-office", HEAD_OFFICE)))
     files.append(witnessed(sugarhouse))
-    for typed in MISTYPED:
-        assert _differ(files[:1], "", "", typed) == []
+    asked: list[_Asked] = [(sugarhouse, "", "", typed) for typed in MISTYPED]
     for office in (HEAD_OFFICE.public.hex(), PIT.public.hex(), ""):
-        assert _differ(files, fingerprint(KEY.public), "", office) == []
-        assert _differ(files, "", fingerprint(PIT.public), office) == []
+        asked += [(file, fingerprint(KEY.public), "", office) for file in files]
+        asked += [(file, "", fingerprint(PIT.public), office) for file in files]
+    assert _differ(asked) == []
 
 
 @needs_node
@@ -129,7 +132,7 @@ def test_the_page_refuses_what_the_tool_refuses(sugarhouse: bytes, forger: Forge
         resigned(json.loads(sugarhouse), with_value("awards", [1])),
     ]
     files = [*(forger.forged(kind) for kind in forger.kinds), *(changed(sugarhouse, place) for place in places), *lies]
-    assert _differ(files, fingerprint(KEY.public), fingerprint(PIT.public)) == []
+    assert _differ((file, *_KEYS) for file in files) == []
 
 
 @pytest.mark.proof
@@ -137,9 +140,9 @@ def test_the_page_refuses_what_the_tool_refuses(sugarhouse: bytes, forger: Forge
 def test_the_page_refuses_ten_thousand_forgeries_as_the_tool_does(
     sugarhouse: bytes, forger: Forger, figure: Callable[[str], None]
 ) -> None:
-    keys = fingerprint(KEY.public), fingerprint(PIT.public)
-    assert _differ([forger.forged(forger.kinds[number % len(forger.kinds)]) for number in range(10_000)], *keys) == []
-    assert _differ([changed(sugarhouse, place) for place in range(len(sugarhouse))], *keys) == []
+    forged = [forger.forged(forger.kinds[number % len(forger.kinds)]) for number in range(10_000)]
+    assert _differ((file, *_KEYS) for file in forged) == []
+    assert _differ((changed(sugarhouse, place), *_KEYS) for place in range(len(sugarhouse))) == []
     figure(f"10,000 forgeries, and each of {len(sugarhouse):,} bytes changed: the page and the tool say the same")
 
 

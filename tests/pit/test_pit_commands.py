@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from controller.basics.manual import parsers
+from controller.contract.keeping import seal
 from controller.people.pit_page.__main__ import parser as page_parser
 from controller.pit.conformance.main import parser as conformance_parser
 from controller.pit.head_office.main import parser as head_office_parser
@@ -105,7 +106,10 @@ def test_the_shells_complete_commands_and_options(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out.startswith("#compdef pitctl")
 
 
-def test_a_program_reads_what_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_reads_what_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seal, "_COST", 2)
     ledger, table = tmp_path / "ledger", TableEvening("t-0")
     with closing(opened(ledger)) as open_:
         give(open_, table, table.lock(3))

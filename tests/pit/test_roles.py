@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -86,12 +87,13 @@ def test_each_role_does_its_own_work_and_the_server_refuses_the_rest(at: dict[st
     assert read_account(at["reader"]).findings == ()
     names = _tables(at["leader"])
     assert len(names) > 20
-    for name in names:
-        for act in (f"DELETE FROM {name}", f"TRUNCATE {name}", f"INSERT INTO {name} DEFAULT VALUES"):
-            assert _refused(at["reader"], act), act
     for role, acts in _NOT_FOR.items():
-        for act in (*acts, *_FOR_NOBODY):
-            assert _refused(at[role], act), (role, act)
+        with psycopg.connect(at[role], autocommit=True) as db:
+            for act in (*acts, *_FOR_NOBODY):
+                assert _refused(db, act), (role, act)
+            for name in names if role == "reader" else ():
+                for act in (f"DELETE FROM {name}", f"TRUNCATE {name}", f"INSERT INTO {name} DEFAULT VALUES"):
+                    assert _refused(db, act), act
 
 
 def _tables(address: str) -> list[str]:
@@ -99,11 +101,10 @@ def _tables(address: str) -> list[str]:
         return [name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
 
 
-def _refused(address: str, statement: str) -> bool:
+def _refused(db: psycopg.Connection[Any], statement: str) -> bool:
     """Whether the server refuses the statement for want of the right, and for no other reason."""
-    with psycopg.connect(address, autocommit=True) as db:
-        try:
-            db.execute(statement.encode())
-        except errors.InsufficientPrivilege:
-            return True
+    try:
+        db.execute(statement.encode())
+    except errors.InsufficientPrivilege:
+        return True
     return False
