@@ -67,7 +67,6 @@ def test_all_that_a_meter_holds_moves_to_another_and_nothing_is_lost(ledger: Led
     balanced(ledger)
 
 
-@over_both
 def test_the_houses_reserve_keeps_it_until_two_people_move_it_on(ledger: Ledger) -> None:
     played(ledger)
     before = held(ledger)
@@ -93,7 +92,6 @@ def test_a_meter_with_a_limit_takes_what_came_into_its_overflow(path: Path) -> N
         balanced(ledger)
 
 
-@over_both
 def test_nobody_closes_a_meter_under_a_win_or_a_round_in_play(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1))
@@ -124,7 +122,6 @@ def test_who_may_not_close_and_what_is_no_meter_to_close(ledger: Ledger) -> None
     assert ledger.levels() == {"big": 1_000, "small": 70}
 
 
-@over_both
 def test_a_closed_meter_takes_no_wager_and_opens_again_by_two_people_alone(ledger: Ledger) -> None:
     """What was locked before the table heard of it waits there, and is not lost."""
     table = played(ledger)

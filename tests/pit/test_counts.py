@@ -18,7 +18,6 @@ from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.opening import Place
 from controller.pit.reference.settings import default
 from tests.pit.evening import TableEvening
-from tests.pit.postgresql import over_both
 from tests.pit.test_meters import TERMS, give, opened
 
 
@@ -28,7 +27,6 @@ def ledger(at: Place) -> Iterator[Ledger]:
         yield ledger
 
 
-@over_both
 def test_wagers_hits_and_wins_are_counted_at_any_level(ledger: Ledger) -> None:
     """Voided wagers count no more. A hit on an empty meter counts, and so does a rejected hit, apart."""
     ledger.watch_voids(100)

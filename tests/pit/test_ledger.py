@@ -98,7 +98,6 @@ def give(ledger: Ledger, *bodies: bytes, table: str = TABLE) -> Received:
 # The stream.
 
 
-@over_both
 def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their_chain(
     ledger: Ledger, at: Place
 ) -> None:
@@ -323,7 +322,6 @@ def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_nev
     ledger.close()
 
 
-@over_both
 def test_an_adopted_second_epoch_begins_at_zero_and_ends_the_first(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     ledger.adopt(TABLE, "beef", OTHER_KEY.public.hex())
@@ -450,7 +448,6 @@ def test_a_damaged_page_is_told_when_it_is_met(path: Path) -> None:
     ledger.close()
 
 
-@over_both
 def test_a_committed_event_that_cannot_be_read_again_is_damage(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1))
     write(at, "UPDATE event SET body = substr(body, 2)")

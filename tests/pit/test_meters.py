@@ -34,7 +34,6 @@ from controller.table.acts.corrections import CorrectSeatsRound
 from controller.table.acts.rounds import MakeCall
 from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
-from tests.pit.postgresql import over_both
 from tests.support.ledgers import change_at_once, meet, unheard_steps
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards
@@ -252,7 +251,6 @@ def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) 
     balanced(ledger)
 
 
-@over_both
 def test_of_a_void_corrected_after_a_part_was_won_the_house_bears_that_part(ledger: Ledger) -> None:
     table, other = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, other, other.lock(7, price_cents=300))  # 100 of them on the meter
@@ -371,7 +369,6 @@ def test_a_full_reserve_begins_a_meter_higher_up_to_its_limit(ledger: Ledger) ->
     assert (big.level_cents, big.reserve_cents, big.seeds_cents) == (1_300, 700, 1_000)
 
 
-@over_both
 def test_two_hits_of_one_hand_on_one_meter_share_it_and_the_odd_cent_is_the_firsts(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     winners = ((3, "banker_personal"), (1, "player_personal"))
@@ -502,7 +499,6 @@ def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
     ]
 
 
-@over_both
 def test_a_correction_after_a_rejected_hit_shrinks_the_meter_and_after_a_real_win_it_does_not(ledger: Ledger) -> None:
     first, second = TableEvening("t-0"), TableEvening("t-1")
     give(ledger, second, second.lock(1))
@@ -612,7 +608,6 @@ def test_a_step_the_tables_stream_tells_of_and_those_before_it_are_not_said_agai
 # What contradicts itself stands, and is told.
 
 
-@over_both
 def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     won = (1, "banker_personal")

@@ -34,7 +34,6 @@ def ledger(at: Place) -> Iterator[Ledger]:
         yield ledger
 
 
-@over_both
 def test_who_plays_for_a_meter_plays_on_the_terms_that_ran_until_all_of_it_is_won(ledger: Ledger, at: Place) -> None:
     table = TableEvening("t-0", ["big"])
     give(ledger, table, table.lock(1))
