@@ -660,6 +660,7 @@ def _tree(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 _MOVED = ("--move", "--by", "Smith")
+EACH_STEP = [pytest.param(moved, 1, marks=pytest.mark.proof) for moved in (True, False)]
 _STEPS = ((Path, "mkdir"), (os, "fsync"), (os, "link"), (os, "fchmod"), (Path, "rename"))
 
 
@@ -677,8 +678,7 @@ def _stepped(monkeypatch: pytest.MonkeyPatch, before: Callable[[], None]) -> Non
         monkeypatch.setattr(owner, name, at(getattr(owner, name)))
 
 
-@pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.proof)])
-@pytest.mark.parametrize("moved", [True, False], ids=["moved", "copy"])
+@pytest.mark.parametrize(("moved", "stride"), [(True, 9), *EACH_STEP])
 def test_a_restore_that_fails_leaves_the_machine_as_it_was(
     moved: bool, stride: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -703,8 +703,7 @@ def test_a_restore_that_fails_leaves_the_machine_as_it_was(
     assert _tree(machine) != before
 
 
-@pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.proof)])
-@pytest.mark.parametrize("moved", [True, False], ids=["moved", "copy"])
+@pytest.mark.parametrize(("moved", "stride"), [(False, 9), *EACH_STEP])
 def test_a_restore_that_was_killed_is_repeated(
     moved: bool, stride: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

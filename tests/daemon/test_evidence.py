@@ -47,7 +47,7 @@ from tests.support.waiting import run as run_daemon
 
 _TOOL = ROOT / "tools" / "verify.py"
 PIT = SigningKey(bytes([7] * 32))
-_SAMPLE = 400
+_SAMPLE = 200
 
 
 def _tool() -> Any:

@@ -235,7 +235,7 @@ def test_a_name_that_turns_a_line_round_is_shown_as_what_it_is(house: House) -> 
 
 
 @needs_mosquitto
-@pytest.mark.parametrize("lines_go_to", ["/dev/full", ">(true)"])
+@pytest.mark.parametrize("lines_go_to", [pytest.param("/dev/full", marks=pytest.mark.proof), ">(true)"])
 def test_a_log_that_takes_no_line_does_not_end_the_pit(house: House, lines_go_to: str) -> None:
     """A full disk under the log once ended the pit with a traceback, and a reader that had gone ended it silently."""
     far = house.far()

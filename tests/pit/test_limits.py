@@ -19,6 +19,7 @@ from controller.pit.reference.standing import read_standing
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both
 from tests.pit.test_meters import balanced, correct, give, opened
+from tests.support import samples
 from tests.support.errors import raising
 
 LIMITED = {"big": Terms(1_000, Fraction(1, 5), Fraction(1, 10), 1_000, 1_150)}
@@ -69,7 +70,7 @@ def test_an_evening_at_the_limit_is_that_of_an_arithmetic_of_its_own(at: Place) 
     reached = 0
     with closing(ledger):
         ledger.watch_voids(100)
-        for _ in range(60):
+        for _ in range(300 if samples.at_length else 30):
             seats = chance.sample(range(1, 8), chance.randint(1, 3))
             give(ledger, table, table.lock(*seats))
             if chance.random() < 0.2:
@@ -100,7 +101,7 @@ def test_with_a_limit_players_get_in_the_long_run_what_they_get_without(tmp_path
         )
         chance = random.Random(8)
         with closing(ledger):
-            for _ in range(40):
+            for _ in range(200 if samples.at_length else 20):
                 hit = chance.random() < 0.2
                 give(ledger, table, table.lock(1, 2), table.finish(*[(1, "x")] * hit))
                 if hit:

@@ -84,6 +84,7 @@ def lines(path: Path, *words: str) -> list[bytes]:
 # A table, a pit and a broker.
 
 
+@pytest.mark.proof
 @pytest.mark.long
 @needs_mosquitto
 def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_path: Path, capsys: Told) -> None:

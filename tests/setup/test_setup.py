@@ -99,26 +99,31 @@ def _ends_not_ready(technician: Technician, table: str) -> None:
     assert "The table is NOT ready: the check found a fault at " in technician.seen
 
 
-@pytest.mark.long
-def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
-    technician = _technician(_folder(tmp_path))
-    _ends_not_ready(technician, str(tmp_path / "table.toml"))
-    config = load(tmp_path / "table.toml")
+def _is_as_its_wires_are(technician: Technician, folder: Path) -> None:
+    """Check what a setup saw and wrote at a table whose wires were walked."""
+    config = load(folder / "table.toml")
     assert {lamp.bcm: name for name, lamp in config.file.pins.lamps.items()} == dict(zip(_PINS, _LAMPS, strict=True))
     assert {name: wired.bcm for name, wired in config.file.pins.inputs.items()} == _INPUTS
     assert {(wired.active, wired.pull) for wired in config.file.pins.inputs.values()} == {("low", "up")}
     assert [str(seat.k9) for seat in config.file.seats] == ["KD 9S", "KS 9S", "KH 9H"]
-    assert (config.file.shoe.driver.name, config.file.shoe.port) == ("angel_eye", str(tmp_path / "shoe"))
+    assert (config.file.shoe.driver.name, config.file.shoe.port) == ("angel_eye", str(folder / "shoe"))
     assert re.findall(r"the shoe says: ([2-9TJQKA][SHDC])$", technician.seen, re.M) == ["KS", "9H"]
     assert not any(technician.page.output(bcm) for bcm in _PINS), "all lamps are dark at the end"
     assert "Walk the wiring, lamp by lamp and button by button [no]: " in technician.asked, (
         "nobody sees a simulated lamp"
     )
     assert "The table is NOT ready: the check found a fault at " in technician.seen, "the broker is not there"
-    report = (tmp_path / "report.html").read_text("utf-8")
+    report = (folder / "report.html").read_text("utf-8")
     for told in ("Smith", "KD 9S", "BCM 17, pin 11", config.digest, "the table has not been started"):
         assert told in report
-    assert technician.runs("check", str(tmp_path / "table.toml")) == 0
+    assert technician.runs("check", str(folder / "table.toml")) == 0
+
+
+@pytest.mark.proof
+def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
+    technician = _technician(_folder(tmp_path))
+    _ends_not_ready(technician, str(tmp_path / "table.toml"))
+    _is_as_its_wires_are(technician, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +162,7 @@ def test_each_time_a_person_says_anew_whether_the_running_table_is_stopped(
     assert "The table runs. Stop it for the setup [yes]: " in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> None:
     says = _says(_folder(tmp_path)) | {
         "Name of the table for people": ["back", "Royal nine"],
@@ -182,6 +188,7 @@ def test_an_answer_is_taken_back_and_no_other_is_asked_again(tmp_path: Path) -> 
     assert {"player", "fault"} <= config.file.pins.lamps.keys(), "the lamps are walked again on the right pins"
     assert "heard at" in (tmp_path / "report.html").read_text("utf-8"), "the shoe is not asked for again"
     assert "pulled and put back, and the table saw both" in (tmp_path / "report.html").read_text("utf-8")
+    _is_as_its_wires_are(technician, tmp_path)
 
 
 def test_in_a_setup_that_goes_on_an_answer_is_taken_back_too(tmp_path: Path) -> None:
