@@ -18,12 +18,8 @@ from tests.support.errors import raising
 _TWO_HANDS = "KC 2D 9D 3C KD 4C 9H 5D"  # naturals: with their results ten reports
 _WINS = "KS 2D 9S 3C"  # for seats 1, 4 and 7
 _BURNED, _DECKS = 3, 8
-BOTH_SHOES = [
-    pytest.param(marks=pytest.mark.table(), id="angel_eye"),
-    pytest.param(marks=pytest.mark.table(shoe={"driver": "beetek"}), id="beetek"),
-]
 _BEETEK_AT_LENGTH = [
-    BOTH_SHOES[0],
+    pytest.param(marks=pytest.mark.table(), id="angel_eye"),
     pytest.param(marks=[pytest.mark.table(shoe={"driver": "beetek"}), pytest.mark.proof], id="beetek"),
 ]
 """A BeeTek goes unheard between hands in `test_hil_both_shoes.py` too, and after a lock in `test_hil_shoes_end.py`."""
@@ -96,7 +92,7 @@ def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
     assert at.pit.rounds[-1]["cards_left"] == left_after(16)
 
 
-@pytest.mark.parametrize((), BOTH_SHOES)
+@pytest.mark.parametrize((), _BEETEK_AT_LENGTH)
 def test_a_cable_pulled_and_plugged_while_the_program_was_frozen_hides_no_card(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1, 2, 3)

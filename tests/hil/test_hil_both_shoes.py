@@ -43,7 +43,8 @@ def brand(request: pytest.FixtureRequest) -> str:
 _ONE_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="beetek"), indirect=True)
 """What a BeeTek tells by reports that other tests here have from it too."""
 _BEETEK_AND_AT_LENGTH_BOTH = pytest.mark.parametrize("brand", _params(at_length="angel_eye"), indirect=True)
-"""What `test_hil_faults.py` and `test_hil_absence.py` show with an Angel Eye, and more."""
+"""What `test_hil_faults.py`, `test_hil_absence.py`, `test_hil_life.py` and the walk to `impossible_card` show with an
+Angel Eye, and more."""
 
 
 @pytest.fixture(params=_LINES)
@@ -107,6 +108,7 @@ def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) 
     ]
 
 
+@_BEETEK_AND_AT_LENGTH_BOTH
 def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 2H 2H 2H 2H 2H")
@@ -154,7 +156,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
 # A shoe's life.
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof  # `test_hil_transports.py` draws it inside a round with both brands
 def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
@@ -177,7 +179,7 @@ def test_the_cut_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     assert at.table.face.shoe == 2
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof
 def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("9C TD TC 5D")
@@ -233,7 +235,7 @@ def _drawn(event: dict[str, Any]) -> list[str]:
 # People.
 
 
-@_ONE_AND_AT_LENGTH_BOTH
+@pytest.mark.proof  # `test_hil_faults.py` voids with the key, `test_hil_absence.py` by two people
 def test_a_supervisor_voids_a_hand(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(2)
@@ -249,6 +251,7 @@ def test_a_supervisor_voids_a_hand(at: Bench) -> None:
     assert at.pit.told("fault") == []
 
 
+@_BEETEK_AND_AT_LENGTH_BOTH
 def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -287,7 +290,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
 # Out of hearing.
 
 
-@_BEETEK_AND_AT_LENGTH_BOTH
+@pytest.mark.proof  # `test_hil_transports.py` unplugs both brands inside a round
 def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -320,6 +323,7 @@ def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
+@_BEETEK_AND_AT_LENGTH_BOTH
 @pytest.mark.parametrize("drawn", ["KS 2D 9S", *(pytest.param(few, marks=pytest.mark.proof) for few in ("", "KS"))])
 def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn: str) -> None:
     at.dealer.open_shoe()

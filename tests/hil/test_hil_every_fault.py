@@ -38,11 +38,14 @@ _AT_LENGTH = {
     *("shoe_error-button_mishandled", "shoe_error-reverse_midway", "shoe_error-reverse_at_exit"),
     *("shoe_error-card_code", "shoe_error-draw_timeout", "target_differs", "reports_missed", "round_too_fast"),
     *("cut_card_in_burn-beetek", "commission_owed-collected"),
+    *("shoe_error-cannot_read", "shoe_restarted", "shoe_unheard"),
     *("cabinet_opened", "journal_gone", "journal_behind_pit", "shoe_unplugged", "outbox_full"),
 }
 """Walks that no shoe changes, with a second brand of shoe; errors of the shoe that are left as another is; and faults
 that the core makes of a report and its phase alone. Of these `tests/table` proves each cell and each exit, and
 `tests/drivers` that the report's bytes are that report. Here they show once more the lamp, the pit and the socket.
+An error of the shoe stands and is answered in `test_hil_people.py`; a shoe that was switched off or went unheard is
+counted in `test_hil_shoes_end.py` and `test_hil_absence.py`.
 The last five are walked by tests of their own: of the cabinet, of a vanishing journal, of the stream, of a shoe that is
 unplugged inside a hand, and of a full outbox in `tests/fuzz`."""
 
