@@ -83,12 +83,12 @@ _OTHERWISE: dict[str, dict[str, dict[str, Any]]] = {
 _EVENINGS = [
     # Of every table a whole shoe and its end with the proof.
     pytest.param(Evening("lucky9", rounds=4), id="lucky9"),
-    pytest.param(Evening("royal9", rounds=8), id="royal9"),
-    pytest.param(Evening("sugarhouse_midi", rounds=6), id="sugarhouse_midi"),
+    pytest.param(Evening("royal9", rounds=4), id="royal9"),
+    pytest.param(Evening("sugarhouse_midi", rounds=4), id="sugarhouse_midi"),
     pytest.param(Evening("sugarhouse", rounds=8), marks=pytest.mark.proof, id="sugarhouse"),
     pytest.param(Evening("baccarat_royal", rounds=4), id="baccarat_royal"),
     # A house written in TOML alone, with a tableau of its own; all of them with the proof.
-    pytest.param(Evening("even_draw", rounds=6), id="even_draw"),
+    pytest.param(Evening("even_draw", rounds=4), id="even_draw"),
     # What the increments of these tables would never let be rounded.
     *(
         pytest.param(Evening(table, rounds=8, game=_ODD_CENTS), marks=pytest.mark.proof, id=f"{table} in odd cents")

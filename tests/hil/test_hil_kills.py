@@ -15,7 +15,7 @@ from tests.support.felt import Hand
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
-KILLS = 5
+KILLS = 4
 
 
 def _hand(event: dict[str, Any]) -> tuple[int, int]:

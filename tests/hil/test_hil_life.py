@@ -79,6 +79,7 @@ def test_a_table_that_is_stopped_darkens_its_lamps_and_says_goodbye(at: Bench) -
     assert at.table.phase == "wagers_locked"
 
 
+@pytest.mark.proof  # `test_hil_unit.py` does it under the unit's filter
 def test_after_a_kill_tablectl_dark_darkens_the_lamps(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -106,7 +107,6 @@ def test_the_port_comes_late(
     eventually(lambda: len(pit.rounds) == 1)
 
 
-@pytest.mark.usefixtures("as_shipped")
 def test_a_button_held_down_while_the_table_starts_is_no_press(at: Bench) -> None:
     at.dealer.open_shoe()
     at.table.kill()

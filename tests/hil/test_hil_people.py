@@ -22,10 +22,11 @@ from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.other_user import NOBODY, ask_as, needs_root
+from tests.support.samples import at_length
 from tests.support.waiting import PATIENCE_S
 
 _IDLE = 200
-_FLOOD = 300  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
+_FLOOD = 300 if at_length else 100  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
 _AT_MOST = 40  # log lines that a flood may make, of all kinds together
 WHO_I_AM = f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
 
@@ -129,6 +130,7 @@ def test_a_second_user_confirms(one_round: Table, pit: FarPit, eventually: Event
     assert one_round.came("RoundCorrected") == [f"{WHO_I_AM} and {nobodys}"]
 
 
+@pytest.mark.proof  # `test_hil_bet_recognition.py` and `test_hil_forged_pit.py` confirm with the key
 def test_a_user_and_the_key_at_the_table_are_two(
     one_round: Table, pins: Pins, pit: FarPit, eventually: Eventually
 ) -> None:
@@ -151,6 +153,7 @@ def test_idle_connections_keep_no_supervisor_away(two_faults: Table) -> None:
     assert two_faults.fault == "second_cut_card"
 
 
+@pytest.mark.proof  # those of one's own user are the harder case
 @needs_root
 def test_another_users_idle_connections_keep_no_supervisor_away(two_faults: Table) -> None:
     with ExitStack() as crowd:
