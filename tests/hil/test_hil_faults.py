@@ -19,7 +19,7 @@ def _shoe_open(table: Table, dealer: Dealer) -> None:
     dealer.open_shoe()
 
 
-@pytest.mark.long
+@pytest.mark.proof  # each part of it is in another test: the stories below, the walks, and a stop over a kill
 def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clears_it(at: Bench) -> None:
     at.dealer.lock(1)
     at.dealer.deal("KS 2D")
@@ -131,6 +131,7 @@ def test_a_card_the_shoe_could_not_read_is_named(at: Bench) -> None:
     assert [at.pit.rounds[0]["not_read"], at.pit.hits[0]["not_read"]] == [typed, typed]
 
 
+@pytest.mark.proof  # `test_hil_transports.py` damages many
 def test_a_damaged_copy_is_counted_and_costs_nothing(at: Bench) -> None:
     whole = at.shoe.corrupt
     assert whole is not None

@@ -212,6 +212,7 @@ def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: B
     assert (alarms(at.pit), at.table.fault) == ([], None)
 
 
+@pytest.mark.proof  # `tests/daemon/test_pit_trust.py` has it without a table
 def test_the_thief_of_a_former_key_is_not_pinned_at_a_table_that_was_away_and_a_person_pins_the_pits(at: Bench) -> None:
     at.dealer.open_shoe()
     at.eventually(lambda: at.table.unacknowledged() == 0)

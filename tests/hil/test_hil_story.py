@@ -114,6 +114,7 @@ def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(at: Ben
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
 
 
+@pytest.mark.proof  # `tests/daemon/test_stream.py` has it
 def test_a_pit_that_hears_and_says_nothing_is_no_pit_to_bet_with(at: Bench) -> None:
     at.pit.silent()
     at.dealer.open_shoe()
@@ -124,6 +125,7 @@ def test_a_pit_that_hears_and_says_nothing_is_no_pit_to_bet_with(at: Bench) -> N
     at.eventually(lambda: at.table.unacknowledged() == 0)
 
 
+@pytest.mark.proof  # `tests/daemon/test_stream.py` has it
 @pytest.mark.table(pit={"stale_after_s": 1})
 def test_a_wager_locked_before_the_pit_went_silent_stays_good(at: Bench) -> None:
     at.dealer.open_shoe()
@@ -180,6 +182,7 @@ def test_a_wager_that_is_placed_after_the_dealer_saw_the_card_does_not_play(at: 
     ]
 
 
+@pytest.mark.proof  # `tests/table/test_shoe_sequence.py` has each digit after each other
 @pytest.mark.table(shoe_wrap=1)
 def test_a_shoe_that_counts_its_reports_from_one_is_heard_as_well(at: Bench) -> None:
     at.dealer.open_shoe()

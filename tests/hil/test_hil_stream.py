@@ -14,6 +14,7 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.waiting import Eventually
 from tests.hil.bench import Bench
 from tests.support.pit_process import PitProcess
+from tests.support.samples import at_length
 
 PLAYER_WINS = "9C TD TC 5D"
 
@@ -37,6 +38,7 @@ def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
     eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == hands)
 
 
+@pytest.mark.proof  # `tests/fire` kills tables and pits at length
 def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(at: Bench) -> None:
     at.dealer.open_shoe()
     at.pit.gone()
@@ -50,6 +52,7 @@ def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_o
     assert at.pit.types == ["shoe_opened", *["wagers_locked", "round", *counted] * 2]
 
 
+@pytest.mark.proof  # `tests/daemon/test_stream.py` has a pit that lost its ledger
 def test_a_pit_restored_from_an_old_copy_is_told_everything_again(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play(PLAYER_WINS)
@@ -79,7 +82,7 @@ def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(at: B
     at.dealer.play(PLAYER_WINS)
     at.eventually(lambda: at.pit.types[-1:] == ["round"] and at.table.unacknowledged() == 0)
     told = len(at.pit.events)
-    for _ in range(5):  # the pit's word may come at any moment of connecting
+    for _ in range(5 if at_length else 2):  # the pit's word may come at any moment of connecting
         at.table.stop()
         at.table.restore_journal(tmp_path / "old")
         at.table.start()
@@ -92,6 +95,7 @@ def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(at: B
     assert len(at.pit.events) == told  # nothing was ever sent from the old copy
 
 
+@pytest.mark.proof  # `tests/daemon/test_stream.py` has it at a real broker
 def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
     at: Bench, broker: Broker, tmp_path: Path
 ) -> None:
