@@ -90,17 +90,18 @@ def test_another_repository_deals_a_hand_and_hears_nothing_of_an_earlier_tests_t
 _ITS_OWN = (
     "every_fault.py::test_the_fault_comes_is_seen_and_is_left[wagers_differ]",
     "story.py::test_the_shoes_own_first_card_announces_it",
-    "five_games.py::test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent[sugarhouse]",
     "story.py::test_a_whole_hand_from_new_shoe_to_a_royal_9_hit",
-    "stream.py::test_a_pit_restored_from_an_old_copy_is_told_everything_again",
-    "stream.py::test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order",
+    "stream.py::test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word",
+    "bet_recognition.py::test_only_the_key_that_two_people_adopted_stakes_and_each_of_its_words_stakes_once",
+    # Last: the broker retains the key of this test's pit, which is another than that of the others.
+    "five_games.py::test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent[sugarhouse_midi]",
 )
 _CANNOT = (
     "stream.py::test_what_happens_while_the_broker_is_down_arrives_in_order",
     "stream.py::test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill",
     "midi.py::test_no_card_is_told_before_it_is_revealed",
 )
-"""These cannot be played at such a broker, and say why."""
+"""These cannot be played at such a broker, and say why. All of these run without `--proof` too."""
 
 
 @pytest.mark.proof
