@@ -14,6 +14,7 @@ KNOWN_proof := ARGS PART
 KNOWN_lock := ARGS
 KNOWN_docs := SITE
 KNOWN_lab-report := KEY TO VERIFY
+KNOWN_pictures := EACH
 KNOWN_package := RELEASES ARCHITECTURES SIGN
 said := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 known := $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))
