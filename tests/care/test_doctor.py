@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from controller.daemon.config.table_file import PitSection
 from controller.daemon.record.epochs import open_journal
 from controller.people.care import board, keeping, links, program
 from controller.people.care.doctor import examine, of_table
+from controller.people.care.machine import Machine
 from controller.people.care.row import Row, Verdict
 from controller.people.cli.certs import BenchCa
 from controller.people.cli.main import main
@@ -522,7 +524,12 @@ def test_a_mistake_is_placed_as_check_places_it(pi: Pi, tmp_path: Path) -> None:
     assert "seats entry 1, number: " in told
 
 
-def test_the_command_tells_rows_and_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_tells_rows_and_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = tuple(program.system(Machine(Path("/"))))
+    monkeypatch.setattr(program, "system", lambda _: compared)  # read once
+    monkeypatch.setattr(program, "changed", cache(program.changed))
     table = simulated_table(tmp_path, 1)
     assert main(["doctor", str(table)]) == 1
     assert "what to do: Plug the shoe's adapter in" in capsys.readouterr().out

@@ -65,7 +65,7 @@ def path(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copyfile(whole, tmp_path / "table.journal"))
 
 
-def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 20, folder: Path | None = None) -> list[Path]:
+def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 30, folder: Path | None = None) -> list[Path]:
     """Archive the rows of a closed journal that may go, and return the archives."""
     with closing(Journal(path, TABLE, KEY, KEY.public, folder)) as journal:
         return archive_all(journal, keep_shoes, at_most_rows)
@@ -126,7 +126,7 @@ def test_what_the_screen_is_told_goes_back_into_archives(whole: Path, path: Path
     made = archived(path, at_most_rows=at_most_rows)
     events = read_events(whole, 0, ALL)
     assert len(events) == verify(whole).messages
-    for after in range(0, len(events) + 1, 3 if samples.at_length else 11):
+    for after in range(0, len(events) + 1, 3 if samples.at_length else 29):
         for rounds in (0, 1, 5, ALL):
             assert read_events(path, after, rounds) == read_events(whole, after, rounds)
     for number in range(SHOES + 2):

@@ -509,7 +509,7 @@ def test_a_flipped_bit_anywhere_is_found_or_changed_nothing_of_the_rows(
         found: object = verify(path)
     except TableError as error:
         found = error.code
-    assert found in ("journal_damaged", "journal_too_new", "journal_unusable", verify(pristine))
+    assert found in ("journal_damaged", "journal_too_new", "journal_unusable") or found == verify(pristine)
 
 
 FILES: dict[str, Callable[[bytes], bytes]] = {

@@ -102,6 +102,7 @@ def told(version: Path, past: Path, most: int | None = None) -> str:
     return rehearse(version, past, beside(past), most, None, None)
 
 
+@pytest.mark.proof
 def test_the_same_program_tells_the_whole_past_again_and_nothing_is_written(past: Path, tmp_path: Path) -> None:
     files = [past, *beside(past).iterdir()]
     before = [file.read_bytes() for file in files]
