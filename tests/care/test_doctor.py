@@ -25,7 +25,7 @@ from controller.contract.keys import load_or_make_key
 from controller.daemon.clock import most_wrong_ms
 from controller.daemon.config.table_file import PitSection
 from controller.daemon.record.epochs import open_journal
-from controller.people.care import board, keeping, links, program
+from controller.people.care import board, keeping, libraries, links, program
 from controller.people.care.doctor import examine, of_table
 from controller.people.care.machine import Machine
 from controller.people.care.row import Row, Verdict
@@ -529,7 +529,7 @@ def test_the_command_tells_rows_and_its_exit_code(
 ) -> None:
     compared = tuple(program.system(Machine(Path("/"))))
     monkeypatch.setattr(program, "system", lambda _: compared)  # read once
-    monkeypatch.setattr(program, "changed", cache(program.changed))
+    monkeypatch.setattr(program, "changed", cache(libraries.changed))
     table = simulated_table(tmp_path, 1)
     assert main(["doctor", str(table)]) == 1
     assert "what to do: Plug the shoe's adapter in" in capsys.readouterr().out
