@@ -93,6 +93,7 @@ def test_what_the_kit_says_as_a_table_keeps_the_contract(tmp_path: Path) -> None
         broker.stop()
 
 
+@pytest.mark.proof
 def test_a_defect_can_be_planted() -> None:
     for defect in [*PIT_DEFECTS, *TABLE_DEFECTS]:
         _can_be_planted(defect)

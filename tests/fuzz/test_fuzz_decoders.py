@@ -93,8 +93,8 @@ def _too_much(name: str) -> int:
     return size * each
 
 
-_QUICK_TO_READ = {"award", "wager"}
-"""Of what is read while the table runs, one of each kind. All else is tried at length, and a codec that runs for ever
+_QUICK_TO_READ = {"award"}
+"""Of what is read while the table runs. All else is tried at length, and a codec that runs for ever
 just below."""
 
 
@@ -193,8 +193,8 @@ def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() 
     target = Target("careless", careless, [b"......"], [b"F", b"U", b"Z"])
     found = []
     for _ in range(2):
-        with pytest.raises(FoundError, match="careless, seed 3, input") as caught:
-            fuzz(target, 3, 50_000)
+        with pytest.raises(FoundError, match="careless, seed 7, input") as caught:
+            fuzz(target, 7, 50_000)
         found.append(str(caught.value))
     assert found[0] == found[1]
 

@@ -192,11 +192,11 @@ MORE_MIXED_SHOES = (
 )
 def test_rows_that_look_at_hands_in_several_ways_at_once(text: str, tmp_path: Path) -> None:
     """Some of these shoes have as many cards of each suit that no row names, and some have not."""
-    raws = [{"spot": f"b{n}", "rows": [*map(_when, rows)]} for n, rows in enumerate(MIXED)]
+    raws = [{"spot": f"b{n}", "rows": [*map(_when, rows)]} for n, rows in enumerate(MIXED if at_length else MIXED[::2])]
     cards = text.split()
     one_by_one = counted_one_by_one(cards, raws)
     assert [counted(bet_, Counter(map(Card.parse, cards))) for bet_ in loaded(tmp_path, raws)] == one_by_one
-    assert sum(map(len, one_by_one)) > 2 * len(MIXED), "most bets win somewhere, by more than one row"
+    assert sum(map(len, one_by_one)) > 2 * len(raws), "most bets win somewhere, by more than one row"
 
 
 @pytest.mark.proof

@@ -40,6 +40,9 @@ _4K = (3840, 2160)
 _TALL = (1600, 1560)
 """As much of the technician's page as a picture of it has."""
 
+_DEAR = ("RenderDocument", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints", "BackForwardCache")
+"""What Chromium does beside showing a page, at each load or at its start."""
+
 _UNFIT = """
 const unfit = [], wide = innerWidth, high = innerHeight, phone = wide <= 600;
 const root = document.documentElement;
@@ -298,6 +301,8 @@ def chromium(pictures: Path) -> Iterator[Browser]:
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(argument)
     options.add_argument("--force-prefers-reduced-motion")
+    options.add_argument("--in-process-gpu")
+    options.add_argument(f"--disable-features={','.join(_DEAR)}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
-from itertools import cycle
 from pathlib import Path
 from time import strftime
 from typing import Any
@@ -62,12 +61,11 @@ room."""
 
 def every_pose(turn: int = 0) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A size and a language: with the proof each language at each tight size and at one other, another one with each
-    `turn`; else each size once."""
-    sizes = [*SIZES, *MORE_SIZES]
+    `turn`; else each tight size once."""
     if not samples.at_length:
-        yield from zip(sizes, cycle(CHOICES), strict=False)
+        yield from zip(TIGHT, CHOICES, strict=False)
         return
-    others = [size for size in sizes if size not in TIGHT]
+    others = [size for size in (*SIZES, *MORE_SIZES) if size not in TIGHT]
     for place, languages in enumerate(CHOICES):
         for size in (*TIGHT, others[(place + turn) % len(others)]):
             yield size, languages
@@ -178,7 +176,7 @@ def _seven(page: Page, *hits: PublicHit) -> None:
 
 
 def test_every_hit_of_a_round_has_the_screen_once_seat_by_seat_and_not_again_on_a_page_loaded_anew(page: Page) -> None:
-    hits = [_hit(seat) for seat in (7, 6, 5, 4, 3, 2, 1)] + [_hit(3, "banker_personal", "banker_personal")]
+    hits = [_hit(seat) for seat in (4, 3, 2, 1)] + [_hit(3, "banker_personal", "banker_personal")]
     page.browser.size("monitor")
     page.load()
     page.browser.run(_LATER)
@@ -198,7 +196,7 @@ def test_every_hit_of_a_round_has_the_screen_once_seat_by_seat_and_not_again_on_
             _seven(page, *hits)
         else:
             page.browser.run("later()")
-    assert seen == [("Seat 1", 1), ("Seat 2", 1), *((f"Seat {seat}", 2 if seat == 3 else 1) for seat in range(2, 8))]
+    assert seen == [("Seat 1", 1), ("Seat 2", 1), *((f"Seat {seat}", 2 if seat == 3 else 1) for seat in range(2, 5))]
     page.load()
     _seven(page, *hits)
     assert page.browser.read("document.getElementById('hit').hidden")
@@ -217,13 +215,16 @@ def test_a_fixed_award_is_told_at_its_seat_and_hides_no_road(page: Page) -> None
 def test_a_hit_of_ten_figures_is_whole_in_its_panel_and_at_its_seat(page: Page) -> None:
     """Found in a picture: on an upright monitor both were cut."""
     cents = 9_999_999_999
-    for size in SIZES:
+    page.browser.run("localStorage.clear()")
+    page.load()
+    page.browser.run(_LATER)
+    for seat, size in enumerate(SIZES if samples.at_length else TIGHT, 1):
         page.browser.size(size)
-        page.browser.run("localStorage.clear()")
-        page.load()
-        _seven(page, replace(_hit(4), shown_cents=cents, cents=cents))
+        _seven(page, replace(_hit(seat), shown_cents=cents, cents=cents))
+        assert page.browser.text("#hit .who [lang=en]") == f"Seat {seat}"
         assert page.browser.text("#hit .amount") == "$99,999,999.99"
         assert page.browser.unfit() == [], size
+        page.browser.run("later()")
     page.load()
 
 
@@ -305,10 +306,12 @@ def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
     """Found where the code lay over the ends of the roads."""
     code = checkpoint_view("x" * 160, True)
     lucky9 = TableUnderTest(LUCKY9).open_shoe("2H 3H 4H").do(*wagers("1 hand 1000, 7 hand 1000")).lock()
-    for table in (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD")):
-        for size in ("monitor", "portrait", "panel"):
-            page.browser.size(size)
-            page.pose(parts(table) | {"checkpoint": code})
+    tables = (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD"))
+    told = [parts(table) | {"checkpoint": code} for table in tables]
+    for size in ("monitor", "portrait", "panel"):
+        page.browser.size(size)
+        for each in told:
+            page.pose(each)
             assert (page.browser.read(_COVERED), page.browser.unfit()) == ([], []), size
     page.pose({"checkpoint": None})
     assert not page.browser.read("document.body.classList.contains('coded')")
@@ -408,10 +411,10 @@ def test_axe_finds_no_barrier_on_the_players_page(page: Page) -> None:
 
 
 _DRAWN = """const [text, done] = arguments;
-document.fonts.load("40px Inter", text).then(() => done([...text].map(letter => {
-  const canvas = new OffscreenCanvas(100, 60), pen = canvas.getContext("2d", { willReadFrequently: true });
-  pen.font = "40px Inter"; pen.fillText(letter, 40, 46);
-  return pen.getImageData(0, 0, 100, 60).data.reduce((sum, part, place) => (sum * 31 + part * place) % 1e9, 7);
+document.fonts.load("20px Inter", text).then(() => done([...text].map(letter => {
+  const canvas = new OffscreenCanvas(50, 30), pen = canvas.getContext("2d", { willReadFrequently: true });
+  pen.font = "20px Inter"; pen.fillText(letter, 20, 23);
+  return pen.getImageData(0, 0, 50, 30).data.reduce((sum, part, place) => (sum * 31 + part * place) % 1e9, 7);
 })))"""
 
 
@@ -431,7 +434,7 @@ NAMES = ("貴賓廳百家樂贵宾厅乐", "枱曱甴𨋢", "龘镕働込", "바
 def test_a_name_in_another_script_is_drawn_by_the_pages_own_letters(page: Page) -> None:
     """Found with a table called 貴賓廳, of which nothing was drawn, and then with 枱, which Hong Kong writes."""
     page.load()
-    assert {name: told for name in NAMES if (told := _not_brought(page, name))} == {}
+    assert _not_brought(page, "".join(NAMES)) == []
     assert _not_brought(page, "กaข"), "the pages have no Thai letters"
 
 

@@ -60,7 +60,7 @@ from controller.table.lamps import Live, lamps
 from controller.table.rules import TableRules
 from controller.table.states import NoShoe, RoundInPlay, ShoeEnded, Table
 from tests.support.contract import check_event
-from tests.support.samples import examples
+from tests.support.samples import at_length, examples
 from tests.support.tables import TableUnderTest, house
 
 CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
@@ -265,7 +265,7 @@ HOUSES: st.SearchStrategy[TableRules] = st.builds(
 )
 
 
-@examples(33)
+@examples(33 if at_length else 20)
 @given(HOUSES, HAPPENINGS)
 def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
     rules: TableRules, happenings: list[Happening]
