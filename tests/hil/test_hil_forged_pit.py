@@ -206,8 +206,11 @@ def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: B
     at.pit.come()
     at.eventually(lambda: at.table.status().pit.key.pinned == print_of(at.pit.key))
     at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status().pit.fresh))
-    assert [fact["public_key"] for fact in at.table.facts() if fact["fact"] == "PitKeyRotated"][-1] == public_hex(
-        at.pit.key
+    at.eventually(  # it is pinned at the pit's word, and in the journal at the next commit
+        lambda: (
+            [fact["public_key"] for fact in at.table.facts() if fact["fact"] == "PitKeyRotated"][-1]
+            == public_hex(at.pit.key)
+        )
     )
     assert (alarms(at.pit), at.table.fault) == ([], None)
 
