@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -284,7 +284,8 @@ def bench_table_files(
     sections = _changes(request)
     sections.pop("shoe_wrap", None)
     example = _example(sections.pop("example", "royal9"))
-    sections["pit"] = pit_section(bench_broker) | sections.get("pit", {})
+    if isinstance(asked := sections.get("pit", {}), Mapping):  # else TableFiles refuses it
+        sections["pit"] = pit_section(bench_broker) | asked
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
