@@ -285,7 +285,7 @@ def bench_table_files(
     sections.pop("shoe_wrap", None)
     example = _example(sections.pop("example", "royal9"))
     if isinstance(asked := sections.get("pit", {}), Mapping):  # else TableFiles refuses it
-        sections["pit"] = pit_section(bench_broker) | asked
+        sections["pit"] = {**pit_section(bench_broker), **asked}
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
