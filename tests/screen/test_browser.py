@@ -26,6 +26,7 @@ from tests.screen.browser import SIZES, Browser, needs_a_browser
 from tests.screen.showing import LETTER, Showing
 from tests.support import samples
 from tests.support.metrics import asked_names, samples_of, told_names
+from tests.support.waiting import eventually_now
 
 pytestmark = [needs_a_browser, pytest.mark.long("browser")]
 
@@ -163,13 +164,15 @@ def shows_the_stop(browser: Browser, code: str) -> None:
 
 def status_names_the_page(showing: Showing) -> None:
     """Check that `tablectl status` says who sees the page, as the technician's page does."""
-    said = StringIO()
-    with redirect_stdout(said):
-        assert main(["status", str(showing.table), "--screen", showing.url.split("/")[2]]) == 0
-    line = said.getvalue().splitlines()[-1]
-    assert re.fullmatch(
-        r"players' page, seen so for \d+ s: A browser shows it; no attached monitor is known.*", line
-    ), line
+
+    def line() -> str:
+        said = StringIO()
+        with redirect_stdout(said):
+            assert main(["status", str(showing.table), "--screen", showing.url.split("/")[2]]) == 0
+        return said.getvalue().splitlines()[-1]
+
+    seen = r"players' page, seen so for \d+ s: A browser shows it; no attached monitor is known.*"
+    eventually_now(lambda: re.fullmatch(seen, line()), "a screen that was started anew has counted its browsers")
 
 
 def metrics_tell(showing: Showing) -> None:
