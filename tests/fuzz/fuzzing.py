@@ -23,7 +23,6 @@ from types import FrameType
 from typing import Any
 
 from controller.basics.errors import TableError
-from tests.support import samples
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = (str(_ROOT / "controller"), str(_ROOT / "drivers"), str(_ROOT / "tests" / "fuzz" / "test_"))
@@ -172,7 +171,7 @@ def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
     tracemalloc.start()
     try:
         held: list[int] = []
-        for _ in range(8 if samples.at_length else 5):
+        for _ in range(8):
             feed()
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])
