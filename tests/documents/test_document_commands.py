@@ -178,7 +178,9 @@ def _wrong_with_make(target: str, variables: list[str]) -> str:
     if not re.search(rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE):
         return f"there is no target {target}"
     plain = [f"{name}=1" for name, _, _ in (variable.partition("=") for variable in variables)]
-    tried = subprocess.run(["make", "--dry-run", target, *plain], cwd=ROOT, capture_output=True, text=True, check=False)
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}  # `make test`
+    words = ["make", "--dry-run", target, *plain]
+    tried = subprocess.run(words, cwd=ROOT, env=own, capture_output=True, text=True, check=False)
     return tried.stderr if tried.returncode else ""
 
 
