@@ -31,7 +31,7 @@ _FOR_INPUTS = (4, 5, 6, 7, 8, 9, 10, 11, 27, 2, 3, 15, 14)
 _POLL_S = 0.01
 _STEADY_S = 0.05
 _NONE = "none"
-_HEADER_FILE = "/var/lib/table-controller/daemon/header"
+_HEADER_FILE = "/var/lib/table-controller/header"
 
 
 class _Header(Struct, frozen=True):

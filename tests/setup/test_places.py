@@ -1,0 +1,22 @@
+"""What the setup proposes lies in folders that the shipped unit makes, so a table that takes each proposal starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller.people.cli.setup import wiring, wizard
+
+_UNIT = (Path(__file__).resolve().parents[2] / "systemd" / "table-controller.service").read_text("utf-8")
+
+
+def _made(setting: str, below: str) -> Path:
+    (line,) = (line for line in _UNIT.splitlines() if line.startswith(f"{setting}="))
+    return Path(below, line.partition("=")[2])
+
+
+def test_a_proposed_file_lies_in_a_folder_that_the_unit_makes() -> None:
+    """Found on a clean Debian: the header's file was proposed in a folder that nobody makes, and no table started."""
+    state = _made("StateDirectory", "/var/lib")
+    assert Path(wiring._HEADER_FILE).parent == state
+    assert Path(wizard._STATE) == state
+    assert Path(wizard._RUN) == _made("RuntimeDirectory", "/run")
