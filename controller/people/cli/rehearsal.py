@@ -299,10 +299,9 @@ def judge(journal: Path, archives: Path, most: int | None, answers: BinaryIO, as
     covered = (f" {_covered(each, count)}" for each, count in judge.covered.items() if count)
     but = " but for what is declared" if any(judge.covered.values()) else ""
     again = f"{counted(shoes, 'shoe')} with {counted(events, 'event')} told again, each event the same{but}."
-    left = f" {counted(past.left_out, 'shoe')} left out from a row on that this version cannot fold." * (
-        past.left_out > 0
-    )
-    return again + left + " The open shoe was left out." * past.ends_open + "".join(covered)
+    left = f" {counted(past.left_out, 'shoe')} left out from a row on that this version cannot fold."
+    still_open = " The open shoe was left out." if past.ends_open else ""
+    return again + (left if past.left_out else "") + still_open + "".join(covered)
 
 
 class _Past:

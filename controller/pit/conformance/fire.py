@@ -299,7 +299,7 @@ class Fire:
         try:
             while not ends.is_set():
                 act()
-        except Exception as wrong:  # noqa: BLE001 - told where the stage ends: a thread that died unheard would judge nothing
+        except Exception as wrong:  # noqa: BLE001  # told where the stage ends: a thread that died unheard judges nothing
             self._wrong.append(wrong)
             ends.set()
 

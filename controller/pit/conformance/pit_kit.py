@@ -18,7 +18,7 @@ from controller.pit.conformance.far_table import FarTable
 from controller.pit.conformance.wire import Address, Message, first_heard
 
 MUCH_CENTS = 100_000_000
-"""The price of the wager by which the kit measures a meter's share."""
+"""The price of a wager that is large enough to measure what it moves, such as a meter's share."""
 _PRICES_CENTS = range(500, 600, 9)
 _WINDOW = 50
 _STREAM_EVERY_S = 0.005

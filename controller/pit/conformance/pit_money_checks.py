@@ -13,6 +13,7 @@ from controller.contract.pit_words import AwardStep, moment_ms
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.far_table import LOCK_CENTS, SPOT, FarTable
 from controller.pit.conformance.pit_kit import (
+    MUCH_CENTS,
     Holding,
     PitKit,
     a_meter,
@@ -29,7 +30,6 @@ from controller.pit.conformance.pit_kit import (
 from controller.pit.conformance.wire import Wire, at_text, first_heard
 
 _METERS_WATCHED_S = 6.0
-_MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
 _ODD_LOCKS = 10
 _SEVERAL = 3  # words on the meters
@@ -133,7 +133,7 @@ def _each_meter_of_a_bet(kit: PitKit, table: FarTable, meter: str, other: str) -
     grown_cents = []
     for first, also in ((other, ()), (meter, (other,))):
         before_cents = level(table, other)
-        table.send(table.lock(first, (1,), _MUCH_CENTS, also=also))  # each in a round of its own, which is then voided
+        table.send(table.lock(first, (1,), MUCH_CENTS, also=also))  # each in a round of its own, which is then voided
         committed(table)
         grown_cents.append(level(table, other) - before_cents)
         take_back(kit, table, (1,))

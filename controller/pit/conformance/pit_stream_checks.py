@@ -14,6 +14,7 @@ from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKey
 from controller.pit.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.pit.conformance.far_table import LOCK_CENTS, FarTable, in_words_of
 from controller.pit.conformance.pit_kit import (
+    MUCH_CENTS,
     Holding,
     PitKit,
     a_meter,
@@ -29,7 +30,6 @@ from controller.pit.conformance.pit_kit import (
 )
 from controller.pit.conformance.wire import NO_CHAIN, Heard, Message, first_heard
 
-_MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
 _SEATS = (1, 2, 3, 4, 5, 6, 7)
 ENDS = 5
@@ -155,11 +155,11 @@ def _window_again(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
-    locks = [table.make(table.lock(meter, (1,), _MUCH_CENTS)) for _ in range(50)]
+    locks = [table.make(table.lock(meter, (1,), MUCH_CENTS)) for _ in range(50)]
     table.send_bytes(*reversed(locks[:10]), *locks[:30], *locks, *locks[20:], *locks)
     committed(table)
     grown_cents = level(table, meter) - before_cents
-    table.send(table.lock(meter, (1,), _MUCH_CENTS))
+    table.send(table.lock(meter, (1,), MUCH_CENTS))
     committed(table)
     one_cents = level(table, meter) - before_cents - grown_cents
     if abs(grown_cents - 50 * one_cents) > 50:
@@ -286,7 +286,7 @@ def _new_epoch(kit: PitKit) -> None:
     now.send(now.reset(), now.lock(meter, _SEATS))
     committed(now)
     before_cents, since = level(now, meter), len(former.wire.heard)
-    former.send(former.lock(meter, _SEATS, _MUCH_CENTS))
+    former.send(former.lock(meter, _SEATS, MUCH_CENTS))
     former.wire.wait(lambda: any(ack.seq > 1 for ack in former.acks(since)), QUIET_S)
     former.wire.close()
     if any(ack.seq > 1 for ack in former.acks(since)):
