@@ -119,6 +119,29 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
             assert page.browser.unfit() == [], f"{size}, {languages}"
 
 
+_PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
+  return [...document.querySelectorAll('.pay p')].filter(row => row.checkVisibility()).map(row => row.textContent); })"""
+
+
+def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
+    """Found in pictures: what wins the largest prize stood on a second sheet, for half of the time."""
+    house = load(TABLES / "grand_fortune.toml").rules
+    meters = [row.meter for bet in house.bets for row in bet.rows if row.meter]
+    assert len(meters) > 3
+    told = parts(TableUnderTest(house))
+    page.load()
+    for size, languages in zip(("monitor", "portrait"), (SIDE_BY_SIDE, ("km",)), strict=True):
+        page.browser.size(size)
+        page.speak(*languages)
+        page.pose(told)
+        assert page.browser.unfit() == [], size
+        for shown in page.browser.read(_PAYS_IN_TURN):
+            assert [sum("%" in row and name in row for row in shown) for name in ("Grand", "Fortune")] == [
+                meters.count("grand"),
+                meters.count("fortune"),
+            ], size
+
+
 _FRAMES = """const now = performance.now();
 window.frames_ = [];
 performance.now = () => now;

@@ -134,10 +134,11 @@ def _name(section: str, key: str) -> Text:
 
 def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[dict[str, Any]]:
     """The pay tables: one for all short bets, and one for each long bet. Two long bets that differ only in their side,
-    as Dragon Bonus on either hand, share a table. `at_length`: for a page with room, and not for the table's screen."""
-    short = [line for bet in bets if len(bet.rows) <= _SHORT for line in _short_lines(bet, at_length)]
-    if short:
-        yield {"title": say("label", "pays"), "lines": short}
+    as Dragon Bonus on either hand, share a table. `meters`: it alone tells what wins a meter. `at_length`: for a page
+    with room, and not for the table's screen."""
+    few = [bet for bet in bets if len(bet.rows) <= _SHORT]
+    if lines := [line for bet in few for line in _short_lines(bet, at_length)]:
+        yield {"title": say("label", "pays"), "lines": lines, "meters": any(map(_tells_of_a_meter, few))}
     shown: list[object] = []
     for bet in bets:
         if len(bet.rows) <= _SHORT or bet.rows in shown:
@@ -150,7 +151,13 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
         if any(row.when.get("natural") for row in rows):  # decides before the rows of hands without one
             rows = [replace(row, when=_without_not_natural(row.when)) for row in rows]
         lines = [{"when": _row_words(row, own_side, at_length), "pays": _row_pays(row)} for row in rows]
-        yield {"title": title, "lines": lines, "spots": [bet.spot] if twin is None else [bet.spot, twin.spot]}
+        spots = [bet.spot] if twin is None else [bet.spot, twin.spot]
+        yield {"title": title, "lines": lines, "spots": spots, "meters": _tells_of_a_meter(bet)}
+
+
+def _tells_of_a_meter(bet: PlacardBet) -> bool:
+    """Whether only the bet's rows tell what wins a meter. A meter with its award's name tells that itself."""
+    return any(row.meter not in (None, row.award) for row in bet.rows)
 
 
 def _twin(bet: PlacardBet, bets: Sequence[PlacardBet]) -> PlacardBet | None:

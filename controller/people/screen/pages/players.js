@@ -298,20 +298,27 @@ function fit() {
   if (!boards.length) return;
   for (const board of boards) board.classList.remove("turned");
   const turn = page.dataset.turn;
-  const whole = (sizes) => sizes.map((size) => ({ size, ...spread(boards, size) })).filter((each) => each.sheets);
+  const whole = (sizes, wide) => {
+    document.body.classList.toggle("wide-pays", wide);
+    return sizes.map((size) => ({ size, ...spread(boards, size) })).filter((each) => each.sheets);
+  };
   const worth = ({ size, wraps, sheets: made }) => size - WRAP * wraps - made.length;
-  let fitting = whole(READABLE);
-  if (!fitting.length) fitting = whole(SMALL);
+  const wasWide = document.body.classList.contains("wide-pays");
+  let fitting = whole(READABLE, false);
+  if (!fitting.length) fitting = whole(READABLE, true);
+  if (!fitting.length) fitting = whole(SMALL, true);
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
   $("pays").style.setProperty("--fit", best.size.toFixed(2));
   page.dataset.turn = turn;
   sheets = best.sheets;
   turnSheet();
+  if (known.shoe && document.body.classList.contains("wide-pays") !== wasWide) drawShoe(); // its roads have another width
 }
 
 function spread(boards, size) {
   // The boards in their order on as few sheets as hold them at this size, in whichever language; none where one is too long.
+  // What alone tells what wins a meter is on every sheet.
   $("pays").style.setProperty("--fit", size.toFixed(2));
   const room = $("pays").clientHeight, gap = parseFloat(getComputedStyle($("pays")).rowGap) || 0;
   const high = new Map();
@@ -325,11 +332,13 @@ function spread(boards, size) {
     wraps = Math.max(wraps, rows.filter((row) => row.offsetHeight > 1.5 * parseFloat(getComputedStyle(row).lineHeight)).length);
   }
   if (!over) return { sheets: [boards], wraps };
-  if (known.placard.seat_hands || Math.max(...high.values()) > room) return { wraps };
-  const made = [[]];
-  let left = room;
-  for (const board of boards) {
-    if (made.at(-1).length && high.get(board) > left) { made.push([]); left = room; }
+  const stay = boards.filter((board) => board.dataset.meters), others = boards.filter((board) => !board.dataset.meters);
+  const roomLeft = stay.reduce((sum, board) => sum - high.get(board) - gap, room);
+  if (known.placard.seat_hands || !others.length || others.some((board) => high.get(board) > roomLeft)) return { wraps };
+  const made = [];
+  let left = -1;
+  for (const board of others) {
+    if (high.get(board) > left) { made.push([...stay]); left = roomLeft; }
     made.at(-1).push(board);
     left -= high.get(board) + gap;
   }
@@ -338,7 +347,7 @@ function spread(boards, size) {
 
 function turnSheet() {
   const now = sheets[Math.floor(turns / 2) % sheets.length];
-  for (const sheet of sheets) for (const board of sheet) board.classList.toggle("turned", sheet !== now);
+  for (const board of sheets.flat()) board.classList.toggle("turned", !now.includes(board));
 }
 
 // A bet is closed where each spot of it takes no wager any more.
@@ -350,7 +359,7 @@ function drawClosed() {
 
 const long = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u3000" ? 2.5 : 1), 0); // in letters as wide as Latin ones
 
-function payTable({ title, lines, spots }) {
+function payTable({ title, lines, spots, meters }) {
   const short = lines.map((line) => Object.keys(line.when).every((each) => long(line.when[each]) + long(line.pays[each]) <= SHORT));
   let beside = false; // whether the line before waits for a second one at its side
   const rows = lines.map((line, place) => {
@@ -362,6 +371,7 @@ function payTable({ title, lines, spots }) {
   });
   const made = el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
   if (spots) made.dataset.spots = spots.join(" ");
+  if (meters) made.dataset.meters = "true";
   return made;
 }
 
