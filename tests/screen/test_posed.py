@@ -120,7 +120,8 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
 
 
 _PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
-  return [...document.querySelectorAll('.pay p')].filter(row => row.checkVisibility()).map(row => row.textContent); })"""
+  const rows = [...document.querySelectorAll('.pay p')].filter(row => row.checkVisibility());
+  return rows.map(row => row.textContent); })"""
 
 
 def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
