@@ -29,6 +29,7 @@ from controller.bench.jumpers import Jumpers
 from controller.contract.face.status import Status, Waits
 from controller.contract.face.table import BETWEEN_SHOES, Public, PublicFault
 from controller.daemon.clock import since_boot_ms
+from controller.daemon.config.game_file import of_kind
 from controller.daemon.config.table_file import TableFile
 from controller.daemon.record.journal_reading import Verified, verify
 from controller.people.cli import programs
@@ -217,14 +218,14 @@ def _refuse_unknown(file: str, changed: object, known: list[str]) -> None:
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
-    """The example's game file with these keys changed in its sections. A list, such as `bets`, replaces the old
-    list."""
+    """The example's game file with these keys changed in its sections. A section that the example leaves out, such as
+    `rounding`, comes into the file. A list, such as `bets`, replaces the old list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
-    _refuse_unknown("game's file", changes, list(game))
+    _refuse_unknown("game's file", changes, [*of_kind(game).__struct_fields__])
     for section, keys in changes.items():
-        game[section] = keys if isinstance(keys, list) else game[section] | keys
+        game[section] = keys if isinstance(keys, list) else game.get(section, {}) | keys
     path = folder / "game.toml"
     path.write_text(tomli_w.dumps(game), "utf-8")
     return path

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.bench.daemon import ROOT, Broker
+from controller.bench.daemon import ROOT, Broker, TableFiles
 from controller.bench.jumpers import Jumpers
+from controller.daemon import config
 from controller.people.cli import programs
 from drivers.sim.pins import OUTPUT, PinsPage
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
@@ -34,6 +35,11 @@ def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
     run = run_pytest(tmp_path, str(ROOT / "tests" / "hil" / "test_hil_story.py"), "-k", "first_card_announces")
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
+
+
+def test_a_section_that_the_examples_leave_out_comes_into_the_game_file(tmp_path: Path) -> None:
+    files = TableFiles(tmp_path, "quarters", 1883, None, game={"rounding": {"unit_cents": 25, "pays": "up"}})
+    assert config.load(files.for_people).rules.rounding.unit_cents == 25
 
 
 @contextmanager
