@@ -134,6 +134,7 @@ def pytest_pyfunc_call(pyfuncitem):
 """
 
 
+@pytest.mark.proof
 def test_a_file_of_tests_that_cannot_be_collected_fails_the_run_though_workers_collect_nothing(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(_A_RUN, "utf-8")
     (tmp_path / "test_broken.py").write_text("import no_such_module", "utf-8")

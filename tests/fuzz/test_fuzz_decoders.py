@@ -112,7 +112,9 @@ def test_a_decoder_that_keeps_each_input_is_found(name: str) -> None:
     assert growth(kept.append, _lots_of_garbage(name)) > _too_much(name)
 
 
-@pytest.mark.parametrize("name", shoes.NAMES)
+@pytest.mark.parametrize(
+    "name", [name if name == "angel_eye" else pytest.param(name, marks=pytest.mark.proof) for name in shoes.NAMES]
+)
 def test_a_codec_that_runs_for_ever_does_not_grow(name: str) -> None:
     """One codec takes all of it: frames that begin and never end, frames that end and never began, and good frames that
     nothing confirms."""

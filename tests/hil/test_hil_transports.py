@@ -167,7 +167,10 @@ def bench_shoe_line(request: pytest.FixtureRequest, bench_shoe_line: FarLine) ->
 @pytest.mark.long
 @pytest.mark.parametrize(
     "brand",
-    [pytest.param(brand, marks=pytest.mark.table(shoe={"driver": brand})) for brand in ("angel_eye", "beetek")],
+    [
+        pytest.param("angel_eye", marks=[pytest.mark.table(shoe={"driver": "angel_eye"}), pytest.mark.proof]),
+        pytest.param("beetek", marks=pytest.mark.table(shoe={"driver": "beetek"})),
+    ],
     indirect=True,
 )
 @pytest.mark.usefixtures("brand")

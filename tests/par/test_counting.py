@@ -178,8 +178,9 @@ MIXED: list[list[dict[str, Any]]] = [
         {"exactly_one": {"third": "S"}},
     ],
 ]
-MIXED_SHOES = ("2H 2D 2C 8H 8D 8C KS",)
+MIXED_SHOES = ("2H 2D 8H 8D 8C KS",)
 MORE_MIXED_SHOES = (
+    "2H 2D 2C 8H 8D 8C KS",
     "2S 2H 2D 8S 8H 9D 9C",
     "2H 2D 2C 8H 8D 8C KS 9S",
     "3S 3H 3D 3C 6S 6H 6D 6C",

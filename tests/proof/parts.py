@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 class Part(Struct, frozen=True):
     """Rooms that run one after the other, in about so many minutes. `workers` is what pytest-xdist is told: a machine
-    that is emulated or booted has both cores for itself, and few fires burn beside each other."""
+    that is emulated or booted has both cores for itself, a browser needs about one, and few fires burn beside each
+    other."""
 
     rooms: tuple[str, ...]
     minutes: int
@@ -35,7 +36,8 @@ PARTS: Mapping[str, Part] = {
     ),
     "odds": Part(("par",), 12),
     "pit": Part(("pit", "pit_page", "head_office", "collusion"), 20),
-    "tables": Part(("hil", "sim", "screen"), 35),
+    "tables": Part(("hil", "sim"), 15),
+    "screens": Part(("screen",), 25, workers="2"),
     "kit": Part(("conformance", "mutants", "model"), 55),
     "years": Part(("simulation", "power_loss"), 20),
     "fuzz": Part(("fuzz",), 20),
