@@ -38,7 +38,7 @@ PARTS: Mapping[str, Part] = {
     "pit": Part(("pit", "pit_page", "head_office", "collusion"), 20),
     "tables": Part(("hil", "sim"), 15),
     "screens": Part(("screen",), 25, workers="2"),
-    "kit": Part(("conformance", "mutants", "model"), 55),
+    "kit": Part(("conformance", "mutants", "model"), 55, workers="3"),
     "years": Part(("simulation", "power_loss"), 20),
     "fuzz": Part(("fuzz",), 20),
     "fire": Part(("fire",), 15, workers="2"),
