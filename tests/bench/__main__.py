@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from controller.basics.errors import TableError
-from tests.bench import backlog, core, latency, odds, outage, running, scale, screen, syncs
+from tests.bench import backlog, core, frames, latency, odds, outage, running, scale, screen, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section
 
@@ -117,6 +117,7 @@ def _outage(folder: Path, samples: Samples) -> Iterator[Section]:
 def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
     with house(folder / "screen") as one:
         yield from screen.measure(one, samples.hands // 3, samples.quiet_s)
+    yield from frames.measure(folder, min(8.0, samples.quiet_s))
 
 
 _MEASURES: dict[str, _Measure] = {
