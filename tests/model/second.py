@@ -24,7 +24,7 @@ explored in `make model`'s worlds with `clock_back` alone."""
 
 DEFECTS = (
     ("LENGTH(event) == LENGTH(ledger) + 1", "LENGTH(event) >= LENGTH(ledger)"),
-    ("window = most;", "window = WINDOW;"),
+    ("LARGER(acked, claimed) + window", "LARGER(acked, claimed) + 1"),
     ("n <= held_or_sent &&", "n < held_or_sent &&"),
     ("AT(i) < believed ->", "false ->"),
     ("if :: phase != BEHIND -> phase = ASKING :: else fi", "stream(WINDOW)"),
