@@ -109,6 +109,46 @@ for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other 
   if (over && !covered)
     unfit.push(`over one another: ${e.textContent.trim().slice(0, 30)} / ${f.textContent.trim().slice(0, 30)}`);
 }
+const pen = new OffscreenCanvas(1, 1).getContext('2d');
+const inks = [];
+for (const each of leaves) {
+  const style = getComputedStyle(each);
+  pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  pen.letterSpacing = style.letterSpacing === 'normal' ? '0px' : style.letterSpacing;
+  for (const node of each.childNodes) {
+    if (node.nodeType !== 3 || !node.data.trim()) continue;
+    const range = document.createRange(); range.selectNodeContents(node);
+    const ink = pen.measureText(style.textTransform === 'uppercase' ? node.data.toUpperCase() : node.data);
+    const lines = [...range.getClientRects()].filter((line) => line.width > 0);
+    for (const { left, right, top } of lines) {
+      const base = top + ink.fontBoundingBoxAscent;
+      const [high, deep] = [ink.actualBoundingBoxAscent, ink.actualBoundingBoxDescent];
+      inks.push([each, { left, right, top: base - high, bottom: base + deep }]);
+    }
+  }
+}
+const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
+  && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+const apart = (one, other) => !one.contains(other) && !other.contains(one)
+  && !['hit', 'between', 'win', 'checkpoint'].some((id) => { const over = document.getElementById(id);
+    return over && !over.hidden && over.contains(one) !== over.contains(other); });
+const paints = (each) => { const { backgroundColor, backgroundImage } = getComputedStyle(each);
+  return backgroundColor !== 'rgba(0, 0, 0, 0)' || backgroundImage !== 'none'; };
+const painted = [...document.querySelectorAll('body *')].filter((each) => !each.closest('svg') || each.matches('svg'))
+  .filter((each) => each.checkVisibility() && paints(each)).map((each) => [each, each.getBoundingClientRect()]);
+const named = (each) => each.textContent.trim().slice(0, 30) || each.id || each.className;
+for (const [place, [each, ink]] of inks.entries()) {
+  for (let outer = each; outer && outer !== document.body; outer = outer.parentElement) {
+    const edge = outer.getBoundingClientRect(), clips = getComputedStyle(outer).overflow !== 'visible';
+    if (!clips && !paints(outer)) continue;
+    if (ink.top < edge.top - 1 || ink.bottom > edge.bottom + 1) unfit.push(`ink out of its box: ${named(each)}`);
+    break;
+  }
+  for (const [other, edge] of painted) if (meet(ink, edge) && apart(each, other))
+    unfit.push(`ink at a box: ${named(each)} / ${named(other)}`);
+  for (const [other, second] of inks.slice(place + 1)) if (meet(ink, second) && apart(each, other))
+    unfit.push(`ink at ink: ${named(each)} / ${named(other)}`);
+}
 return unfit;
 """
 
@@ -232,8 +272,9 @@ class Browser:
         return str(self.read(f"document.querySelector({json.dumps(where)})?.textContent ?? ''"))
 
     def unfit(self) -> list[str]:
-        """What does not fit: text that is cut off, off the page or over other text, a page that must be scrolled; and
-        on the players' page, text smaller than 14 px where the window has 720 lines."""
+        """What does not fit: text that is cut off, off the page or over other text, also where only the ink of a letter
+        is, which may be taller than the box of its line; a page that must be scrolled; and on the players' page, text
+        smaller than 14 px where the window has 720 lines."""
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
 

@@ -24,6 +24,7 @@ from controller.people.screen.wording import joined, say
 from controller.rules.roads.marks import Roads, Round
 from controller.words.found import LANGUAGES, SIDE_BY_SIDE, pages_words, sentences
 from tests.documents.gallery import dealt, go_on, lock
+from tests.documents.gallery import told as posed
 from tests.screen.browser import MORE_SIZES, SIZES, Browser, needs_a_browser, needs_axe
 from tests.screen.posing import Page, parts, served
 from tests.support import samples
@@ -117,6 +118,28 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
         for told in poses:
             page.pose(told)
             assert page.browser.unfit() == [], f"{size}, {languages}"
+
+
+@pytest.mark.parametrize(
+    ("house", "state", "size", "languages"),
+    [
+        ("kansas_star", "over", "monitor", ("km", "en")),
+        ("grand_fortune", "hit", "monitor", ("km",)),
+        ("royal9", "hit", "portrait", ("km", "en")),
+        ("lucky9", "stopped after a round", "portrait", SIDE_BY_SIDE),
+    ],
+)
+def test_no_ink_is_cut_nor_under_other_ink(
+    page: Page, house: str, state: str, size: str, languages: tuple[str, ...]
+) -> None:
+    """Found in pictures: the marks of Khmer letters are taller than the box of their line."""
+    rules = load(TABLES / f"{house}.toml").rules
+    shown = parts(dealt(rules, 7, 2)[0].draw("??")) if state.startswith("stopped") else posed(rules, state, 7)
+    page.load()
+    page.browser.size(size)
+    page.speak(*languages)
+    page.pose(shown)
+    assert page.browser.unfit() == []
 
 
 _PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
