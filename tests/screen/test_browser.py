@@ -252,10 +252,11 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
         people = showing.people(None, seed=_SEED_OF_A_HIT)
         seen = looks = 0
         while people.poll() is None:
+            people.send_signal(signal.SIGCONT)
+            time.sleep(0.1)
+            people.send_signal(signal.SIGSTOP)  # they deal in short spells, else a slow machine would look too seldom
             if (hands := int(browser.text("[data-count=rounds]") or 0)) < seen + _LOOK_HANDS.get(house, 5):
-                time.sleep(0.05)
                 continue
-            people.send_signal(signal.SIGSTOP)  # else a slow machine would look too seldom
             seen, looks = hands, looks + 1
             assert browser.unfit() == [], f"hand {hands}"
             if roads:
@@ -270,7 +271,6 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
                 every_size(browser, f"{house}-stopped")
                 assert browser.faint() == []
                 showing.go_on()
-            people.send_signal(signal.SIGCONT)
         assert people.returncode == 0
         assert looks >= 10
         rounds = showing.rounds()

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from urllib.request import urlopen
@@ -150,8 +150,7 @@ def test_a_killed_chromium_comes_back(monitor: Monitor) -> None:
     eventually_now(lambda: _children_of(monitor.folder), "chromium")
     for stopped in (signal.SIGKILL, signal.SIGSTOP):  # dead, and black
         before = _children_of(monitor.folder)
-        for process in before:
-            os.kill(process, stopped)
+        _signal(before, stopped)
         eventually_now(partial(_others, monitor.folder, before), "another browser")
 
 
@@ -178,10 +177,9 @@ def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monito
             *nobody, "env", *(f"{name}={said}" for name, said in where.items()), *browser, first_s=60, silent_s=8
         )
         eventually_now(lambda: lit_share(shown) > 0.95, "the page on the monitor")
+        eventually_now(lambda: _heard(monitor, own / "chromium"), "the page's word that it painted")
         before = _children_of(own / "chromium")
-        eventually_now(lambda: monitor.was_heard(before[0]), "the page's word that it painted")
-        for process in before:
-            os.kill(process, signal.SIGSTOP)
+        _signal(before, signal.SIGSTOP)
         eventually_now(partial(_others, own / "chromium", before), "another browser")
         eventually_now(lambda: lit_share(shown) > 0.95, "the page again")
         assert "The browser is started again: its page has painted nothing for too long." in monitor.said()
@@ -195,6 +193,18 @@ def lit_share(screen: Path) -> float:
     header_bytes, colors = struct.unpack(">I72xI", dump[:80])
     pixels = memoryview(dump)[header_bytes + 12 * colors :].cast("I")
     return sum(pixel & 0xFFFFFF != 0 for pixel in pixels[::101]) / len(pixels[::101])
+
+
+def _heard(monitor: Monitor, folder: Path) -> bool:
+    with suppress(OSError, IndexError):  # a process of a browser comes and goes
+        return monitor.was_heard(_children_of(folder)[0])
+    return False
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def _others(folder: Path, before: list[int]) -> bool:
