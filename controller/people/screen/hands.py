@@ -35,6 +35,9 @@ _SIGNS = {
 """What a seat's lamp says, by the pattern it burns in."""
 
 
+_UNREAD = "??"
+"""Stands for the card that the table has stopped at, in the hand that takes it."""
+
 _LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
 """The steps of a hit. Of several hits of a seat, the one is told whose step stands here first."""
 
@@ -42,7 +45,7 @@ _LONGEST_WAIT = ("disputed", "hit", "pending", "verified", "rejected", "paid")
 def hand_view(placard: Placard, status: Status) -> dict[str, Any]:
     """What changes from card to card."""
     face = status.face
-    hands = [] if face.phase == "wagers_locked" else face.hands
+    hands = [PublicHand(hand, (), None) for hand in _unread_in(face)] if face.phase == "wagers_locked" else face.hands
     outcome = _outcome(face)
     return {
         "shoe": face.shoe,
@@ -107,7 +110,7 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
         "label": hand_label(name),
         "seat": int(own[1]) if (own := re.match(r"seat_(\d+)", name)) else None,
         "result": _result(next((each.result for each in face.results if each.hand == name), None)),
-        "cards": [*cards],
+        "cards": [*cards, *([_UNREAD] if name in _unread_in(face) else [])],
         "total": hand.total if cards else None,
         "natural": len(cards) == 2 and hand.total in placard.naturals,
         "won": outcome == name,
@@ -116,9 +119,18 @@ def _hand(hand: PublicHand, placard: Placard, face: Public, outcome: str | None)
     }
 
 
+def _unread_in(face: Public) -> list[str]:
+    """The hand that takes the card which the table has stopped at, as far as the stop tells it."""
+    where = face.fault and face.phase in ("wagers_locked", "round_in_play") and face.fault.details.get("where")
+    return [str(where)] if where else []
+
+
 def _holder(hand: str, face: Public) -> Text | None:
-    """Who turns the hand's cards, or whose role it was; the roles of a finished round may have moved on."""
+    """Who turns the hand's cards once they lie there, or whose role it was; the roles of a finished round may have
+    moved on."""
     if hand in face.squeezing:
+        if face.fault or face.next_hand is not None:
+            return None
         seat = face.squeezing[hand]
         return say("label", "squeezes", seat=seat) if seat else say("label", "dealer_turns")
     played = {each.hand: each.seat for each in face.results} or face.actives
@@ -210,7 +222,7 @@ def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> d
         "says": say("hit_waits", min(steps, key=_LONGEST_WAIT.index)) if steps else say("sign", sign) if sign else None,
         "award": _award(hits, placard) if hits else None,
         "role": role,
-        "turns": [hand for hand, holder in face.squeezing.items() if holder == seat],
+        "turns": [hand for hand, holder in face.squeezing.items() if holder == seat and not face.fault],
         "result": settled and _settled(settled, placard),
         "empty": bool(face.occupied) and seat not in face.occupied,
     }

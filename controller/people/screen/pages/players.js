@@ -57,6 +57,7 @@ const SUITS = {
 
 function cardName(text) {
   const { cards } = known.placard;
+  if (text === "??") return known.hand.stop.why[page.lang];
   const named = cards[text === "--" ? "--" : text[1]] ?? {};
   const said = named[page.lang] ?? "";
   return text === "--" ? said : `${text[0] === "T" ? "10" : text[0]} ${said}`;
@@ -71,6 +72,13 @@ function card(text, third) {
       svg("path", { d: "M6 38L38 6M6 70L70 6M6 102L94 14M6 134L94 46M38 134L94 78M70 134L94 110M62 6L94 38M30 6L94 70M6 14L94 102M6 46L94 134M6 78L62 134M6 110L30 134", stroke: "#c98d12", "stroke-width": 2, opacity: 0.75 }),
       svg("circle", { cx: 50, cy: 70, r: 21, fill: "#7a1a26", stroke: "#f0cf7d", "stroke-width": 3 }),
       svg("path", { d: SUITS.S, transform: "translate(35 55) scale(.94)", fill: "#f0cf7d" }),
+    );
+    return drawn;
+  }
+  if (text === "??") {
+    drawn.append(
+      svg("rect", { x: 3, y: 3, width: 94, height: 134, rx: 8, fill: "#1e1300", stroke: "#ffb020", "stroke-width": 6, "stroke-dasharray": "14 9" }),
+      svg("text", { x: 50, y: 101, "font-size": 88, "font-weight": 800, "text-anchor": "middle", fill: "#ffb020" }, "?"),
     );
     return drawn;
   }
@@ -127,7 +135,7 @@ function zone(hand) {
 
 function dealCards(where, cards, sideways) {
   const old = [...where.children].map((each) => each.dataset.card);
-  const goesOn = old.every((each, place) => each === cards[place] || (each === "--" && cards.length >= old.length));
+  const goesOn = old.every((each, place) => each === cards[place] || (["--", "??"].includes(each) && cards.length >= old.length));
   if (!goesOn) where.replaceChildren();
   cards.forEach((text, place) => {
     const there = where.children[place];
