@@ -39,8 +39,8 @@ def measure(folder: Path, spell_s: float) -> Iterator[Section]:
         rows = [tuple(_row(browser, url, times, spell_s)) for times in _SLOWER]
     yield Section(
         "Frames a second",
-        f"Of the players' page at 1920 x 1080 in Chromium, drawn without a graphics card, over {spell_s:g} s, beside an "
-        "empty page as the floor. Chromium slows the page's thread down as many times as the first column says.",
+        f"Of the players' page at 1920 x 1080 in Chromium, drawn without a graphics card, over {spell_s:g} s, beside "
+        "an empty page as the floor. Chromium slows the page's thread down as many times as the first column says.",
         ("slower", "an empty page", "nothing moves", "a meter rolls up", "a hit of a meter is celebrated"),
         rows,
     )

@@ -509,5 +509,5 @@ def _try(ledger: Ledger, award: str, step: Any, by: str) -> None:
         else:
             ledger.take_step(award, step, by)
     except Exception as refusal:
-        if getattr(refusal, "code", "") not in ("step_not_next", "award_incomplete", "award_told"):
+        if getattr(refusal, "code", "") not in ("step_not_next", "award_incomplete", "award_told", "not_two_people"):
             raise
