@@ -142,6 +142,26 @@ def test_no_ink_is_cut_nor_under_other_ink(
     assert page.browser.unfit() == []
 
 
+_STRENGTH = """[...document.querySelectorAll('#stop b')].map(each => { const style = getComputedStyle(each);
+  return parseFloat(style.fontSize) * (Number(style.fontWeight) + 9000 * parseFloat(style.webkitTextStrokeWidth)
+    / parseFloat(style.fontSize)); })"""
+
+
+def test_the_first_language_is_the_stronger_one_and_a_hits_staff_is_asked_in_both(page: Page) -> None:
+    """Found in pictures: the page has one weight of Chinese letters, and beside them bold English was the stronger."""
+    page.load()
+    page.browser.size("monitor")
+    page.speak("zh-Hant", "en")
+    page.pose(parts(TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H ??")))
+    first, second = page.browser.read(_STRENGTH)
+    assert first > second
+    page.browser.run("localStorage.clear()")
+    page.pose(posed(ROYAL9, "hit", 7))
+    asked = "[...document.querySelectorAll('#hit .staff span')].filter(each => each.checkVisibility()).length"
+    assert page.browser.read(asked) == 2
+    assert page.browser.unfit() == []
+
+
 _PAYS_IN_TURN = """[0, 1, 2, 3].map(turn => { turns = 2 * turn; turnSheet();
   const rows = [...document.querySelectorAll('.pay p')].filter(row => row.checkVisibility());
   return rows.map(row => row.textContent); })"""

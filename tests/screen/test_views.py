@@ -582,7 +582,11 @@ def test_a_stop_is_told_to_players_in_every_language() -> None:
     rules, _, status = told(table)
     stop = hand_view(rules, status)["stop"]
     assert stop["code"] == "unreadable_card"
-    assert stop["why"] == {language: words(language)["stop"]["unreadable_card"] for language in LANGUAGES}
+    for language, why in stop["why"].items():
+        said = words(language)
+        assert why == said["join"]["colon"].join((said["stop"]["title"], said["stop"]["unreadable_card"]))
+    assert {*stop["why"]} == {*LANGUAGES}
+    assert stop["why"]["zh-Hant"].startswith("賭檯暫停："), "Chinese has a colon of its own"
 
 
 def test_a_hit_names_its_seat_and_amount() -> None:

@@ -207,8 +207,8 @@ def _stop(fault: PublicFault | None) -> dict[str, Any] | None:
     if fault is None:
         return None
     code = fault.code
-    why = say("stop", code if knows("stop", code) else "other")
-    return {"code": code, "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
+    why = joined([say("stop", "title"), say("stop", code if knows("stop", code) else "other")], "colon")
+    return {"code": code, "why": why, "calm": say("stop", "calm")}
 
 
 def _seat(seat: int, placard: Placard, face: Public, lamps: dict[str, str]) -> dict[str, Any]:

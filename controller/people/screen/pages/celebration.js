@@ -46,7 +46,7 @@ function drawHits(isNew) {
   for (const key of large.keys()) if (standingHits.has(key)) large.set(key, standingHits.get(key)); // its step may be another
   const hits = [...large.values()];
   const seat = known.placard.seats.find((each) => each.seat === hits[0].at[2]);
-  const small = (said) => (said ? el("div", "staff turns", ...words(said)) : null);
+  const small = (said) => (said ? el("div", hits.length > 1 ? "staff turns" : "staff", ...words(said)) : null);
   const amounts = hits.map((hit) => el("div", "amount", hit.amount));
   $("hit").style.setProperty("--ems", Math.max(1, ...hits.map((hit) => ems(hit.amount ?? ""))));
   $("hit").replaceChildren(

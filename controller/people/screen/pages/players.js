@@ -209,8 +209,8 @@ function drawSays() {
   document.body.classList.toggle("stopped", stop !== null);
   $("stop").hidden = stop === null || document.body.classList.contains("silent");
   if (stop) {
-    const told = Object.keys(stop.title).map((language) => {
-      const box = el("div", "told", el("b", "", `${stop.title[language]}: ${stop.why[language]}`), stop.calm[language]);
+    const told = Object.keys(stop.why).map((language) => {
+      const box = el("div", "told", el("b", "", stop.why[language]), stop.calm[language]);
       box.lang = language;
       return box;
     });
