@@ -1,7 +1,7 @@
 """Every house's page at every size and in three scripts, for somebody to look at: `make pictures EACH=FOLDER`.
 
-Each house is seen after a round, while a round is played, and stopped, each time at another size and in another
-script. The cards are dealt by the table's own rules, and so are the roads.
+Each house is seen after a round, while a round is played, stopped, and with a hit or a tie, each time at another
+size and in another script. The cards are dealt by the table's own rules, and so are the roads.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,10 @@ HOUSES = sorted(path.stem for path in TABLES.glob("*.toml"))
 LOOKS = ("panel", "small", "monitor", "portrait", "4k")
 SCRIPTS = (("en", "vi"), ("zh-Hant", "en"), ("km",))
 STATES = ("over", "playing", "stopped", "hit")
+WINNING = {"two_perfect_pairs": "9D 4S 9D 4S", "personal_vs_personal": "KC KC 9C 9C"}
+"""Cards that win an award, by its name: a K9 is seat 4's."""
+
+_TIED, _TIED_BY_ROLES = "9S 9H KD KC", "9S KD 9H KC"
 LEVELS = (1_234_567_890, 2_345_612, 123_400)
 _ROUNDS = 46
 _SEAT_ROUNDS = 12
@@ -90,8 +94,15 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
             go_on(table, left)
         if state == "stopped":
             table.draw("??")
+    won = _progressive(rules) if state == "hit" else None
+    if state in ("hit", "tie"):
+        lock(table)
+        tied = _TIED_BY_ROLES if rules.play.roles_play else _TIED
+        coming = chain((WINNING[won[1].award or ""] if won else tied).split(), left)
+        while not table.face.phase.startswith("wagers_open"):
+            go_on(table, coming)
     face = table.face
-    if state == "hit" and (won := _progressive(rules)) is not None:
+    if won is not None:
         spot, row = won
         of = (face.shoe or 1, face.round or 1, spot, 4)
         face = but(face, hits=(PublicHit(*of, row.award or "", row.meter, "1:1", LEVELS[0], "pending", LEVELS[0]),))
@@ -102,6 +113,13 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
 def _progressive(rules: TableRules) -> tuple[str, Row] | None:
     won = [(bet.spot, row) for bet in rules.bets for row in bet.rows if row.meter]
     return won[0] if won else None
+
+
+def moment(rules: TableRules, state: str) -> str:
+    """This state, or another one where the house has no progressive that could be hit."""
+    if state != "hit" or _progressive(rules):
+        return state
+    return "over" if rules.play.seats_play else "tie"
 
 
 def each(houses: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
@@ -121,7 +139,9 @@ def main(folder: Path, houses: list[str]) -> None:
             browser.size(size)
             page.load()
             page.speak(*languages)
-            page.pose(told(load(TABLES / f"{house}.toml").rules, state, 7))
+            rules = load(TABLES / f"{house}.toml").rules
+            state = moment(rules, state)
+            page.pose(told(rules, state, 7))
             print(house, size, *languages, state, *browser.unfit(), sep="; ", flush=True)
             name = f"{house}-{size}-{languages[0]}-{state}"
             browser.picture(name)
