@@ -375,6 +375,11 @@ def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
     lucky9 = TableUnderTest(LUCKY9).open_shoe("2H 3H 4H").do(*wagers("1 hand 1000, 7 hand 1000")).lock()
     tables = (TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("KH 2C 9H 5D"), lucky9.draw("4S 3S KD"))
     told = [parts(table) | {"checkpoint": code} for table in tables]
+    natural = parts(tables[1]) | {"checkpoint": code}
+    dealer = natural["hand"]["hands"][-1]
+    assert dealer["hand"] == "dealer"
+    dealer.update(cards=["KD", "9S"], total=9, natural=True)  # its badge once took the cards' width
+    told.append(natural)
     for size in ("monitor", "portrait", "panel"):
         page.browser.size(size)
         for each in told:
