@@ -142,6 +142,23 @@ def test_no_ink_is_cut_nor_under_other_ink(
     assert page.browser.unfit() == []
 
 
+_CARDS = """[...document.querySelectorAll('.zone')].map(zone => {
+  const box = zone.querySelector('.card').getBoundingClientRect();
+  return [Math.round(box.top), Math.round(box.height)]; })"""
+
+
+@pytest.mark.parametrize("size", ["monitor", "portrait", "phone"])
+def test_the_cards_of_both_hands_are_level_and_of_one_size(page: Page, size: str) -> None:
+    """Found in pictures: a winner's badge in Khmer took room from its own cards alone."""
+    page.browser.size(size)
+    for house, languages in (("kansas_star", ("km",)), ("even_draw", ("km", "en"))):
+        page.load()
+        page.speak(*languages)
+        page.pose(posed(load(TABLES / f"{house}.toml").rules, "over", 7))
+        first, second = page.browser.read(_CARDS)
+        assert first == second, house
+
+
 _STRENGTH = """[...document.querySelectorAll('#stop b')].map(each => { const style = getComputedStyle(each);
   return parseFloat(style.fontSize) * (Number(style.fontWeight) + 9000 * parseFloat(style.webkitTextStrokeWidth)
     / parseFloat(style.fontSize)); })"""
