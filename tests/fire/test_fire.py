@@ -31,9 +31,10 @@ _EXPECTED_FAULTS = {"shoe_unheard", "shoe_unplugged"}
 _EXPECTED_ALARMS = {"hit_unheard", "award_impossible", "pit_link_lost", "pit_link_back"}
 """Nobody listens while the pit is down, which the table tells afterwards; a table that starts after a hit has not heard
 all its meter showed."""
-_MAY_TELL = ("award_disputed", "wins_put_in_order", "win_came_late")
-"""Alarms of the pit about tables that were cut off, and of which the house must know."""
-_DO = "Compare the amount|Read the amounts anew|Find out why the table's events"
+_MAY_TELL = ("award_disputed", "wins_put_in_order", "win_came_late", "lock_heard_late", "many_voids")
+"""Alarms of the pit about tables that were cut off, or whose people void rounds in which they were cut off. The house
+must know of them."""
+_DO = "Compare the amount|Read the amounts anew|Find out why the table's events|The table was cut off,|Look at the film of"
 _PIT_SAYS = re.compile(rf"pit: .*|fire-\d\d \d+ [a-z_]+|({'|'.join(_MAY_TELL)}): .*|  what to do: ({_DO}) .*")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 

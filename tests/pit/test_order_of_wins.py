@@ -72,6 +72,17 @@ def of(ledger: Ledger, table: str) -> Award:
     return next(award for award in reversed(ledger.awards()) if award.table == table)
 
 
+def test_a_win_that_came_after_many_names_the_first_of_them(ledger: Ledger) -> None:
+    """Found under fire: after a long cut the alarm named a hundred awards in one sentence."""
+    early, late = two(ledger)
+    kept = [early.locked(ledger, 0), *early.won()]
+    for number in range(7):
+        give(ledger, late, late.locked(ledger, 1_000 + number), *late.won())
+    (event, *_) = ledger.receive([(early.table, body) for body in kept]).committed[::-1]
+    (alarm,) = event.alarms
+    assert "before the round of award t-1.1, t-1.2, t-1.3, t-1.4, t-1.5 and 2 more, and its win came later" in alarm.what
+
+
 @over_both
 def test_a_table_that_was_cut_off_has_the_level_of_its_lock_and_both_awards_are_told_anew(ledger: Ledger) -> None:
     early, late = two(ledger)
