@@ -34,8 +34,10 @@ all its meter showed."""
 _MAY_TELL = ("award_disputed", "wins_put_in_order", "win_came_late", "lock_heard_late", "many_voids")
 """Alarms of the pit about tables that were cut off, or whose people void rounds in which they were cut off. The house
 must know of them."""
-_DO = "Compare the amount|Read the amounts anew|Find out why the table's events|The table was cut off,|Look at the film of"
-_PIT_SAYS = re.compile(rf"pit: .*|fire-\d\d \d+ [a-z_]+|({'|'.join(_MAY_TELL)}): .*|  what to do: ({_DO}) .*")
+_DO = (
+    "Compare the amount|Read the amounts anew|Find out why the table's events|The table was cut off|Look at the film of"
+)
+_PIT_SAYS = re.compile(rf"pit: .*|fire-\d\d \d+ [a-z_]+|({'|'.join(_MAY_TELL)}): .*|  what to do: ({_DO}),? .*")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 
