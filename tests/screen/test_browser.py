@@ -118,9 +118,8 @@ def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> Non
         for hand in last["hands"]:
             selector = f".seat-hand[data-seat='{hand['seat']}'] .one:nth-of-type({hand['hand'] + 1})"
             _shows(browser, selector, hand)
-            assert (
-                browser.text(f"{selector}.{hand['result']} .result [lang=en]") == words("en")["result"][hand["result"]]
-            )
+            said = f"document.querySelector(`{selector}.{hand['result']} .result [lang=en]`)?.textContent"
+            browser.until(f"{said} === '{words('en')['result'][hand['result']]}'")  # it comes after the cards
         return
     for side, seat in (last.get("actives") or {}).items():
         assert browser.text(f".zone.{side} .holder [lang=en]") == f"Seat {seat}"

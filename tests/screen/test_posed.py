@@ -316,11 +316,18 @@ def test_a_role_of_the_next_round_is_said_to_be_so_also_where_no_wager_is_known(
     """Found in a picture: the hand named seat 5 as Banker, and the seats named seat 6."""
     table, left = dealt(BACCARAT_ROYAL, 7, 2)
     page.load()
-    for size in ("monitor", "portrait"):
+    told = parts(table)
+    for seat in told["hand"]["seats"].values():  # each language has its turn at the seats
+        if seat["role"]:
+            seat["result"] = {"mark": "won", "says": say("result", "won")}
+    for size in ("monitor", "portrait", "small"):
         page.browser.size(size)
-        page.pose(parts(table))
-        assert page.browser.text(".seat .held").startswith("next:")
-        assert page.browser.unfit() == [], size
+        page.pose(told)
+        for turn in range(2):
+            page.browser.run(f"page.dataset.turn = {turn}")
+            assert page.browser.unfit() == [], (size, turn)
+    page.browser.run("page.dataset.turn = 0")
+    assert page.browser.text(".seat .held").startswith("next:")
     lock(table)
     go_on(table, left)
     page.pose(parts(table))
@@ -397,11 +404,17 @@ def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
     assert dealer["hand"] == "dealer"
     dealer.update(cards=["KD", "9S"], total=9, natural=True)  # its badge once took the cards' width
     told.append(natural)
+    roles, _ = dealt(BACCARAT_ROYAL, 7, 2)
+    told.append(parts(roles) | {"checkpoint": code})
     for size in ("monitor", "portrait", "panel"):
         page.browser.size(size)
         for each in told:
             page.pose(each)
             assert (page.browser.read(_COVERED), page.browser.unfit()) == ([], []), size
+    page.browser.size("monitor")
+    page.pose(told[1])
+    page.browser.size("small")  # a window that has become smaller
+    assert (page.browser.read(_COVERED), page.browser.unfit()) == ([], [])
     page.pose({"checkpoint": None})
     assert not page.browser.read("document.body.classList.contains('coded')")
 

@@ -331,6 +331,19 @@ def test_a_row_is_told_in_the_houses_own_words() -> None:
     assert hand["lines"][1]["when"]["vi"] == "Lucky 9, khi người chia có 9 điểm với hai lá"
 
 
+def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
+    """Found in pictures: `Banker: total 6, 1:2` stood before `Banker, 1:1`. On the rules page the first line that fits
+    decides, and the exception is first."""
+    sign = placard_of(load(TABLES / "punto_2000.toml").rules)
+    short, long = (
+        [(line["when"]["en"], line["pays"]["en"]) for line in next(boards(sign.bets, at_length=at_length))["lines"]]
+        for at_length in (False, True)
+    )
+    rule, exception = ("Banker", "1:1"), ("Banker wins, total 6", "1:2")
+    assert short.index(exception) == short.index(rule) + 1
+    assert long.index(exception) < long.index(rule)
+
+
 def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() -> None:
     sign = placard_of(load(TABLES / "royal9.toml").rules)
     page = unescape(rules_page(sign, LANGUAGES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 from msgspec import to_builtins
@@ -172,18 +173,19 @@ def _without_not_natural(when: When) -> When:
 
 
 def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
-    """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
+    """The lines of a bet with few rows: its name before each row. What every reader knows is left out. In short, the
+    rule is before its exceptions; at length, the first line that fits decides."""
     spot = bet.spot
-    for row in bet.rows:
+    rows = [(row, any(said != [spot] for said in row.when.values())) for row in bet.rows]
+    for row, exceptional in rows if at_length else sorted(rows, key=itemgetter(1)):
         if row.result == "push" and row.when == {"winner": ["tie"]} and not at_length:
             continue  # the rules page says this
-        condition = {word: said for word, said in row.when.items() if said != [spot]}
         name = _name("spot", spot)
-        yield {
-            "when": joined([name, _row_words(row, spot, at_length)], "colon") if condition else name,
-            "pays": _row_pays(row),
-            "spots": [spot],
-        }
+        if exceptional and row.when.get("winner") == [spot] and not row.words:
+            name = _row_words(row, "", at_length)  # "Banker wins, total 6" says whose bet it is
+        elif exceptional:
+            name = joined([name, _row_words(row, spot, at_length)], "colon")
+        yield {"when": name, "pays": _row_pays(row), "spots": [spot]}
 
 
 def _other_side(value: Any) -> Any:

@@ -568,7 +568,7 @@ if (asked.get("kiosk")) {
   document.body.classList.add("kiosk");
   setInterval(() => requestAnimationFrame(() => fetch(`/alive/${encodeURIComponent(asked.get("kiosk"))}`).catch(() => {})), KIOSK_MS);
 }
-addEventListener("resize", () => { if (known.shoe && known.placard) { drawShoe(); fit(); } });
+addEventListener("resize", () => { drawCheckpoint(); if (known.shoe && known.placard) { drawShoe(); fit(); } });
 new ResizeObserver(fit).observe($("pays"));
 document.fonts.ready.then(fit);
 connect();
