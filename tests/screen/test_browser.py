@@ -110,7 +110,7 @@ def shows_the_day(browser: Browser, showing: Showing) -> None:
 
 def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> None:
     """Check that the page shows the cards and totals of the last round, who played and who won it."""
-    last = rounds[-1]
+    last, language = rounds[-1], browser.read("page.lang")
     for side in ("player", "banker", "dealer"):
         if side in last:
             _shows(browser, f".zone.{side}", last[side])
@@ -118,11 +118,12 @@ def shows_the_final_round(browser: Browser, rounds: list[dict[str, Any]]) -> Non
         for hand in last["hands"]:
             selector = f".seat-hand[data-seat='{hand['seat']}'] .one:nth-of-type({hand['hand'] + 1})"
             _shows(browser, selector, hand)
-            said = f"document.querySelector(`{selector}.{hand['result']} .result [lang=en]`)?.textContent"
-            browser.until(f"{said} === '{words('en')['result'][hand['result']]}'")  # it comes after the cards
+            said = f"document.querySelector(`{selector}.{hand['result']} .result [lang={language}]`)?.textContent"
+            browser.until(f"{said} === '{words(language)['result'][hand['result']]}'")  # it comes after the cards
         return
     for side, seat in (last.get("actives") or {}).items():
-        assert browser.text(f".zone.{side} .holder [lang=en]") == f"Seat {seat}"
+        said = words(language)["label"]["seat"].format(seat=seat)
+        assert browser.text(f".zone.{side} .holder [lang={language}]") == said
     winner = browser.read("document.querySelector('.zone.won, .zone.tied')?.className ?? ''")
     assert (last["outcome"] in winner) if last["outcome"] != "tie" else ("tied" in winner)
 
