@@ -34,8 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Give each core four workers: many tests wait for wires, and the core need not wait with them."""
-    return 4 * (os.cpu_count() or 1)
+    """Give each core three workers: many tests wait for wires, and the core need not wait with them. Each worker more
+    costs the cores some seconds of its own."""
+    return 3 * (os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
