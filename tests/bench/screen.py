@@ -35,8 +35,8 @@ _READERS = """
 import selectors, socket, sys
 host, port, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 poll = selectors.DefaultSelector()
-for _ in range(many):
-    line = socket.create_connection((host, port))
+for place in range(many):  # each from an address of its own: the screen takes few streams of one
+    line = socket.create_connection((host, port), source_address=(f"127.0.1.{place + 1}", 0))
     line.sendall(b"GET /events HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n")
     poll.register(line, selectors.EVENT_READ)
 print("all are there", flush=True)
