@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class TableError(Exception):
     """Something that a person has to know and can act on.
@@ -18,3 +20,9 @@ class TableError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.what}\n  what to do: {self.do}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """These names in a sentence: the first `most` of them, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -16,7 +16,7 @@ from tests.support.told import but
 _METER = "personal_vs_personal"
 
 _SLOWER = (1, 4)
-"""A Pi's core is about a quarter as fast as that of the machine on which these pages are made."""
+"""The machine's own pace, and a quarter of it."""
 
 _COUNT = """
 const [many, done] = arguments, began = performance.now();

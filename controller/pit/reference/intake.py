@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from controller.basics.errors import TableError
+from controller.basics.errors import TableError, listed
 from controller.basics.money import figures
 from controller.contract.bounds import EVENT_ID, MOST_CENTS, MOST_SEAT, MOST_SEQ, MOST_WAGER_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
@@ -317,26 +317,24 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
     )
 
 
-def _listed(awards: Sequence[str]) -> str:
-    """The first awards by name, and how many more: a table that was cut off for long comes before a hundred."""
-    more = len(awards) - _MOST_NAMED
-    return ", ".join(awards[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _out_of_order(table: str, event: TableEvent, booked: Booked) -> Iterator[TableError]:
     """The alarms where wins of rounds that were locked later came before this one."""
-    before = f"Table {table} locked {_named(event)} before the round of award {{}}, and its win came later."
+
+    def late(awards: Sequence[str]) -> str:
+        before = f"before the round of award {listed(awards, _MOST_NAMED)}"
+        return f"Table {table} locked {_named(event)} {before}, and its win came later."
+
     if booked.moved:
         yield TableError(
             "wins_put_in_order",
-            f"{before.format(_listed(booked.moved))} The levels went to these wins in the order of the locks.",
+            f"{late(booked.moved)} The levels went to these wins in the order of the locks.",
             "Read the amounts anew before you decide: `award list`.",
         )
     if booked.decided:
         yield TableError(
             "win_came_late",
-            f"{before.format(_listed(booked.decided))} People had decided on that award by then, and it keeps its"
-            " level. This win is paid what its table showed, and the house pays the difference.",
+            f"{late(booked.decided)} People had decided on that award by then, and it keeps its level. This win is paid"
+            " what its table showed, and the house pays the difference.",
             "Find out why the table's events came late.",
         )
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from controller.basics.errors import TableError
+from controller.basics.errors import TableError, listed
 from controller.pit.reference.adoptions import Adoption
 from controller.pit.reference.alarms import time_of
 from controller.pit.reference.clock import now_text
@@ -139,13 +139,11 @@ class Session:
         heard_to_head = self.heard(heard)
         if missing := [table for table, adoption in heard.items() if heard_to_head.get(table) != adoption.epoch]:
             (since,) = self._db.execute("SELECT since FROM session").fetchone()
-            named = [*map(self._last_heard, missing[:_MOST_NAMED])]
-            if len(missing) > len(named):
-                named.append(f"and {len(missing) - len(named)} more")
+            named = listed([*map(self._last_heard, missing)], _MOST_NAMED)
             raise TableError(
                 "tables_unheard",
                 f"Since the pit started at {since}, it has not heard all events of these tables:"
-                f" {', '.join(named)}. The tables may know of awards that were paid.",
+                f" {named}. The tables may know of awards that were paid.",
                 "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
                 " once the tables are heard. Where `alarms` has `meter_unknown` of a table, add that meter first."
                 f" {_GONE}",
