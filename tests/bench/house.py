@@ -110,6 +110,7 @@ def cell(folder: Path) -> Iterator[House]:
         primary.reload()
         standby.follow(primary)
         standby.start()
+        standby.until_it_receives()
         of_pit = programs.python("-m", "controller.pit.reference")
         ledger = ["--ledger", primary.url, "--signing-key", key]
         Ledger(primary.url).close()

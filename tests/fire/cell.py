@@ -72,6 +72,7 @@ class Cell:
         self.primary.reload()
         self.standby.follow(self.primary)
         self.standby.start()
+        self.standby.until_it_receives()
         hosts = ",".join(quote(str(server.folder), safe="") for server in databases)
         self.url = f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
         self._key = str(folder / "key")
@@ -133,6 +134,7 @@ class Cell:
         self.standby.forget()
         self.standby.follow(self.primary)
         self.standby.start()
+        self.standby.until_it_receives()
 
     @contextmanager
     def silent_standby(self) -> Iterator[None]:

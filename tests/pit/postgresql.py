@@ -18,6 +18,7 @@ import pytest
 
 from controller.pit.reference.opening import Place
 from tests.support.network import Network
+from tests.support.waiting import eventually_now
 
 _BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin"))
 needs_postgresql = pytest.mark.skipif(
@@ -84,6 +85,15 @@ class Server:
 
     def start(self) -> None:
         self._run("pg_ctl", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "start")
+
+    def until_it_receives(self) -> None:
+        """Wait until this replica receives from its primary.
+
+        Each look is a connection of its own, which wakes the replica's postmaster. Once no receiver came for longer
+        than a commit may wait.
+        """
+        asked = "SELECT 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'"
+        eventually_now(lambda: self.query(asked), f"for {self.folder.name} to receive from its primary")
 
     def reload(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "reload")

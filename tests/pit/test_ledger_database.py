@@ -392,6 +392,7 @@ def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresq
     with servers("primary", "replica") as (primary, replica):
         replica.follow(primary)
         replica.start()
+        replica.until_it_receives()
         confirming(primary, "replica")
         table = TableEvening("t-0")
         with closing(leading(primary.url)) as ledger:
@@ -408,6 +409,7 @@ def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresq
             primary.stop()
             replica_has(replica, count)
             primary.start()
+            replica.until_it_receives()
 
 
 def replica_has(replica: Server, events: int) -> None:
