@@ -19,7 +19,7 @@ from controller.contract.old_events import as_now
 from controller.pit.reference import slips
 from controller.pit.reference.books import HOUSE_RESERVE
 from controller.pit.reference.meters import left_after, share_of
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 
 class MeterAccount(Struct, frozen=True):
@@ -176,7 +176,7 @@ def _counts(db: Store) -> tuple[AwardCount, ...]:
         " sum(CASE step WHEN 'rejected' THEN 0 ELSE cents END), sum(CASE step WHEN 'paid' THEN cents ELSE 0 END)"
         " FROM award GROUP BY spot, tier, meter ORDER BY spot, tier, coalesce(meter, '')"
     )
-    return tuple(AwardCount(*row) for row in rows.fetchall())
+    return tuple(of_row(AwardCount, row) for row in rows.fetchall())
 
 
 def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from controller.contract.canonical import parse_object
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.incoming import RefusedError, in_form
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per table, code and wording
@@ -124,7 +124,7 @@ def room_of(db: Store, table: str) -> str:
 
 def left_out(db: Store) -> list[LeftOut]:
     """The counts of refusals that found no room."""
-    return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
+    return [of_row(LeftOut, row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
 def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:

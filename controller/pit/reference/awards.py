@@ -40,7 +40,7 @@ from controller.pit.reference.meters import split
 from controller.pit.reference.order import Order, award_waits
 from controller.pit.reference.people import both, name, not_two_people, two_people
 from controller.pit.reference.shown import Shown
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 from controller.pit.reference.wins import Wins
 
 SCHEMA = """
@@ -343,7 +343,7 @@ class Awards:
             f" hand FROM award JOIN hand ON hand.number = award.hand WHERE {wanted} ORDER BY award.number",
             values,
         )
-        awards = ((Award(*[*row, max(0, more)]), hand) for *row, more, hand in rows.fetchall())
+        awards = ((of_row(Award, (*row, max(0, more))), hand) for *row, more, hand in rows.fetchall())
         return [
             replace(
                 award,
@@ -428,7 +428,7 @@ class Awards:
         """
         of_epoch = "" if epoch is None else f"{table}/{epoch}/"
         return [
-            AwardStep(*row)
+            of_row(AwardStep, row)
             for row in self._db.execute(
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
@@ -566,7 +566,7 @@ class Awards:
             f" WHERE {wanted} ORDER BY telling.event",
             values,
         )
-        return tuple(Telling(*row) for row in rows)
+        return tuple(of_row(Telling, row) for row in rows)
 
     def _alarms_about(self, hand: int) -> tuple[str, ...]:
         return tuple(what for (what,) in self._db.execute("SELECT what FROM alarm WHERE hand = ?", (hand,)))

@@ -22,7 +22,7 @@ from controller.contract.envelope import Stamp
 from controller.pit.reference import house_rules
 from controller.pit.reference.clock import now_in_ms
 from controller.pit.reference.house_rules import HouseRules
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = """
 CREATE TABLE day ( -- where each gaming day began
@@ -123,12 +123,12 @@ class Days:
 
     def _last(self) -> Begun | None:
         row = self._db.execute("SELECT * FROM day ORDER BY number DESC LIMIT 1").fetchone()
-        return None if row is None else Begun(*row)
+        return None if row is None else of_row(Begun, row)
 
 
 def begun(db: Store) -> list[Begun]:
     """Every day and part of a day, in the order in which they began."""
-    return [Begun(*row) for row in db.execute("SELECT * FROM day ORDER BY number").fetchall()]
+    return [of_row(Begun, row) for row in db.execute("SELECT * FROM day ORDER BY number").fetchall()]
 
 
 def readings(db: Store, day: int) -> dict[str, tuple[int, Fraction]]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from controller import contract
 from controller.basics.errors import TableError
 from controller.pit.reference.people import two_people
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = """
 CREATE TABLE doubt (
@@ -63,7 +63,7 @@ class Doubts:
         rows = self._db.execute(
             "SELECT code, decided_by, witness FROM doubt WHERE award = ? ORDER BY event, code", (award,)
         )
-        return tuple(Doubt(*row) for row in rows.fetchall())
+        return tuple(of_row(Doubt, row) for row in rows.fetchall())
 
     def tell(self, award: int, event: int, codes: Iterable[str]) -> None:
         """The table told these doubts about the award. A doubt that is told again is one doubt."""

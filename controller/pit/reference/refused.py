@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from controller.pit.reference.clock import now_text
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = """
 CREATE TABLE refused (
@@ -72,4 +72,4 @@ class Refused:
     def every(self) -> list[Refusal]:
         """All that was refused, the oldest first."""
         rows = self._db.execute("SELECT at, account, request, code, why, more FROM refused ORDER BY number")
-        return [Refusal(*row) for row in rows.fetchall()]
+        return [of_row(Refusal, row) for row in rows.fetchall()]

@@ -23,7 +23,7 @@ from controller.pit.reference.awards import Awards
 from controller.pit.reference.clock import now_text
 from controller.pit.reference.decisions import Decisions
 from controller.pit.reference.people import name
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = f"""{house_rules.SCHEMA}
 CREATE TABLE slip (
@@ -172,7 +172,7 @@ class Slips:
             slip,
             award,
             convert(as_now(parse_object(bytes(body))), HitTold),
-            tuple(Taken(*row) for row in steps),
+            tuple(of_row(Taken, row) for row in steps),
             house_rules.in_force(self._db),
             before,
             share,

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct, convert
 
 from controller.basics.errors import TableError
+
+_T = TypeVar("_T", bound=Struct)
 
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
 """What values that cannot be reckoned with raise."""
@@ -19,6 +23,15 @@ NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError,
 def marks(values: Collection[object]) -> str:
     """A question mark for each value of a list in a statement. The list must not be empty."""
     return ", ".join("?" * len(values))
+
+
+def of_row(kind: type[_T], row: Sequence[object]) -> _T:
+    """A row as a Struct, whose first fields have the order of the row's columns.
+
+    Raises msgspec.ValidationError, which is NONSENSE, where a value is not of its field's type: for example where a
+    damaged file has no amount.
+    """
+    return convert(dict(zip(kind.__struct_fields__, row, strict=False)), kind)
 
 
 class Rows(Protocol):

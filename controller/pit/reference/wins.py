@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from controller.contract.events import Win
 from controller.pit.reference.clock import next_number, number_text
-from controller.pit.reference.store import Store
+from controller.pit.reference.store import Store, of_row
 
 SCHEMA = """
 CREATE TABLE win ( -- a win as it was told
@@ -65,4 +65,4 @@ class Wins:
         """The first win with a higher number than this; without a number, the last; None where there is none."""
         which = "ORDER BY win.seq DESC" if seq is None else "WHERE win.seq > ? ORDER BY win.seq"
         row = self._db.execute(f"{_WIN} {which} LIMIT 1", () if seq is None else (seq,)).fetchone()
-        return None if row is None else Win(*row)
+        return None if row is None else of_row(Win, row)

@@ -25,7 +25,7 @@ from controller.contract.witnessing import PIT_WITNESS, ShownCheckpoint
 from controller.pit.reference.adoptions import Adoption, Adoptions
 from controller.pit.reference.awards import Awards
 from controller.pit.reference.incoming import RefusedError
-from controller.pit.reference.store import Store, marks
+from controller.pit.reference.store import Store, marks, of_row
 
 SCHEMA = """
 CREATE TABLE cosigned ( -- the checkpoints that the pit cosigned
@@ -131,7 +131,7 @@ class Fork(Struct, frozen=True):
 def forks(db: Store) -> list[Fork]:
     """The notes that no proof joined to a cosigned one when they came, the oldest first."""
     kept = db.execute("SELECT table_id, epoch, cosigned, shown FROM fork ORDER BY number")
-    return [_as_known_now(db, Fork(*row)) for row in kept.fetchall()]
+    return [_as_known_now(db, of_row(Fork, row)) for row in kept.fetchall()]
 
 
 def _as_known_now(db: Store, fork: Fork) -> Fork:
@@ -257,7 +257,7 @@ class Witness:
     def _not_joined(self, table: str, epoch: str) -> list[Fork]:
         its = "SELECT table_id, epoch, cosigned, shown FROM fork WHERE table_id = ? AND epoch = ?"
         kept = self._db.execute(its, (table, epoch)).fetchall()
-        return [fork for fork in (_as_known_now(self._db, Fork(*row)) for row in kept) if not fork.joined]
+        return [fork for fork in (_as_known_now(self._db, of_row(Fork, row)) for row in kept) if not fork.joined]
 
     def set_aside(self, table: str, epoch: str, set_aside_as: str) -> None:
         """The journal's adoption was taken back: what was cosigned is kept under the epoch's other name."""
