@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from controller.contract.pit_words import AwardStep
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
+from controller.pit.reference.store import nonsense_explained
 from controller.pit.reference.terms import Change
 
 
@@ -20,7 +21,7 @@ def meet(ledger: Ledger, table: str, payload: bytes, adopt_new: bool) -> bool:
 
 def unheard_steps(ledger: Ledger, table: str) -> list[AwardStep]:
     """The steps of a table's awards that the table's stream has not told of, in order."""
-    with ledger._db.explained():
+    with nonsense_explained(ledger._db):
         return ledger._awards.unheard(table)
 
 

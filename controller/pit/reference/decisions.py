@@ -99,7 +99,7 @@ class Decisions:
         with nonsense_explained(self._db):
             noted = self._db.execute(_NOTED_BY_AN_UPDATE).fetchone()
         if noted is not None:
-            with self._db.transaction():
+            with nonsense_explained(self._db), self._db.transaction():
                 number, after = noted
                 self._keep(number, after, _UPDATE, None, {"voids_stay": True})
 

@@ -84,7 +84,7 @@ class Ledger:
         with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
-            with self._db.transaction():
+            with nonsense_explained(self._db), self._db.transaction():
                 for table in leaping:
                     self._awards.number_anew(table)
 
@@ -298,13 +298,13 @@ class Ledger:
 
     def ack(self, table: str) -> Ack | None:
         """How far the table's adopted epoch is committed; None where no epoch is adopted."""
-        with self._db.explained():
+        with nonsense_explained(self._db):
             head = self._events.heads((table,)).get(table)
         return None if head is None else Ack.of(head)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
         """How far an epoch is committed, adopted or not."""
-        with self._db.explained():
+        with nonsense_explained(self._db):
             return Ack(epoch, *self._events.last({table: epoch})[table])
 
     def acks(self) -> dict[str, Ack]:
@@ -448,7 +448,7 @@ class Ledger:
 
     def win_after(self, seq: int | None) -> Win | None:
         """The first win with a higher number than this; without a number, the last; None where there is none."""
-        with self._db.explained():
+        with nonsense_explained(self._db):
             return self._awards.wins.after(seq)
 
     def held_ack_time(self) -> int:
@@ -531,7 +531,7 @@ class Ledger:
 
     def next_steps(self, tables: Collection[str]) -> dict[str, AwardStep]:
         """Of each of these tables the first step of its adopted epoch that the table's stream has not told of."""
-        with self._db.explained():
+        with nonsense_explained(self._db):
             waiting = self._awards.waited_for().intersection(tables)
             return {
                 table: step
