@@ -77,6 +77,25 @@ def test_the_tree_is_that_of_the_rows_across_restarts_and_archives(tmp_path: Pat
                     assert is_consistent(old.size, old.root, new.size, new.root, proof)
 
 
+def test_rows_that_no_checkpoint_covered_before_they_went_to_an_archive_are_in_the_next(tmp_path: Path) -> None:
+    """A shoe is archived in the same run of the program in which its last rows came after its last checkpoint."""
+    path = tmp_path / "table.journal"
+    made = entries([fact for number in range(1, 8) for fact in shoe(number, 7)])
+    with _reopened(path) as journal:
+        journal.append(made[:200])
+        said = [_said(journal)]
+        journal.append(made[200:])
+        journal.mark_acked(journal.head_seq)
+        assert archive_all(journal, 0, 20)
+        assert journal.archived_rows > 200
+        said.append(_said(journal))
+    leaves = _leaves(path)
+    assert [(point.size, point.root) for point in said] == [
+        (200, _root(leaves[:200])),
+        (len(made), _root(leaves)),
+    ]
+
+
 def test_a_proof_from_the_middle_of_a_missing_archive_waits_and_a_checkpoint_does_not(tmp_path: Path) -> None:
     path = tmp_path / "table.journal"
     with _reopened(path) as journal:

@@ -476,10 +476,11 @@ class Journal:
                     str(archive.absolute()),
                 ),
             )
-            self._tree_now().grow()
+            edge = self._tree_now().grow()
             self._tree_now().keep_edge(run.last_row)
             self._db.execute("DELETE FROM message WHERE row <= ?", (run.last_row,))
             self._db.execute("DELETE FROM fact WHERE row <= ?", (run.last_row,))
+        self._tree_now().grown_to(edge)
         self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:

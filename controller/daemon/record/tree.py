@@ -49,7 +49,8 @@ class Tree:
         return edge
 
     def grown_to(self, edge: Edge) -> None:
-        """The transaction in which the tree grew to this edge is committed."""
+        """The transaction in which the tree grew to this edge is committed. The tree grows on from there: of rows that
+        are archived before, only the last head is left."""
         self._edge = edge
 
     def keep_edge(self, last_row: int) -> None:
