@@ -323,8 +323,9 @@ def after_hand(table: Table, not_needed: tuple[KnownCard, ...] = ()) -> Stepped:
     if not in_error:
         return table, ()
     begun, made = take_cards_in_error(table, in_error)
-    if isinstance(begun.phase, RoundInPlay):  # the shoe has yet to state the result of the round before
-        begun = replace(begun, awaiting_result=table.awaiting_result)
+    no_round_since = begun.finished == table.finished and table.rules.procedure > 2
+    if table.awaiting_result and (isinstance(begun.phase, RoundInPlay) or no_round_since):
+        begun = replace(begun, awaiting_result=table.awaiting_result)  # the shoe has yet to state that result
     return begun, made
 
 

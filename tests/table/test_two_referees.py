@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from controller.rules.game.cards import DECK, Card
 from controller.table.acts.rounds import OddCardFate, TellOddCard
@@ -170,6 +171,28 @@ def test_another_house_burns_it_or_deals_it(
     assert (table.fault, table.face.phase, table.face.kept) == (None, "wagers_open", len(begins))
     table.lock()
     assert tuple(card for each in table.face.hands for card in each.cards) == begins
+
+
+@pytest.mark.parametrize("drawn_in_error", ["simulated_hand", "burn", "next_card"])
+@pytest.mark.parametrize("more", ["", "CUT"], ids=["shoe goes on", "shoe ends"])
+def test_the_result_of_the_round_in_which_a_card_was_kept_is_compared(drawn_in_error: str, more: str) -> None:
+    """The shoe begins its own round anew with that card, so its result may be of other cards than lie on the felt."""
+    for of in ShoeResult:
+        table = Watched(house(drawn_in_error=drawn_in_error)).open_shoe().draw(more).lock()
+        table.draw("4S TH").believe(KEPT).draw("5D 9C")
+        assert (table.of_type("round")[-1]["outcome"], table.fault) == ("tie", None)
+        table.believe(result(of))
+        raised = "force_quit" if of is ShoeResult.FORCE_QUIT and table.face.simulated else "result_differs"
+        assert table.fault == (None if of is ShoeResult.TIE else raised)
+        if drawn_in_error == "burn" and not more and of in (ShoeResult.PLAYER, ShoeResult.BANKER):
+            assert table.details == {}, "nobody has seen the burned card that the shoe counts into that result"
+        assert table.replayed() == (table.table, None)
+
+
+def test_a_shoe_opened_by_an_earlier_version_goes_on_without_that_comparison() -> None:
+    """What its journal tells must come again in a replay."""
+    table = TableUnderTest(replace(house(drawn_in_error="burn"), procedure=2)).open_shoe().lock()
+    assert table.draw("4S TH").believe(KEPT).draw("5D 9C").believe(result(ShoeResult.PLAYER)).fault is None
 
 
 def test_the_final_rounds_leftover_is_burned_and_the_shoe_is_over_with_too_few_cards() -> None:
