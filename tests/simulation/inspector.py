@@ -1,7 +1,8 @@
 """The pit's books stated in the simulation's own words: what every meter must show by the committed events.
 
 The inspector reads the ledger's file with a connection of its own. It counts itself what the meters take from wagers,
-give to hits and begin again with, in exact fractions of a cent.
+give to hits and begin again with, in exact fractions of a cent. It gives levels to rounds in the order of their locks,
+and each round no less than its table showed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -35,12 +37,15 @@ class _Meter:
 
 @dataclass
 class _Win:
-    """A level that a hand won: what the meter began again with, and the hits that share the level."""
+    """A level that a hand won: what the meter began again with, what the house adds since the hand's table had shown
+    more, and the hits that share both."""
 
     meter: str
     level: int
     from_reserve: int
     from_house: int
+    hand: _Hand
+    added: int = 0
     hits: list[_Due] = field(default_factory=list)
 
 
@@ -65,6 +70,9 @@ class Inspector:
         self._number = 0
         self._wins: dict[tuple[_Hand, str], _Win] = {}
         self._due: dict[str, _Due] = {}  # by hit
+        self._shown: dict[tuple[_Hand, str], int] = {}  # what a hand's table showed of a meter at the lock
+        self._locked_ms: dict[_Hand, int] = {}  # by the pit's clock; of no hand that locked by no word of the pit
+        self._last_ms: Counter[str] = Counter()  # of each table's last lock
         self._stepped: Counter[str] = Counter()
 
     def close(self) -> None:
@@ -113,13 +121,15 @@ class Inspector:
 
     def _rejected(self, due: _Due, win: _Win) -> None:
         """Note a rejection: the hits that are left share the level, if none of them is paid. Otherwise the part goes
-        back on the meter."""
+        back on the meter, and to the house what the house had added."""
         left = [other for other in win.hits if other.step != "rejected"]
         if left and all(other.step != "paid" for other in left):
-            self._share(left, win.level)
+            self._share(left, win.level + win.added)
             return
         meter = self._meters[win.meter]
-        meter.holds += due.cents
+        of_house = min(due.cents, win.added)
+        win.added -= of_house
+        meter.holds += due.cents - of_house
         while meter.wins and all(hit.step == "rejected" for hit in meter.wins[-1].hits):  # it never was won
             undone = meter.wins.pop()
             meter.holds -= undone.from_reserve + undone.from_house
@@ -157,13 +167,16 @@ class Inspector:
                 for name, meter in self._meters.items():
                     meter.holds += cents * self._terms[name].contribution
                     meter.reserve += cents * self._terms[name].reserve
+                if cents and message["told"] is not None:
+                    self._told(hand, message["told"])
             case "hit" if message["progressive"] is None:
                 self._due[message["id"]] = _Due(message["fixed"]["cents"])
             case "hit":
                 won = self._win(hand, message["progressive"]["meter"])
                 self._due[message["id"]] = due = _Due(0, win=won)
                 won.hits.append(due)
-                self._share(won.hits, won.level)
+                self._share(won.hits, won.level + won.added)
+                self._put_in_order(won)
 
     def _win(self, hand: _Hand, name: str) -> _Win:
         if (hand, name) not in self._wins:
@@ -173,6 +186,38 @@ class Inspector:
             from_house = max(0, terms.seed_cents - from_reserve)
             meter.holds += from_reserve + from_house - level
             meter.reserve -= from_reserve
-            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house)
+            added = self._house_adds(hand, name, level)
+            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house, hand, added)
             meter.wins.append(won)
         return self._wins[hand, name]
+
+    def _told(self, hand: _Hand, told: Mapping[str, Any]) -> None:
+        """Note when the hand's wagers were locked, and what its table showed, by the pit's word that it then had."""
+        word, (table, *_) = told["word"], hand
+        ms = round(datetime.fromisoformat(word["at"]).timestamp() * 1000) + told["ago_ms"]
+        self._last_ms[table] = self._locked_ms[hand] = max(ms, self._last_ms[table])  # a table's locks never go back
+        self._shown |= {(hand, name): cents for name, cents in word["meters"].items()}
+
+    def _house_adds(self, hand: _Hand, meter: str, level: int) -> int:
+        """What the house adds to this level, since the hand's table had shown so much more."""
+        return max(0, self._shown.get((hand, meter), 0) - level)
+
+    def _put_in_order(self, won: _Win) -> None:
+        """Give the levels that hands won which locked no earlier than this one to these hands in the order of their
+        locks. A level of which a person has decided on a hit stays as it is."""
+        if won.hand not in self._locked_ms:
+            return
+        free = [
+            win
+            for win in self._meters[won.meter].wins
+            if self._locked_ms.get(win.hand, -1) >= self._locked_ms[won.hand]
+            and all(hit.step == "pending" for hit in win.hits)
+        ]
+        in_order = sorted(((win.hand, win.hits) for win in free), key=lambda each: self._locked_ms[each[0]])
+        for win, (hand, hits) in zip(free, in_order, strict=True):
+            if win.hand != hand:
+                win.hand, win.hits, win.added = hand, hits, self._house_adds(hand, win.meter, win.level)
+                self._wins[hand, win.meter] = win
+                for hit in hits:
+                    hit.win = win
+                self._share(hits, win.level + win.added)
