@@ -6,12 +6,12 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Queue
 
 from controller.bench.far_shoe import FarLine
 
 LOSS = 0.2  # of the copies or lines sent, those that lose a byte
-_LATE_S = 0.03
+_LATE_S, _MOST_LATE = 0.03, 8
 _ANSWERS = (b"\x06", b"\x15")
 
 
@@ -76,11 +76,12 @@ class Lossy(Perfect):
 
 
 class Delayed(Perfect):
-    """A line on which everything comes late, a chunk at a time, while the shoe goes on."""
+    """A line on which everything comes late, a chunk at a time, while the shoe goes on. Of a shoe that is much quicker
+    the line takes no more for now: otherwise an answer would come seconds after the table asked."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
-        self._late: SimpleQueue[bytes] = SimpleQueue()
+        self._late: Queue[bytes] = Queue(_MOST_LATE)
         threading.Thread(target=self._bring, name="late", daemon=True).start()
 
     def write(self, data: bytes) -> None:
