@@ -186,7 +186,7 @@ TABLE_DEFECTS = (
         "if False:",
     ),
     Defect("old levels are fresh", "T22", _LEVELS, "if word.seq < self._seq:", "if False:"),
-    Defect("numbers may leap", "T22", _LEVELS, "if (why := leaps(word, now)) is not None:", "if why := '':"),
+    Defect("numbers may leap", "T22", _LEVELS, "if (why := leaps(word, today)) is not None:", "if why := '':"),
     Defect(
         "the first levels stay",
         "T23",

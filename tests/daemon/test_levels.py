@@ -77,6 +77,17 @@ def test_a_clock_that_is_not_set_knows_no_old_word(levels: Levels) -> None:
     assert any(old_words_again(levels, replace(NOW, synchronised=False)))
 
 
+@pytest.mark.parametrize(("behind_ms", "taken"), [(11 * 3_600_000, True), (DAY_MS, True), (DAY_MS + 1, False)])
+def test_the_pits_clock_tells_a_word_of_another_day_and_makes_no_level_old(
+    levels: Levels, behind_ms: int, taken: bool
+) -> None:
+    reckoned = replace(NOW, at_ms=NOW.at_ms + behind_ms)
+    for number in (7, 8):
+        why = levels.heard(said(number), 0.0, replace(NOW, synchronised=False), by_pit=reckoned)
+        assert (why is None) is taken
+    assert levels.fresh(0.0) is taken
+
+
 @pytest.mark.parametrize(("later_s", "fresh"), [(LIMIT_S - 0.1, True), (LIMIT_S, True), (LIMIT_S + 0.1, False)])
 def test_silence_makes_them_stale(levels: Levels, later_s: float, fresh: bool) -> None:
     levels.heard(said(7), 0.0, NOW)

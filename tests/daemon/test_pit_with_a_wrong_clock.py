@@ -115,6 +115,23 @@ async def test_the_events_of_a_table_reach_a_pit_whose_clock_was_set_back(
         assert clocks.at_rest()
 
 
+async def test_a_pit_whose_clock_is_set_back_within_a_day_stays_well_at_a_table_without_a_set_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clocks = Clocks(monkeypatch, synchronised=False)
+    async with clocks.table(tmp_path) as world:
+        clocks.pit_ahead_ms = DAY_MS // 2
+        await world.do(LockWagers())
+        await eventually(clocks.at_rest)
+        clocks.pit_ahead_ms = 0  # its numbers go on
+        for _ in range(2):
+            world.broker.say_levels()
+            assert (world.runtime.stream.standing().code, world.runtime.stream.fresh()) == ("well", True)
+            await world.deal("KS 2D 9S 3D")
+            await world.do(LockWagers())
+            await eventually(clocks.at_rest)
+
+
 async def test_a_table_that_refuses_the_acks_of_waiting_events_says_that_the_pits_clock_is_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

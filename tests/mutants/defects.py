@@ -295,8 +295,8 @@ MUTANTS = (
         ),
         (
             "controller.daemon.delivery.pit_said",
-            "self._levels.heard(said, now_s, now, ",
-            "self._levels.heard(said, wall._now_ms() / 1000, now, ",
+            "self._levels.heard(said, now_s, own, ",
+            "self._levels.heard(said, wall._now_ms() / 1000, own, ",
         ),
         (
             "controller.daemon.delivery.stream",

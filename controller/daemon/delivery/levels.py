@@ -4,7 +4,9 @@ The pit says the levels every two seconds, each time with a higher number. The b
 it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
 and does not prove that a pit runs.
 
-A message that is old by its own time proves nothing either: somebody may send again what the pit once signed.
+A message that is old by its own time proves nothing either: somebody may send again what the pit once signed. Only a
+table whose clock is set can tell this. The pit's clock, as a table reckons it from an ack, does not tell it: a clock
+that was set back gives words that look old, and its pit may be well.
 """
 
 from __future__ import annotations
@@ -73,23 +75,29 @@ class Levels:
         """The connection is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False
 
-    def heard(self, word: MetersWord, now_s: float, now: Stamp, signature: str = "") -> str | None:
-        """Take the pit's message. Returns why the message is refused; None where it is taken."""
+    def heard(
+        self, word: MetersWord, now_s: float, now: Stamp, signature: str = "", by_pit: Stamp | None = None
+    ) -> str | None:
+        """Take the pit's message. Returns why the message is refused; None where it is taken.
+
+        `now` is by the table's clock. `by_pit` is by the pit's, where only that is known: it tells a word of another
+        day, and no more.
+        """
         before_seq = self._seq
-        why = self._judge(word, now_s, now)
+        why = self._judge(word, now_s, now, by_pit or now)
         if why is None and (self._said is None or self._seq != before_seq):
             self._said = word, signature, now_s
         self.refused = None if why is None else (word, why)
         return why
 
-    def _judge(self, word: MetersWord, now_s: float, now: Stamp) -> str | None:
-        if (why := leaps(word, now)) is not None:
+    def _judge(self, word: MetersWord, now_s: float, now: Stamp, today: Stamp) -> str | None:
+        if (why := leaps(word, today)) is not None:
             return why
         at_ms = moment_ms(word.at)
         assert at_ms is not None, "a word that was read has a moment"
-        if now.synchronised and at_ms < now.at_ms - MOST_AHEAD_MS:
+        if today.synchronised and at_ms < today.at_ms - MOST_AHEAD_MS:
             return f"its time {word.at} is more than a day ago"
-        if self._seq > latest_ms(now) + MOST_LEAP_MS:
+        if self._seq > latest_ms(today) + MOST_LEAP_MS:
             self._seq = 0  # the clock was wrong when that number came, and has been set since
         if word.seq < self._seq:
             return f"its number {word.seq} is below the number {self._seq}, which came before"
@@ -116,7 +124,7 @@ class Levels:
         return ToldMeters(word.seq, word.at, word.win, signature, int(1000 * (now_s - came_s)))
 
     def said_lately(self, word: MetersWord, now: Stamp) -> bool:
-        """Whether the word is no older than levels may be, by its own time.
+        """Whether the word is no older than levels may be, by its own time. `now` is by the table's clock.
 
         Where the table's clock is not set, any word may be new: then only the order of the words tells.
         """

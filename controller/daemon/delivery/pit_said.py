@@ -124,15 +124,15 @@ class PitSaid:
         if said is not None and not self.is_the_pits(self._topics.meters, message):
             return
         malformed = "it is no message of the meters"
-        now_s = clock.monotonic_s()
-        now = self.clock.now(stamp_now(), now_s)
-        why = malformed if said is None else self._levels.heard(said, now_s, now, str(message["signature"]))
+        now_s, own = clock.monotonic_s(), stamp_now()
+        now = self.clock.now(own, now_s)
+        why = malformed if said is None else self._levels.heard(said, now_s, own, str(message["signature"]), now)
         if why is not None or said is None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
             if said is not None and not retained:
                 self._refused_for_its_time("meters", payload, said.at, self._levels.last_at, now)
         elif self.heard.is_news("meters", payload) and not retained:
-            self.heard.meters_old = None if self._levels.said_lately(said, now) else said.at
+            self.heard.meters_old = None if self._levels.said_lately(said, own) else said.at
             if self.heard.meters_old is None:
                 self.heard.word(now_s)
         if why is None and said is not None and said.win is not None and said.win != self._win:

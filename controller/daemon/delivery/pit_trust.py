@@ -109,7 +109,8 @@ class PitClock:
     """The time by which the pit's words are judged: the table's clock, or the pit's where the table's is not set.
 
     The pit's ack of an event tells the pit's time, where nobody can have signed that ack before. With that time a table
-    without a set clock tells old words of the pit from new words, and forgets a time of the pit that was wrong.
+    without a set clock tells words of another day from today's, and forgets a time of the pit that was wrong. It does
+    not tell whether levels are fresh: the times of a pit whose clock was set back stand, while the table reckons on.
     Example: the pit's clock stood ten years ahead for two seconds. The ack of the table's next event tells the right
     time.
     """
