@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
+
+from controller.contract.envelope import Stamp
 
 _MARGIN_S = 0.5
 """So near to its limit, whether the stream is stale is left open."""
@@ -30,12 +33,22 @@ class Verdict:
 
 
 class Hearing:
-    """What one run of a table's program hears. `epoch` is its journal's, and `acked_seq` what is marked there."""
+    """What one run of a table's program hears. `epoch` is its journal's, and `acked_seq` what is marked there.
+
+    `now_s` is a clock that nobody sets, and `stamp` the table's, which may be wrong.
+    """
 
     def __init__(
-        self, now_s: Callable[[], float], epoch: str, acked_seq: int, meters: Collection[str], stale_after_s: float
+        self,
+        now_s: Callable[[], float],
+        stamp: Callable[[], Stamp],
+        epoch: str,
+        acked_seq: int,
+        meters: Collection[str],
+        stale_after_s: float,
     ) -> None:
         self._now_s = now_s
+        self._stamp = stamp
         self._epoch = epoch
         self._meters = set(meters)
         self._stale_after_s = stale_after_s
@@ -45,7 +58,7 @@ class Hearing:
         self._refused = False  # on this connection
         self._levels: list[tuple[int, dict[str, int]]] = []  # the words taken on this connection
         self._level = (0, dict[str, int]())  # the newest word
-        self._news_s: float | None = None  # when a newer word came on a connection that had brought one before
+        self._news_s: float | None = None  # when a newer word that is not old came after another of its connection
         self._sent, self._acked, self._acked_most = acked_seq, acked_seq, acked_seq
         self._waits_since_s: float | None = None
         self._progress_s = 0.0
@@ -80,7 +93,7 @@ class Hearing:
         if kind == "ack" and said["epoch"] == self._epoch:
             self._heard_ack(said["seq"])
         elif kind == "meters" and said["seq"] > 0:
-            self._heard_levels(said["seq"], said["meters"])
+            self._heard_levels(said["seq"], said["at"], said["meters"])
 
     def _heard_ack(self, seq: int) -> None:
         if seq > self._acked:
@@ -90,13 +103,19 @@ class Hearing:
             self._acked_most = seq
             self._waits_since_s = self._now_s() if seq < self._sent else None
 
-    def _heard_levels(self, seq: int, cents: dict[str, int]) -> None:
+    def _heard_levels(self, seq: int, at: str, cents: dict[str, int]) -> None:
         if seq < self._level[0]:
             return
-        if seq > self._level[0] and self._levels:
+        if seq > self._level[0] and self._levels and not self._is_old(at):
             self._news_s = self._now_s()
         self._level = (seq, cents)
         self._levels.append(self._level)
+
+    def _is_old(self, at: str) -> bool:
+        """Whether a word of this time is old by the table's clock. A clock that is not set tells nothing."""
+        now = self._stamp()
+        old_ms = now.at_ms - round(1000 * datetime.fromisoformat(at).timestamp())
+        return now.synchronised and old_ms > 1000 * self._stale_after_s
 
     # What follows.
 

@@ -502,7 +502,9 @@ class LiveTable:
         self.shoe.life += 1
         self._journal = journal
         stale_s = float(config.file.pit.stale_after_s)
-        self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
+        self._hearing = Hearing(
+            self.loop.time, self._house.stamp, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s
+        )
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))
         self._move_plug(self.shoe.cable.in_shoe)
