@@ -679,7 +679,8 @@ PIT_DEFECTS = (
         "            ack = self._acks_due.pop(table)\n",
         "            ack = self._acks_due.pop(table)\n"
         "            for other, before in [*self._acked.items()]:\n"
-        "                wrong = Ack(before.epoch, ack.seq, ack.chain).payload(other, number_text(0), self._key)\n"
+        "                wrong = Ack(before.epoch, ack.seq, ack.chain)\n"
+        "                wrong = wrong.payload(other, self._moments.next(), self._key)\n"
         "                self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n",
     ),
     Defect(
@@ -728,8 +729,8 @@ PIT_DEFECTS = (
         "no table hears of a win",
         "P39",
         _SERVICE,
-        "MetersWord(seq, number_text(seq), levels, win)",
-        "MetersWord(seq, number_text(seq), levels)",
+        "MetersWord(seq, self._moments.of_number(seq), levels, win)",
+        "MetersWord(seq, self._moments.of_number(seq), levels)",
     ),
     Defect(
         "a table that another was before is paid what is left",

@@ -1,4 +1,5 @@
-"""The times of the pit's acks never go back, whatever happens to the clock, the program and the machine."""
+"""The times of the pit's acks and of its words about the meters never go back, whatever happens to the clock, the
+program and the machine."""
 
 from __future__ import annotations
 
@@ -57,17 +58,21 @@ def test_times_follow_the_clock_with_a_write_every_two_seconds(world: World) -> 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_is_set_killed_and_taken_over_within_a_day_no_time_goes_back(world: World, seed: int) -> None:
-    chance, said = random.Random(seed), []
+    chance, said, number = random.Random(seed), list[int](), 0
     for _ in range(200):
-        match chance.randrange(4):
+        match chance.randrange(5):
             case 0:
                 world.now_ms = NOW_MS + chance.randrange(DAY_MS)
             case 1:
                 world.start()
             case 2:
                 world.now_ms += chance.randrange(10_000)
-            case _:
+            case 3:
                 said.append(world.ack_ms())
+            case _:
+                number = clock.next_number(number)
+                said.append(moment_ms(world.moments.of_number(number)) or 0)
+                assert said[-1] >= number
     assert all(before <= after for before, after in pairwise(said))
     assert world.held_ms <= NOW_MS + DAY_MS + 20_000, "no start makes the held time creep"
 

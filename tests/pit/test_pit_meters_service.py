@@ -18,7 +18,9 @@ import jsonschema
 import pytest
 
 from controller.basics.digest import program_digest
+from controller.contract.envelope import Stamp
 from controller.pit.reference.__main__ import main
+from controller.pit.reference.clock import now_in_ms
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.settings import default
 from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
@@ -100,10 +102,15 @@ def test_the_meters_are_said_without_a_change_too_retained_and_numbered_over_a_r
     pit.ended(signal.SIGKILL)
     later = meters(house.far("pit/v1/meters"))
     assert (later["meters"], later["seq"] >= grown["seq"]) == (grown["meters"], True), "the broker retains it"
+    said_ms = now_in_ms() + 600_000  # the clock is set back by ten minutes
+    with sqlite3.connect(house.ledger) as db:
+        db.execute("UPDATE ack_time SET held_ms = ?", (said_ms,))
     house.pit("--settings", settings)
     again = house.far("pit/v1/meters")
     assert meters(again)["seq"] >= later["seq"]
-    assert meters(again)["seq"] > later["seq"]
+    last = meters(again)
+    assert last["seq"] > later["seq"]
+    assert last["at"] > Stamp(said_ms, True).text(), "wins go by the times of these words"
 
 
 def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from controller.contract.events import Win
 from controller.contract.pit_words import MetersWord
 from controller.pit.reference.award import Award
 from controller.pit.reference.awards import Step
-from controller.pit.reference.clock import Moments, number_text
+from controller.pit.reference.clock import Moments
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.ledger import Ledger
 from controller.pit.reference.meters import Terms
@@ -147,7 +147,7 @@ class LedgerPit:
             case "well":
                 seq = next(self._seqs)
                 self._win = self.ledger.win_after(None if self._win is None else self._win.seq) or self._win
-                word = MetersWord(seq, number_text(seq), self.ledger.levels(), self._win)
+                word = MetersWord(seq, self._moments.of_number(seq), self.ledger.levels(), self._win)
                 self._levels_said.append(word.payload(KEY))
                 self.say(None, "meters", self._levels_said[-1], True)
             case "stuck":

@@ -44,10 +44,11 @@ def number_text(number: int) -> str:
 
 
 class Moments:
-    """Times of the pit's acks. A table believes acks only in order, so these times never go back.
+    """Times of the pit's acks and of its words about the meters, which never go back. A table believes acks only in
+    order, and wins go by the order of the locks, which are counted from the words about the meters.
 
     They do not go back where the clock is set back, where the pit starts again, nor where the pit of another machine
-    takes over. For that the ledger holds a time that no ack has passed. That time is two seconds ahead, so that a
+    takes over. For that the ledger holds a time that none of them has passed. That time is two seconds ahead, so that a
     stream of acks needs a write every two seconds. Example: the ledger holds 20:00:02, and at 20:00:01 a machine takes
     over whose clock says 19:59:41. That machine's acks say 20:00:02 until its clock is past that time.
 
@@ -87,6 +88,11 @@ class Moments:
             return at
         self._last_ms += 1
         return self.next()
+
+    def of_number(self, number: int) -> str:
+        """The time of a word about the meters that has this number: as `later`, and not before the number's own."""
+        self.heard(number)
+        return self.later()
 
     def behind(self) -> tuple[str, str, int] | None:
         """The clock's time, a later time that the pit has said, and the seconds between them; None if below a second.

@@ -41,7 +41,7 @@ from controller.contract.topics import Topics
 from controller.contract.wire.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.contract.wire.mqtt_tls import TlsFiles, client_context
 from controller.pit.reference.alarm_limit import AlarmLimit
-from controller.pit.reference.clock import Moments, number_text
+from controller.pit.reference.clock import Moments
 from controller.pit.reference.committed import Ack
 from controller.pit.reference.cosigning import Cosigning
 from controller.pit.reference.incoming import RefusedError, refused_unread
@@ -465,7 +465,7 @@ class Pit:
         if seq is None:
             self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
             seq = next(self._meters_seqs)
-        payload = MetersWord(seq, number_text(seq), levels, win).payload(self._key)
+        payload = MetersWord(seq, self._moments.of_number(seq), levels, win).payload(self._key)
         self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
         self._meters_said, self._win = (levels, now_s), win
 
