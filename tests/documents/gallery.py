@@ -34,6 +34,7 @@ WINNING = {"two_perfect_pairs": "9D 4S 9D 4S", "personal_vs_personal": "KC KC 9C
 
 _TIED, _TIED_BY_ROLES = "9S 9H KD KC", "9S KD 9H KC"
 LEVELS = (1_234_567_890, 2_345_612, 123_400)
+_BEGUN_ANEW = 100_000  # in cents: what a meter shows once it was won
 _ROUNDS = 46
 _SEAT_ROUNDS = 12
 
@@ -106,8 +107,10 @@ def told(rules: TableRules, state: str, seed: int) -> dict[str, Any]:
         spot, row = won
         of = (face.shoe or 1, face.round or 1, spot, 4)
         face = but(face, hits=(PublicHit(*of, row.award or "", row.meter, "1:1", LEVELS[0], "pending", LEVELS[0]),))
-    meters = parts(table)["meters"]["cents"]
-    return parts(table, dict(zip(meters, cycle(LEVELS), strict=False)), face)
+    cents = dict(zip(parts(table)["meters"]["cents"], cycle(LEVELS), strict=False))
+    if won is not None:
+        cents[won[1].meter or ""] = _BEGUN_ANEW
+    return parts(table, cents, face)
 
 
 def _progressive(rules: TableRules) -> tuple[str, Row] | None:

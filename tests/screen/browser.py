@@ -70,6 +70,11 @@ for (const [each, box] of boxes) {
   const head = each.closest('h3'), edge = head?.parentElement.getBoundingClientRect();
   if (head && box.right > edge.right + 0.05) unfit.push(`past its box: ${head.textContent.trim()}`);
 }
+for (const board of document.querySelectorAll('.pay')) {
+  const end = board.parentElement.getBoundingClientRect().bottom;
+  if (board.checkVisibility() && board.getBoundingClientRect().bottom > end + 0.5)
+    unfit.push(`a board is cut off: ${board.textContent.trim().slice(0, 30)}`);
+}
 for (const card of document.querySelectorAll('.card')) {
   const box = card.getBoundingClientRect(), edge = card.closest('.zone, .seat-hand').getBoundingClientRect();
   if (box.left < edge.left || box.right > edge.right || box.top < edge.top || box.bottom > edge.bottom)

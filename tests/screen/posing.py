@@ -68,8 +68,16 @@ def parts(table: TableUnderTest, cents: dict[str, int] | None = None, face: Publ
         "shoe": shoe_view(rounds),
         "hand": hand_view(said, status),
         "meters": meters_view(said, status),
-        "day": {"rounds": 1340, "player": 596, "banker": 618, "tie": 126},
+        "day": _day(rounds),
     }
+
+
+def _day(shoe: Rounds) -> dict[str, int]:
+    """The day's counts: those of the shoes before, and of this one."""
+    outcomes = [each.outcome for each in shoe.hands if not each.simulated]
+    before = {"player": 596, "banker": 618, "tie": 126}
+    counts = {outcome: count + outcomes.count(outcome) for outcome, count in before.items()}
+    return {"rounds": sum(counts.values()), **counts}
 
 
 class Page:

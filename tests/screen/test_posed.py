@@ -127,6 +127,10 @@ def test_all_of_a_house_is_on_its_page(page: Page, house: str) -> None:
         ("grand_fortune", "hit", "monitor", ("km",)),
         ("royal9", "hit", "portrait", ("km", "en")),
         ("lucky9", "stopped after a round", "portrait", SIDE_BY_SIDE),
+        ("lucky9", "over", "small", ("km",)),
+        ("pairs", "over", "panel", ("vi", "en")),
+        ("sugarhouse", "over", "small", ("km",)),
+        ("even_draw", "stopped", "monitor", ("km", "en")),
     ],
 )
 def test_no_ink_is_cut_nor_under_other_ink(
@@ -140,6 +144,22 @@ def test_no_ink_is_cut_nor_under_other_ink(
     page.speak(*languages)
     page.pose(shown)
     assert page.browser.unfit() == []
+
+
+_EMPTY = """(() => { const bottom = (each) => each.getBoundingClientRect().bottom;
+  const boards = Math.max(...[...document.querySelectorAll('.pay')].map(bottom));
+  return (document.getElementById('roads').getBoundingClientRect().top - boards) / innerHeight; })()"""
+
+
+def test_an_upright_house_without_meters_gives_the_hands_what_its_pay_table_leaves(page: Page) -> None:
+    """Found in pictures: a band below the pay table was empty, and the totals were small."""
+    page.browser.size("portrait")
+    for house in ("pairs", "even_draw", "sugarhouse"):
+        page.load()
+        page.speak("km", "en")
+        page.pose(posed(load(TABLES / f"{house}.toml").rules, "over", 7))
+        assert 0 < page.browser.read(_EMPTY) < 0.02, house
+        assert page.browser.unfit() == []
 
 
 _CARDS = """[...document.querySelectorAll('.zone')].map(zone => {
@@ -406,6 +426,8 @@ def test_the_checkpoints_code_covers_nothing_of_the_page(page: Page) -> None:
     told.append(natural)
     roles, _ = dealt(BACCARAT_ROYAL, 7, 2)
     told.append(parts(roles) | {"checkpoint": code})
+    page.load()
+    page.speak("vi", "en")  # the widest name of a dealer
     for size in ("monitor", "portrait", "panel"):
         page.browser.size(size)
         for each in told:

@@ -365,6 +365,18 @@ def test_the_rules_page_has_every_row_of_every_bet(path: Path) -> None:
     assert len(lines) == sum(len(bet.rows) for bet in sign.bets if bet.spot not in twins)
 
 
+def test_a_pair_bets_name_says_all_that_the_tables_screen_tells_of_it() -> None:
+    """Found in pictures: "Player Pair: Player: pair"."""
+    bets = placard_of(load(TABLES / "pairs.toml").rules).bets
+    told = [
+        [line["when"]["en"] for board in boards(bets, at_length=long) for line in board["lines"]]
+        for long in (False, True)
+    ]
+    assert "Player Pair" in told[False]
+    assert "Perfect Pair: either hand: pair, one suit" in told[False]
+    assert "Player Pair: Player: pair" in told[True]
+
+
 def test_the_page_tells_which_bets_are_made_beside_another() -> None:
     royal9, lucky9, pairs = (placard_of(load(TABLES / f"{name}.toml").rules) for name in ("royal9", "lucky9", "pairs"))
     page = unescape(rules_page(royal9, LANGUAGES))

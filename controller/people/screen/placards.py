@@ -181,6 +181,9 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
         if row.result == "push" and row.when == {"winner": ["tie"]} and not at_length:
             continue  # the rules page says this
         name = _name("spot", spot)
+        says_all = row.when == {spot.removesuffix("_pair"): {"pair": True}} and not row.words  # "Player Pair"
+        if exceptional and says_all and not at_length:
+            exceptional = False
         if exceptional and row.when.get("winner") == [spot] and not row.words:
             name = _row_words(row, "", at_length)  # "Banker wins, total 6" says whose bet it is
         elif exceptional:

@@ -305,6 +305,8 @@ function fit() {
   const boards = [...document.querySelectorAll(".pay")];
   if (!boards.length) return;
   for (const board of boards) board.classList.remove("turned");
+  $("pays").classList.remove("roomy");
+  document.body.style.removeProperty("--pays-need");
   const turn = page.dataset.turn;
   const whole = (sizes, wide) => {
     document.body.classList.toggle("wide-pays", wide);
@@ -318,10 +320,23 @@ function fit() {
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
   $("pays").style.setProperty("--fit", best.size.toFixed(2));
+  // Where there is room, lines stand further apart. Where one sheet needs less than its place, the hands have the rest.
+  $("pays").classList.add("roomy");
+  if (needed(boards, best.sheets) > $("pays").clientHeight) $("pays").classList.remove("roomy");
+  if (best.sheets.length === 1) document.body.style.setProperty("--pays-need", `${Math.ceil(needed(boards, best.sheets))}px`);
   page.dataset.turn = turn;
   sheets = best.sheets;
   turnSheet();
   if (known.shoe && document.body.classList.contains("wide-pays") !== wasWide) drawShoe(); // its roads have another width
+}
+
+function needed(boards, made) {
+  // The height that the largest sheet needs, in whichever language.
+  const { top } = $("pays").getBoundingClientRect(), gap = parseFloat(getComputedStyle($("pays")).rowGap) || 0;
+  const box = (board) => board.getBoundingClientRect();
+  const high = (sheet) => made.length === 1 ? Math.max(...boards.map((board) => box(board).bottom)) - top
+    : sheet.reduce((sum, board) => sum + box(board).height + gap, -gap);
+  return Math.max(...[...languages.keys()].map((each) => { page.dataset.turn = each; return Math.max(...made.map(high)); }));
 }
 
 function spread(boards, size) {
