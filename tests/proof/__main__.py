@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -26,6 +27,8 @@ def main() -> int:
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="run this part alone; if it stands, once more")
     parser.add_argument("--page", action="store_true", help="run nothing: say in the page what stands now")
     asked = parser.parse_args()
+    # A shell's job in the background ignores Ctrl-C, and so would all that the tests start and end by it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     now = version()
     page = read()
     rooms = [] if asked.page else due(page, now, asked.part)
