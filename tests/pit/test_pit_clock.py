@@ -113,6 +113,18 @@ def test_a_clock_that_stands_behind_is_told_once_for_each_time_said(world: World
     assert world.moments.behind() == ("2026-01-01T00:00:05.000Z", "2026-01-01T00:00:10.000Z", 5)
 
 
+def test_words_that_are_said_while_the_clock_stands_behind_do_not_tell_it_again(world: World) -> None:
+    number = clock.next_number(0)
+    world.moments.of_number(number)
+    world.now_ms -= 5_000
+    told = []
+    for _ in range(3):
+        number = clock.next_number(number)
+        world.moments.of_number(number)
+        told.append(world.moments.behind() is not None)
+    assert told == [True, False, False]
+
+
 def test_a_start_soon_after_the_last_ack_is_no_clock_behind(world: World) -> None:
     world.ack_ms()
     world.start()

@@ -91,8 +91,11 @@ class Moments:
 
     def of_number(self, number: int) -> str:
         """The time of a word about the meters that has this number: as `later`, and not before the number's own."""
-        self.heard(number)
-        return self.later()
+        at = self.later()
+        if self._last_ms < number <= highest_number():
+            self._last_ms = number
+            at = self.next()
+        return at
 
     def behind(self) -> tuple[str, str, int] | None:
         """The clock's time, a later time that the pit has said, and the seconds between them; None if below a second.
