@@ -176,14 +176,17 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
     """The lines of a bet with few rows: its name before each row. What every reader knows is left out. In short, the
     rule is before its exceptions; at length, the first line that fits decides."""
     spot = bet.spot
-    rows = [(row, any(said != [spot] for said in row.when.values())) for row in bet.rows]
+    named = {spot.removesuffix("_pair"): {"pair": True}}  # the condition that "Player Pair" tells
+
+    def exceptional_in(row: PlacardRow) -> bool:
+        told_by_name = row.when == named and not row.words and not at_length
+        return not told_by_name and any(said != [spot] for said in row.when.values())
+
+    rows = [(row, exceptional_in(row)) for row in bet.rows]
     for row, exceptional in rows if at_length else sorted(rows, key=itemgetter(1)):
         if row.result == "push" and row.when == {"winner": ["tie"]} and not at_length:
             continue  # the rules page says this
         name = _name("spot", spot)
-        says_all = row.when == {spot.removesuffix("_pair"): {"pair": True}} and not row.words  # "Player Pair"
-        if exceptional and says_all and not at_length:
-            exceptional = False
         if exceptional and row.when.get("winner") == [spot] and not row.words:
             name = _row_words(row, "", at_length)  # "Banker wins, total 6" says whose bet it is
         elif exceptional:
