@@ -72,6 +72,13 @@ def _note(name: str) -> str:
     return f"lambda number: __import__('pathlib').Path({name!r}).write_text(str(number)) and None"
 
 
+def _times_of_acks_alone(moments: str) -> tuple[str, str, str, str]:
+    """Two texts of the service, and what stands in the place of each: acks have their times of this Python code, and no
+    longer of what gives the meters' words theirs."""
+    made, acks = "        self._moments = Moments(", "ack.payload(table, self._moments.next()"
+    return made, f"        self._of_acks = {moments}\n{made}", acks, acks.replace("_moments", "_of_acks")
+
+
 def acks_ahead(by_s: float) -> tuple[str, str]:
     """A text of the service, and the text in its place that acknowledges each event so long before its commit."""
     commits = "            self._commit(events)\n"
@@ -316,20 +323,14 @@ PIT_DEFECTS = (
     Defect(
         "the time of acks is the clock's at a start",
         "P21",
-        _CLOCK,
-        "self._last_ms = self._held_ms = held_ms",
-        "self._last_ms = self._held_ms = 0",
-        "self._last_ms = max(self._last_ms, at_ms)",
-        "pass",
+        _SERVICE,
+        *_times_of_acks_alone("Moments(0, lambda held_ms: None)"),
     ),
     Defect(
         "the time of acks is kept on the machine and not in the ledger",
         "P21",
         _SERVICE,
-        "Moments(ledger.held_ack_time(), ledger.hold_ack_time)",
-        f"Moments({_noted('ack_time')}, {_note('ack_time')})",
-        "self._moments.heard(at_ms)",
-        "pass",
+        *_times_of_acks_alone(f"Moments({_noted('ack_time')}, {_note('ack_time')})"),
     ),
     Defect("the meters come late", "P22", _SERVICE, "_METERS_AT_LEAST_EVERY_S = 1.5", "_METERS_AT_LEAST_EVERY_S = 4.0"),
     Defect(
