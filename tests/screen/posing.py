@@ -76,8 +76,7 @@ def _day(shoe: Rounds) -> dict[str, int]:
     """The day's counts: those of the shoes before, and of this one."""
     outcomes = [each.outcome for each in shoe.hands if not each.simulated]
     before = {"player": 596, "banker": 618, "tie": 126}
-    counts = {outcome: count + outcomes.count(outcome) for outcome, count in before.items()}
-    return {"rounds": sum(counts.values()), **counts}
+    return {outcome: count + outcomes.count(outcome) for outcome, count in before.items()}
 
 
 class Page:

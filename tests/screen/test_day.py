@@ -63,4 +63,4 @@ def test_a_round_of_the_day_before_that_is_corrected_today_is_no_round_of_today(
 
 
 def test_a_day_that_nobody_tells_has_no_rounds_yet() -> None:
-    assert Day(Path("/nowhere"), "06:00").view() == {"rounds": 0}
+    assert Day(Path("/nowhere"), "06:00").view() == {}

@@ -344,6 +344,24 @@ def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
     assert long.index(exception) < long.index(rule)
 
 
+def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> None:
+    """Found in pictures by strangers: nothing said that a tie pushes, a commission that is owed read as one that is
+    taken off the pay, a lone Tie as good from the side bets' minimum, and Lucky 9 Bonus as a bet on one's own cards."""
+    harbour, kansas, royal = (placard_view(placard_of(load(TABLES / name).rules)) for name in _BACCARATS)
+    for view in (harbour, kansas, royal):
+        pays = {line["when"]["en"]: line["pays"]["en"] for line in view["pays"][0]["lines"]}
+        assert pays["Player, Banker: tie"] == "push"
+        assert pays["Banker"] == ("1:1 less 5%" if view is royal else "1:1, 5% owed")
+        limits = {line["label"]["en"]: line["text"]["en"] for line in view["limits"]}
+        assert limits.get("Tie alone: at least") == ("$15" if view is harbour else None)
+    nine = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
+    assert nine["pays"][-1]["title"]["en"] == "Lucky 9 Bonus, with the dealer's up card"
+    assert all("tie" not in line["when"]["en"] for line in nine["pays"][0]["lines"])
+
+
+_BACCARATS = ("sugarhouse.toml", "kansas_star.toml", "royal9.toml")
+
+
 def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() -> None:
     sign = placard_of(load(TABLES / "royal9.toml").rules)
     page = unescape(rules_page(sign, LANGUAGES))
@@ -659,7 +677,7 @@ def test_of_two_hits_of_a_seat_the_one_that_waits_is_told() -> None:
     rules, _, status = told(table)
     (hit,) = status.face.hits
     status = but(status, face={"hits": (but(hit, step="paid"), but(hit, step="pending"))})
-    assert hand_view(rules, status)["seats"][2]["says"]["en"] == "hit: waits for a person"
+    assert hand_view(rules, status)["seats"][2]["says"]["en"] == "hit: to be verified"
 
 
 def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:
@@ -695,7 +713,7 @@ def test_a_closed_bet_is_named_and_its_lines_are_marked() -> None:
     assert one["waits"]["en"] == "Tie. Place your wagers"
     assert (every["marks"], every["waits"]["en"]) == ([], "Tie. No more wagers in this shoe")
     short, dragon = placard_view(placard_of(of_bets))["pays"]
-    assert [line["spots"] for line in short["lines"]] == [["player"], ["banker"], ["tie"]]
+    assert [line["spots"] for line in short["lines"]] == [["player"], ["banker"], ["tie"], ["player", "banker"]]
     assert dragon["spots"] == ["dragon_player", "dragon_banker"]
 
 

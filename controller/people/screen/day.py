@@ -62,5 +62,5 @@ class Day:
             self._last_seq = events[-1]["seq"]
 
     def view(self) -> dict[str, int]:
-        """How many rounds the day has had, and how many each side won."""
-        return {"rounds": len(self._outcomes), **Counter(self._outcomes.values())}
+        """How many rounds of the day each side won, and how many were ties."""
+        return dict(Counter(self._outcomes.values()))

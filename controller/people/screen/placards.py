@@ -101,6 +101,8 @@ def _limits(placard: Placard) -> list[dict[str, Any]]:
             told.append((_name("spot", bet.spot), _range(*ends)))
         if spots := [_name("spot", bet.spot) for bet in of_kind if bet not in own and bet not in priced]:
             told.append((joined(spots, "list") if kind == "circle" else say("limit", kind), _range(least, most)))
+    if limits.tie_only_meets_minimum and any(bet.spot == "tie" for bet in placard.bets):
+        told.append((say("limit", "tie_alone"), short(limits.circle_minimum_cents)))
     told += [(_name("spot", bet.spot), short(bet.price_cents or 0)) for bet in priced]
     capped = ((bet.spot, bet.pays_at_most_cents) for bet in placard.bets)
     told += [(say("limit", "pays_at_most", bet=_name("spot", spot)), short(most)) for spot, most in capped if most]
@@ -138,13 +140,16 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
     as Dragon Bonus on either hand, share a table. `meters`: it alone tells what wins a meter. `at_length`: for a page
     with room, and not for the table's screen."""
     few = [bet for bet in bets if len(bet.rows) <= _SHORT]
-    if lines := [line for bet in few for line in _short_lines(bet, at_length)]:
+    lines = [line for bet in few for line in _short_lines(bet, at_length)]
+    if lines := lines if at_length else [*lines, *_pushed_by_ties(few)]:
         yield {"title": say("label", "pays"), "lines": lines, "meters": any(map(_tells_of_a_meter, few))}
     shown: list[object] = []
     for bet in bets:
         if len(bet.rows) <= _SHORT or bet.rows in shown:
             continue
         title, own_side = bet_name(bets, bet.spot), ""
+        if all("with_up_card" in row.when for row in bet.rows):
+            title = joined([title, say("label", "with_up_card")], "comma")
         if (twin := _twin(bet, bets)) is not None:
             shown.append(twin.rows)
             own_side = bet.spot.rpartition("_")[2]
@@ -184,14 +189,27 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
 
     rows = [(row, exceptional_in(row)) for row in bet.rows]
     for row, exceptional in rows if at_length else sorted(rows, key=itemgetter(1)):
-        if row.result == "push" and row.when == {"winner": ["tie"]} and not at_length:
-            continue  # the rules page says this
+        if _tie_pushes(row) and not at_length:
+            continue  # one line says this of all such bets
         name = _name("spot", spot)
         if exceptional and row.when.get("winner") == [spot] and not row.words:
             name = _row_words(row, "", at_length)  # "Banker wins, total 6" says whose bet it is
         elif exceptional:
             name = joined([name, _row_words(row, spot, at_length)], "colon")
         yield {"when": name, "pays": _row_pays(row), "spots": [spot]}
+
+
+def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
+    """One line for all bets that a tie gives back: `Player, Banker: tie`."""
+    if spots := [bet.spot for bet in bets if any(map(_tie_pushes, bet.rows))]:
+        names = joined([_name("spot", spot) for spot in spots], "list")
+        tied = joined([names, say("when", "winner_tie")], "colon")
+        yield {"when": tied, "pays": say("pays", "push"), "spots": spots}
+
+
+def _tie_pushes(row: PlacardRow) -> bool:
+    """Whether the row says that a tie gives the wager back, as on Player and Banker."""
+    return row.result == "push" and row.when == {"winner": ["tie"]} and not row.words
 
 
 def _other_side(value: Any) -> Any:
@@ -229,7 +247,8 @@ def _row_pays(row: PlacardRow) -> Text:
     commission = row.commission_taken or row.commission_owed
     if commission is None:
         return same(row.pays or "")
-    return say("pays", "commission", ratio=row.pays or "", percent=_percent(commission).rstrip("%"))
+    taken = "commission" if row.commission_taken else "commission_owed"
+    return say("pays", taken, ratio=row.pays or "", percent=_percent(commission).rstrip("%"))
 
 
 def _percent(ratio: str) -> str:

@@ -305,7 +305,6 @@ function fit() {
   const boards = [...document.querySelectorAll(".pay")];
   if (!boards.length) return;
   for (const board of boards) board.classList.remove("turned");
-  $("pays").classList.remove("roomy");
   document.body.style.removeProperty("--pays-need");
   const turn = page.dataset.turn;
   const whole = (sizes, wide) => {
@@ -320,23 +319,18 @@ function fit() {
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
   $("pays").style.setProperty("--fit", best.size.toFixed(2));
-  // Where there is room, lines stand further apart. Where one sheet needs less than its place, the hands have the rest.
-  $("pays").classList.add("roomy");
-  if (needed(boards, best.sheets) > $("pays").clientHeight) $("pays").classList.remove("roomy");
-  if (best.sheets.length === 1) document.body.style.setProperty("--pays-need", `${Math.ceil(needed(boards, best.sheets))}px`);
+  // Where one sheet needs less than its place, the hands have the rest.
+  if (best.sheets.length === 1) document.body.style.setProperty("--pays-need", `${Math.ceil(needed(boards))}px`);
   page.dataset.turn = turn;
   sheets = best.sheets;
   turnSheet();
   if (known.shoe && document.body.classList.contains("wide-pays") !== wasWide) drawShoe(); // its roads have another width
 }
 
-function needed(boards, made) {
-  // The height that the largest sheet needs, in whichever language.
-  const { top } = $("pays").getBoundingClientRect(), gap = parseFloat(getComputedStyle($("pays")).rowGap) || 0;
-  const box = (board) => board.getBoundingClientRect();
-  const high = (sheet) => made.length === 1 ? Math.max(...boards.map((board) => box(board).bottom)) - top
-    : sheet.reduce((sum, board) => sum + box(board).height + gap, -gap);
-  return Math.max(...[...languages.keys()].map((each) => { page.dataset.turn = each; return Math.max(...made.map(high)); }));
+function needed(boards) {
+  // The height that the boards need together, in whichever language.
+  const { top } = $("pays").getBoundingClientRect();
+  return Math.max(...[...languages.keys()].map((each) => { page.dataset.turn = each; return lowest(boards) - top; }));
 }
 
 function spread(boards, size) {
@@ -350,7 +344,7 @@ function spread(boards, size) {
   for (const each of languages.keys()) {
     page.dataset.turn = each;
     for (const board of boards) high.set(board, Math.max(high.get(board) ?? 0, board.getBoundingClientRect().height));
-    over ||= $("pays").scrollHeight > room + 1;
+    over ||= lowest(boards) > $("pays").getBoundingClientRect().bottom;
     if (rows.some((row) => row.scrollWidth > row.clientWidth)) return {};
     wraps = Math.max(wraps, rows.filter((row) => row.offsetHeight > 1.5 * parseFloat(getComputedStyle(row).lineHeight)).length);
   }
@@ -367,6 +361,8 @@ function spread(boards, size) {
   }
   return { sheets: made, wraps };
 }
+
+const lowest = (boards) => Math.max(...boards.map((board) => board.getBoundingClientRect().bottom));
 
 function turnSheet() {
   const now = sheets[Math.floor(turns / 2) % sheets.length];
@@ -499,8 +495,7 @@ function drawShoe() {
 function drawDay() {
   $("day").hidden = !known.day;
   for (const where of known.day ? $("day").querySelectorAll("b") : []) {
-    const { day } = where.dataset;
-    where.textContent = `${known.placard.marks[day] ? letter(day) : ""} ${known.day[day] ?? 0}`;
+    where.textContent = `${letter(where.dataset.day)} ${known.day[where.dataset.day] ?? 0}`;
   }
 }
 
