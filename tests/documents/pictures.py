@@ -39,6 +39,8 @@ _AS_IN_THE_PICTURE = (
     " document.body.innerText.includes(each))"
 )
 
+_DAYS_ROUNDS = "Object.values(known.day).reduce((sum, won) => sum + won, 0)"
+
 _LAST_PART = "seconds"
 """The picture of the technician's page ends below the row of parts that this plot is in."""
 
@@ -82,7 +84,7 @@ def main() -> None:
                 browser.until(_AS_IN_THE_PICTURE)
             else:
                 people.wait()
-                browser.until("known.placard.seat_hands || known.day?.rounds === known.shoe.counts.rounds")
+                browser.until(f"known.placard.seat_hands || known.day && {_DAYS_ROUNDS} === known.shoe.counts.rounds")
                 browser.until(f"document.getElementById('hit').hidden === {str(name != 'screen-hit').lower()}")
                 browser.run("document.documentElement.dataset.turn = 0")
             browser.small_picture(name, _LAST_PART if technicians else None)
