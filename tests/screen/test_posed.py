@@ -223,6 +223,16 @@ def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
             ], size
 
 
+def test_a_tie_that_pushes_is_told_where_there_is_room_for_readable_letters(page: Page) -> None:
+    """The pay table of Grand Fortune is the longest. There the rules page alone says so, rather than small letters."""
+    page.browser.size("monitor")
+    for house, language, told in (("sugarhouse", "en", True), ("grand_fortune", "pt", False)):
+        page.speak(language)
+        page.pose(parts(TableUnderTest(load(TABLES / f"{house}.toml").rules)))
+        assert page.browser.read("document.querySelector('.spare').checkVisibility()") is told, house
+        assert page.browser.unfit() == [], house
+
+
 _FRAMES = """const now = performance.now();
 window.frames_ = [];
 performance.now = () => now;

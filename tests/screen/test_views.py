@@ -350,7 +350,7 @@ def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> 
     harbour, kansas, royal = (placard_view(placard_of(load(TABLES / name).rules)) for name in _BACCARATS)
     for view in (harbour, kansas, royal):
         pays = {line["when"]["en"]: line["pays"]["en"] for line in view["pays"][0]["lines"]}
-        assert pays["Player, Banker: tie"] == "push"
+        assert pays["P, B: tie"] == "push"
         assert pays["Banker"] == ("1:1 less 5%" if view is royal else "1:1, 5% owed")
         limits = {line["label"]["en"]: line["text"]["en"] for line in view["limits"]}
         assert limits.get("Tie alone: at least") == ("$15" if view is harbour else None)

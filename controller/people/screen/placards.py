@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -140,8 +141,10 @@ def boards(bets: Sequence[PlacardBet], *, at_length: bool = False) -> Iterator[d
     as Dragon Bonus on either hand, share a table. `meters`: it alone tells what wins a meter. `at_length`: for a page
     with room, and not for the table's screen."""
     few = [bet for bet in bets if len(bet.rows) <= _SHORT]
-    lines = [line for bet in few for line in _short_lines(bet, at_length)]
-    if lines := lines if at_length else [*lines, *_pushed_by_ties(few)]:
+    of_bets = {bet.spot: [*_short_lines(bet, at_length)] for bet in few}
+    if not at_length:
+        of_bets.setdefault("tie", []).extend(_pushed_by_ties(few))
+    if lines := [*chain.from_iterable(of_bets.values())]:
         yield {"title": say("label", "pays"), "lines": lines, "meters": any(map(_tells_of_a_meter, few))}
     shown: list[object] = []
     for bet in bets:
@@ -200,11 +203,12 @@ def _short_lines(bet: PlacardBet, at_length: bool) -> Iterator[dict[str, Any]]:
 
 
 def _pushed_by_ties(bets: Iterable[PlacardBet]) -> Iterator[dict[str, Any]]:
-    """One line for all bets that a tie gives back: `Player, Banker: tie`."""
+    """One line for all bets that a tie gives back, named as on the roads: `P, B: tie`. Where the page has no room for
+    that line, only the rules page says so."""
     if spots := [bet.spot for bet in bets if any(map(_tie_pushes, bet.rows))]:
-        names = joined([_name("spot", spot) for spot in spots], "list")
-        tied = joined([names, say("when", "winner_tie")], "colon")
-        yield {"when": tied, "pays": say("pays", "push"), "spots": spots}
+        names = [say("mark", spot) if knows("mark", spot) else _name("spot", spot) for spot in spots]
+        tied = joined([joined(names, "list"), say("when", "winner_tie")], "colon")
+        yield {"when": tied, "pays": say("pays", "push"), "spots": spots, "spare": True}
 
 
 def _tie_pushes(row: PlacardRow) -> bool:

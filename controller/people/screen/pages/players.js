@@ -307,15 +307,18 @@ function fit() {
   for (const board of boards) board.classList.remove("turned");
   document.body.style.removeProperty("--pays-need");
   const turn = page.dataset.turn;
-  const whole = (sizes, wide) => {
+  const whole = (sizes, wide, kind) => {
     document.body.classList.toggle("wide-pays", wide);
+    $("pays").className = kind;
     return sizes.map((size) => ({ size, ...spread(boards, size) })).filter((each) => each.sheets);
   };
   const worth = ({ size, wraps, sheets: made }) => size - WRAP * wraps - made.length;
   const wasWide = document.body.classList.contains("wide-pays");
-  let fitting = whole(READABLE, false);
-  if (!fitting.length) fitting = whole(READABLE, true);
-  if (!fitting.length) fitting = whole(SMALL, true);
+  let fitting = []; // "roomy": Khmer's lines stand further apart; "brief": without what the rules page says too
+  for (const kind of ["roomy", "", "brief"]) for (const wide of [false, true]) {
+    if (!fitting.length) fitting = whole(READABLE, wide, kind);
+  }
+  if (!fitting.length) fitting = whole(SMALL, true, "brief");
   if (!fitting.length) fitting = [{ size: SMALL.at(-1), wraps: 0, sheets: [boards] }];
   const best = fitting.reduce((one, other) => (worth(other) > worth(one) ? other : one));
   $("pays").style.setProperty("--fit", best.size.toFixed(2));
@@ -385,6 +388,7 @@ function payTable({ title, lines, spots, meters }) {
     const paired = short[place] && (beside || short[place + 1]);
     beside = paired && !beside;
     const row = el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
+    if (line.spare) row.classList.add("spare");
     if (line.spots) row.dataset.spots = line.spots.join(" ");
     return row;
   });
