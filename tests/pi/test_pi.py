@@ -27,8 +27,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from controller.basics.errors import TableError
@@ -39,6 +40,8 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.waiting import Eventually
+from controller.contract.face.answers import Answer
+from controller.contract.face.status import Status, Waits
 from controller.contract.fingerprint import fingerprint
 from controller.people.cli.main import main
 from drivers.sim import rules
@@ -97,7 +100,7 @@ class _OnPi(Table):
         self.pi = pi
         self.table_id = TABLE
 
-    def _ask(self, request: dict[str, object]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, object]) -> Answer:
         with socket.socket() as channel:
             channel.settimeout(PATIENCE_S)
             channel.connect(("127.0.0.1", self.pi.control))
@@ -108,10 +111,20 @@ class _OnPi(Table):
                 line = b""
         if not line:
             raise TableError("table_not_running", "The table does not answer.", "")
-        answer: dict[str, Any] = json.loads(line)
-        if not answer["ok"]:
-            raise TableError(answer["code"], answer["what"], answer["do"])
+        answer = msgspec.json.decode(line, type=Answer)
+        if not answer.ok:
+            raise TableError(answer.code, answer.what, answer.do)
         return answer
+
+    def status(self) -> Status:
+        status = self._ask({"do": "status"}).status
+        assert status is not None
+        return status
+
+    def supervisor(self, act: str, **arguments: str | int) -> Waits | None:
+        fault = self.face.fault
+        answers = {} if fault is None or act not in ("clear", "count") else {"fault": fault.id}
+        return self._ask({"do": act, "by": "Ann", **arguments, **answers}).waits
 
     def unit(self, name: str) -> str:
         """What systemd says of the table's unit."""
