@@ -254,8 +254,11 @@ def _at(
     """Dealer, players and pit at the table of a Pi that is switched on. `shoe` is the shoe of before, or None for a new
     one."""
     with _switched_on(card, kernel_words, on_usb) as pi:
-        shoe = shoe or FarShoe(pi.line)
-        shoe.line = pi.line
+        if shoe is None:
+            shoe = FarShoe(pi.line)
+        else:
+            shoe.line = pi.line
+            pi.line.listen(shoe.hear)
         table, pins = _OnPi(pi), Pins(pi.header, _PINS["lamps"], _PINS["inputs"])
         try:
             eventually = Eventually(table, pins, pit, folder)
