@@ -347,19 +347,18 @@ def test_a_table_of_short_bets_tells_the_rule_before_its_exception() -> None:
 def test_a_bettor_reads_what_a_tie_gives_back_what_is_owed_and_what_counts() -> None:
     """Found in pictures by strangers: nothing said that a tie pushes, a commission that is owed read as one that is
     taken off the pay, a lone Tie as good from the side bets' minimum, and Lucky 9 Bonus as a bet on one's own cards."""
-    harbour, kansas, royal = (placard_view(placard_of(load(TABLES / name).rules)) for name in _BACCARATS)
-    for view in (harbour, kansas, royal):
+    sugarhouse, kansas, royal, nine = (
+        placard_view(placard_of(load(TABLES / f"{name}.toml").rules))
+        for name in ("sugarhouse", "kansas_star", "royal9", "lucky9")
+    )
+    for view in (sugarhouse, kansas, royal):
         pays = {line["when"]["en"]: line["pays"]["en"] for line in view["pays"][0]["lines"]}
         assert pays["P, B: tie"] == "push"
         assert pays["Banker"] == ("1:1 less 5%" if view is royal else "1:1, 5% owed")
         limits = {line["label"]["en"]: line["text"]["en"] for line in view["limits"]}
-        assert limits.get("Tie alone: at least") == ("$15" if view is harbour else None)
-    nine = placard_view(placard_of(load(TABLES / "lucky9.toml").rules))
+        assert limits.get("Tie alone: at least") == ("$15" if view is sugarhouse else None)
     assert nine["pays"][-1]["title"]["en"] == "Lucky 9 Bonus, with the dealer's up card"
     assert all("tie" not in line["when"]["en"] for line in nine["pays"][0]["lines"])
-
-
-_BACCARATS = ("sugarhouse.toml", "kansas_star.toml", "royal9.toml")
 
 
 def test_the_rules_page_tells_at_length_what_the_tables_screen_tells_in_short() -> None:
