@@ -223,6 +223,26 @@ def test_what_wins_a_meter_is_always_on_the_page(page: Page) -> None:
             ], size
 
 
+def test_a_pay_table_that_ends_less_than_a_pixel_too_low_is_made_smaller(page: Page) -> None:
+    """Found at 800 by 480: heights in whole pixels hid that the edge of a board was cut."""
+    page.browser.size("monitor")
+    page.load()
+    page.pose(parts(TableUnderTest(load(TABLES / "sugarhouse.toml").rules)))
+    page.browser.run(_LESS_THAN_A_PIXEL_TOO_LOW)
+    try:
+        assert any("a board is cut off" in each for each in page.browser.unfit()), "the place is too low"
+        page.browser.run("fit()")
+        assert page.browser.unfit() == []
+    finally:
+        page.load()
+
+
+_LESS_THAN_A_PIXEL_TOO_LOW = """const pays = document.getElementById('pays');
+pays.style.alignSelf = 'start';
+pays.style.height = `${lowest([...document.querySelectorAll('.pay')]) - pays.getBoundingClientRect().top - 0.7}px`;
+"""
+
+
 def test_a_tie_that_pushes_is_told_where_there_is_room_for_readable_letters(page: Page) -> None:
     """The pay table of Grand Fortune is the longest. There the rules page alone says so, rather than small letters."""
     page.browser.size("monitor")
