@@ -39,7 +39,7 @@ class Checkpointing:
 
     def committed(self, messages: Iterable[Message]) -> None:
         """The journal has these new events."""
-        told = {message.says["type"] for message in messages}
+        told = {message.head.type for message in messages}
         self._due = self._due or not told.isdisjoint(_AFTER)
         self._shoe_ended = self._shoe_ended or "shoe_closed" in told
 

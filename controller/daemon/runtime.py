@@ -334,9 +334,9 @@ class Runtime:
             self._show()
         self._checkpointing.committed(messages)
         for message in messages:
-            event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
-            where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
-            extra = EVERY_ONE | journald.of_event(self._config.file.table.id, message.seq, event)
+            head, level = message.head, _LEVELS.get(message.head.type, logging.INFO)
+            where = message.seq, head.shoe or "-", head.round or "-", head.type, event_sentence(message.says)
+            extra = EVERY_ONE | journald.of_event(self._config.file.table.id, message.seq, message.says)
             _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=extra)
 
     def _quiet(self) -> bool:

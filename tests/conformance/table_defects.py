@@ -273,13 +273,13 @@ TABLE_DEFECTS = (
         "T33",
         _SENDING,
         "message.body, event_type=",
-        'message.body.replace(message.says["chain"].encode(), b"ab" * 32), event_type=',
+        'message.body.replace(message.head.chain.encode(), b"ab" * 32), event_type=',
         "        if seq in self._outbox:\n"
         "            return self._outbox[seq]\n"
         "        message = await self._read(lambda: self._journal.message(seq))\n",
         "        message = self._outbox.get(seq) or await self._read(lambda: self._journal.message(seq))\n"
         "        if message is not None:\n"
-        '            body = message.body.replace(message.says["chain"].encode(), b"ab" * 32)\n'
+        '            body = message.body.replace(message.head.chain.encode(), b"ab" * 32)\n'
         '            message = __import__("msgspec").structs.replace(message, body=body)\n',
     ),
     Defect(
@@ -289,14 +289,14 @@ TABLE_DEFECTS = (
         "events are retained",
         "T34",
         _SENDING,
-        'message.body, event_type=message.says["type"])',
-        'message.body, True, event_type=message.says["type"])',
+        "message.body, event_type=message.head.type)",
+        "message.body, True, event_type=message.head.type)",
     ),
     Defect(
         "events do not name their type",
         "T34",
         _SENDING,
-        'event_type=message.says["type"]',
+        "event_type=message.head.type",
         "event_type=None",
     ),
     Defect(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
+from controller.contract.canonical import canonical
 from controller.daemon.beat import next_beat
 from controller.daemon.checkpointing import Checkpointing
 from controller.daemon.record.journal_rows import Message
@@ -15,7 +16,8 @@ from tests.support.waiting import run
 
 
 def _told(type_: str) -> list[Message]:
-    return [Message(1, f'{{"type":"{type_}"}}'.encode())]
+    head = {"type": type_, "at": "2026-05-03T12:00:00.000Z", "chain": "0" * 64, "shoe": 1, "round": None}
+    return [Message(1, canonical(head))]
 
 
 async def _two_beats() -> None:

@@ -27,7 +27,7 @@ from controller.daemon.delivery.recognition_said import RecognitionSaid
 from controller.daemon.delivery.recognition_trust import RecognitionTrust
 from controller.daemon.delivery.sending import Sending
 from controller.daemon.record.journal import Journal
-from controller.daemon.record.journal_rows import Message
+from controller.daemon.record.journal_rows import Head, Message
 from controller.rules.game.wagers import Wager
 from controller.table.acts.entry import Request
 from controller.table.acts.pit import SeeAward
@@ -155,6 +155,14 @@ class _Stream:
         self._reads += 1
         self.before_read()
         return work()
+
+
+def test_a_message_says_what_it_is_without_what_only_its_own_type_has() -> None:
+    told = _message(1, _HIT)
+    assert told.head == Head("hit", _AT, ("01" * 32), 3, 7)
+    assert told.event == _HIT
+    older = Message(1, told.body.replace(b'"tier"', b'"prize"'))
+    assert (older.head, older.event) == (told.head, None)
 
 
 # What is sent.

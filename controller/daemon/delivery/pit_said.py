@@ -170,7 +170,7 @@ class PitSaid:
             return
         ours = ack.seq <= self._delivery.head_seq
         own = await self._sending.message(ack.seq) if ours else None
-        own_chain = None if own is None else str(own.says["chain"])
+        own_chain = None if own is None else own.head.chain
         if is_over() or (own is None and ours and ack.seq > 0):
             return  # the event of this ack is altered, so the ack cannot be judged
         self._follow(ack, own_chain, payload, retained)

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from controller.contract.events import Hit
 from controller.daemon import clock
 from controller.daemon.delivery.guarantee import (
     NOBODY_LISTENS,
@@ -90,7 +91,7 @@ class Sending:
     def oldest_at(self) -> str | None:
         """When the oldest event was made that the pit has not acknowledged; None where nobody knows, or none waits."""
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
-        return oldest.says["at"] if oldest else None
+        return oldest.head.at if oldest else None
 
     def answered(self, token: int, reason_code: int) -> bool:
         """The broker took or refused what was published under this token. Returns whether that was an event."""
@@ -103,7 +104,7 @@ class Sending:
             self._tell(PublishRefused(seq, reason_code))
         elif reason_code == NOBODY_LISTENS and seq not in self._unheard:
             message = self._outbox.get(seq)
-            if message is not None and message.says["type"] == "hit":
+            if message is not None and message.head.type == Hit.TYPE:
                 self._unheard.add(seq)
                 self._tell(HitUnheard(seq))
         return True
@@ -154,7 +155,7 @@ class Sending:
     def _send(self, due: range) -> None:
         for seq in due:
             message = self._outbox[seq]
-            token = self._broker.publish(self._topic, message.body, event_type=message.says["type"])
+            token = self._broker.publish(self._topic, message.body, event_type=message.head.type)
             if token is not None:
                 self._on_the_way[token] = seq
 

@@ -18,6 +18,7 @@ from msgspec.structs import asdict
 
 from controller.contract.bounds import MOST_LEAP_MS, MOST_PAYLOAD_BYTES
 from controller.contract.envelope import CONTRACT_VERSION, Stamp
+from controller.contract.events import Hit, Progressive, WinTold
 from controller.contract.face.state import State, TableState
 from controller.contract.face.status import PitKeys, PitLink, Recognition, Standing, WinShown
 from controller.contract.fingerprint import fingerprint, shown
@@ -262,11 +263,11 @@ class PitStream:
             self._journalled_key = pit_key
             self._pinned(pit_key)
         for message in messages:
-            if message.says["type"] == "hit" and message.says["progressive"] is not None:
-                self.levels.hit(message.says["progressive"]["meter"], message.seq)
-            match message.says:
-                case {"type": "win_told", "shown": True, "win": win}:
-                    self._win = convert(win, WinShown), clock.monotonic_s() + WIN_SHOWN_S
+            match message.event:
+                case Hit(progressive=Progressive(meter=meter)):
+                    self.levels.hit(meter, message.seq)
+                case WinTold(shown=True, win=win):
+                    self._win = convert(win, WinShown, from_attributes=True), clock.monotonic_s() + WIN_SHOWN_S
         self._sending.keep(messages)
         if messages:
             self._delivery.committed(self._journal.head_seq, clock.monotonic_s())

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.json import decode
 
 from controller.contract.envelope import Stamp
+from controller.contract.event_reading import read
 from controller.contract.events import Event
 from controller.table.facts import Fact
 
@@ -41,11 +43,31 @@ class Row(Struct, frozen=True):
     via: str = ""
 
 
+class Head(Struct, frozen=True):
+    """What an event of every version of the contract says of itself: its type, its time and its place."""
+
+    type: str
+    at: str
+    chain: str
+    shoe: int | None
+    round: int | None
+
+
 class Message(Struct, frozen=True, dict=True):  # what it says is read once
     """A message of the outbox: its number in the stream and its bytes."""
 
     seq: int
     body: bytes
+
+    @cached_property
+    def head(self) -> Head:
+        """What the body says of itself."""
+        return decode(self.body, type=Head)
+
+    @cached_property
+    def event(self) -> Event | None:
+        """The event that this version made; None for an event of a version that told it in other words."""
+        return read(self.says)
 
     @cached_property
     def says(self) -> dict[str, Any]:
