@@ -15,11 +15,13 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from jsonschema import Draft202012Validator
+from msgspec.json import decode
 from paho.mqtt.client import Client, MQTTMessage
 
 from controller.basics.near import ended
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 from controller.bench.daemon import comes_true
+from controller.contract.face.state import Presence, State
 from controller.contract.wire.mqtt_link import await_thread
 from drivers.sim.pit import LEVELS
 from drivers.sim.signing import canonical, public_hex, signature, signed
@@ -63,7 +65,7 @@ class FarPit:
         self._there = threading.Event()
         self.events: list[Event] = []
         self.repeats = 0
-        self.states: list[dict[str, Any]] = []
+        self.states: list[State | Presence] = []
         self.wrong: list[str] = []
         self.levels = dict(LEVELS)
         self._levels_seq = time.time_ns() // 1_000_000
@@ -93,9 +95,17 @@ class FarPit:
         return self.told("hit")
 
     @property
-    def state(self) -> dict[str, Any]:
-        """The table's state as last heard; empty before the first."""
-        return self.states[-1] if self.states else {}
+    def online(self) -> bool:
+        """Whether the table was connected when its state was last heard; False before the first."""
+        return bool(self.states) and self.states[-1].online
+
+    @property
+    def state(self) -> State:
+        """The table's last state while it was connected. Raises LookupError before the first."""
+        known = (state for state in reversed(self.states) if isinstance(state, State))
+        if (last := next(known, None)) is None:
+            raise LookupError("no state of a connected table has come")
+        return last
 
     @property
     def recognition_hex(self) -> str:
@@ -176,8 +186,9 @@ class FarPit:
     def wager(self, **seen: Any) -> bytes:
         """Publish a wager for the next round, as bet recognition does, and return its bytes. `seen` can name another
         place, number or time."""
-        assert comes_true(lambda: self.state["phase"] == "wagers_open", 10), "the table's state does not ask for wagers"
-        place = {name: self.state[name] for name in ("table", "epoch", "shoe")} | {"round": self.state["next_round"]}
+        assert comes_true(lambda: self.state.phase == "wagers_open", 10), "the table's state does not ask for wagers"
+        state = self.state
+        place = {"table": state.table, "epoch": state.epoch, "shoe": state.shoe, "round": state.next_round}
         self._wager_seq = max(self._wager_seq + 1, time.time_ns() // 1_000_000)
         said = place | {"back": False, "seq": self._wager_seq} | seen
         word = self.signed("wager", self.recognition_key, **said)
@@ -220,9 +231,9 @@ class FarPit:
             self.wrong.append(f"{type(error).__name__}: {error} at {message.payload!r}")
 
     def _heard_state(self, message: MQTTMessage) -> None:
-        state = json.loads(message.payload)
-        self._valid["state"].validate(state)
-        self.states.append(state)
+        self._valid["state"].validate(json.loads(message.payload))
+        heard = decode(message.payload, type=Presence)
+        self.states.append(decode(message.payload, type=State) if heard.online else heard)
 
     def _heard_event(self, message: MQTTMessage) -> None:
         body = bytes(message.payload)
@@ -256,20 +267,18 @@ class FarPit:
             self.wrong.append(f"event {seq} begins the chain anew")
         unsigned = {key: value for key, value in event.items() if key != "signature"}
         try:
-            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self._public_key()))
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.state.public_key))
             key.verify(base64.b64decode(event["signature"]), canonical(unsigned))
         except InvalidSignature:
             self.wrong.append(f"the signature of event {seq} does not hold")
-
-    def _public_key(self) -> str:
-        return str(next(state["public_key"] for state in reversed(self.states) if state["online"]))
 
     def _acknowledge(self) -> None:
         client = self._client
         if not self._speaks or client is None:
             return
         with self._lock:
-            last = self.events[-1] if self.events else {"epoch": self.state.get("epoch", ""), "chain": "0" * 64}
+            epoch = self.states[-1].epoch if self.states else ""
+            last = self.events[-1] if self.events else {"epoch": epoch, "chain": "0" * 64}
             ack = {"epoch": last["epoch"], "seq": len(self.events), "chain": last["chain"]}
             body = self.ack(**ack)  # in the lock: acks go out in the order of their events
             client.publish(f"{self._topic}/ack", body, qos=1, retain=True)

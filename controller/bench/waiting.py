@@ -47,7 +47,7 @@ class Wait:
             pytest.fail(f"not true within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
 
     def _picture(self) -> str:
-        return "\n".join((self._lamps(), f"the pit heard last: {self._pit.state}", *self._of_pit()))
+        return "\n".join((self._lamps(), f"the pit heard last: {self._pit.states[-1:]}", *self._of_pit()))
 
     def _lamps(self) -> str:
         burning = {name: shown or "changing" for name, shown in self._pins.lamps().items() if shown != "dark"}

@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
-from controller.contract.face.state import State
+from controller.contract.face.state import Presence, State
 
 
 def online_state(state: State) -> bytes:
@@ -17,5 +17,5 @@ def online_state(state: State) -> bytes:
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
     """The state of a table that is gone: published by the table as its last message, or by the broker as its will.
     `boot` names the run of the program."""
-    gone = {"online": False, "table": table, "epoch": epoch, "boot": boot, "contract": CONTRACT_VERSION}
-    return canonical(gone)
+    gone = Presence(online=False, table=table, epoch=epoch, boot=boot, contract=CONTRACT_VERSION)
+    return canonical(to_builtins(gone))

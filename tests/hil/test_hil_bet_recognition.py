@@ -66,6 +66,6 @@ def test_only_the_key_that_two_people_adopted_stakes_and_each_of_its_words_stake
     at.eventually(lambda: len(at.pit.rounds) == 1)
     assert at.pit.told("wagers_locked")[0]["wagers"] == []
     at.pit.say_on("wager", seen)
-    at.eventually(lambda: at.pit.state["next_round"] == 2)
+    at.eventually(lambda: at.pit.state.next_round == 2)
     at.pit.wager(seat=3, spot="banker", cents=2000)
     at.eventually(lambda: [wager.seat for wager in at.table.face.wagers] == [3])

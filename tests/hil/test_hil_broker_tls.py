@@ -68,7 +68,7 @@ import pytest
 def test_of_this_table_alone(time, table, dealer, pit, eventually):
     dealer.open_shoe()
     eventually(lambda: len(pit.events) == 1 and table.unacknowledged() == 0)
-    assert {state["epoch"] for state in pit.states} == {table.status().pit.epoch}
+    assert {state.epoch for state in pit.states} == {table.status().pit.epoch}
     assert [line for line in table.log.splitlines() if "WARNING" in line and "trust_first_key" not in line] == []
 """
 

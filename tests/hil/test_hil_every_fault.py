@@ -789,7 +789,7 @@ def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
     if walked.exit_ == _NO_EXIT:
         _stands_for_good(going, code, at)
         return
-    at.eventually(lambda: at.pit.told("fault") if walked.heard else at.pit.state["fault"] == code)
+    at.eventually(lambda: at.pit.told("fault") if walked.heard else at.pit.state.fault == code)
     assert at.pit.told("fault_cleared") == []
 
     assert list(going) == []
@@ -816,8 +816,8 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
 
 def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
     """Check the one fault without an exit: no event of this journal is sent any more, only the table's state."""
-    at.eventually(lambda: at.pit.state["fault"] == code)
+    at.eventually(lambda: at.pit.state.fault == code)
     assert list(going) == []
     at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
-    at.eventually(lambda: at.pit.state["online"] and at.pit.state["fault"] == code)
+    at.eventually(lambda: at.pit.online and at.pit.state.fault == code)
     assert at.pit.told("fault") == at.pit.told("fault_cleared") == []

@@ -47,7 +47,7 @@ def test_a_table_killed_inside_a_hand_stands_where_it_stood(at: Bench) -> None:
     at.table.restart()
     assert at.table.face == face
     at.eventually(lambda: at.pins.seat(1) == at.pins.seat(7) == "hit")
-    at.eventually(lambda: (at.pit.state["online"], at.pit.state["boot"]) == (True, boot + 2))
+    at.eventually(lambda: (at.pit.online, at.pit.state.boot) == (True, boot + 2))
 
 
 def test_what_is_not_committed_is_shown_to_nobody(at: Bench) -> None:
@@ -74,7 +74,7 @@ def test_a_table_that_is_stopped_darkens_its_lamps_and_says_goodbye(at: Bench) -
     at.eventually(lambda: {"seat_1", "draw_player"} <= at.pins.lit())
     assert at.table.stop() == 0
     assert at.pins.lit() == set()
-    at.eventually(lambda: at.pit.state["online"] is False)
+    at.eventually(lambda: at.pit.online is False)
     at.table.start()
     assert at.table.phase == "wagers_locked"
 
@@ -86,7 +86,7 @@ def test_after_a_kill_tablectl_dark_darkens_the_lamps(at: Bench) -> None:
     at.eventually(lambda: {"seat_1", "draw_player"} <= at.pins.lit())
     at.table.kill()
     assert {"seat_1", "draw_player"} <= at.pins.lit()  # nobody was left to darken them
-    at.eventually(lambda: at.pit.state["online"] is False)  # the will
+    at.eventually(lambda: at.pit.online is False)  # the will
     dark = at.table.tablectl("dark")
     assert dark.returncode == 0, dark.stderr
     assert at.pins.lit() == set()

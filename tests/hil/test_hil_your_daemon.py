@@ -24,7 +24,7 @@ pytestmark = pytest.mark.bench_table(shoe={"driver": "beetek"})
 def table(bench_wires: Wires, bench_shoe: FarBeeTek, bench_pit: FarPit, bench_wait: Wait) -> Iterator[None]:
     """The daemon, with its shoe and its pit. The bench has a fixture `table` too: this one goes before it."""
     daemon = subprocess.Popen(["perl", str(PROGRAM)], env=os.environ | bench_wires.environment)
-    bench_wait(lambda: bench_shoe.heard and bench_pit.state)
+    bench_wait(lambda: bench_shoe.heard and bench_pit.online)
     yield
     assert daemon.poll() is None, "the daemon ended by itself"
     daemon.terminate()
@@ -35,8 +35,8 @@ def table(bench_wires: Wires, bench_shoe: FarBeeTek, bench_pit: FarPit, bench_wa
 def test_cards_light_their_lamps(bench_shoe: FarBeeTek, bench_pins: Pins, bench_pit: FarPit, bench_wait: Wait) -> None:
     bench_shoe.deal("KS 2D")
     bench_wait(lambda: bench_pins.lit() == {"draw_player", "draw_banker"})
-    bench_wait(lambda: bench_pit.state["round"] == 3)
-    assert bench_pit.state["fault"] is None
+    bench_wait(lambda: bench_pit.state.round == 3)
+    assert bench_pit.state.fault is None
 
 
 @pytest.mark.usefixtures("table")
@@ -44,4 +44,4 @@ def test_a_damaged_line_is_a_fault(
     bench_shoe: FarBeeTek, bench_pins: Pins, bench_pit: FarPit, bench_wait: Wait
 ) -> None:
     bench_shoe.damage("KS")
-    bench_wait(lambda: bench_pins.lit() == {"fault"} and bench_pit.state["fault"] == "bad_line")
+    bench_wait(lambda: bench_pins.lit() == {"fault"} and bench_pit.state.fault == "bad_line")

@@ -1,5 +1,5 @@
-"""The table's part of its retained state at the broker. The contract has the whole: `contract/schemas`, and
-`contract/state.py` makes its bytes."""
+"""The table's retained state at the broker. The contract has its schema: `contract/schemas`, and `contract/state.py`
+makes its bytes."""
 
 from __future__ import annotations
 
@@ -45,3 +45,13 @@ class State(TableState, frozen=True, kw_only=True):
     unacknowledged: int
     oldest_unacknowledged_at: str | None
     broker: str
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a table is connected, and with which run of its program. A table that is gone has no other state."""
+
+    online: bool
+    table: str
+    epoch: str
+    boot: int
+    contract: int
